@@ -228,6 +228,8 @@ pub(crate) fn code_of(error: &xbase::Error) -> ErrorCode {
         },
         E::Recovery(_) => ErrorCode::CorruptTable,
         E::StaleIndex { .. } => ErrorCode::CorruptIndex,
+        E::UnknownCollation => ErrorCode::UnsupportedCollation,
+        E::NoKeys => ErrorCode::InvalidTableType,
         E::Value(_) | E::Limit { .. } => ErrorCode::DataTooLong,
         E::Expression(_) => ErrorCode::InvalidExpression,
         E::DuplicateKey { .. } => ErrorCode::DuplicateKey,

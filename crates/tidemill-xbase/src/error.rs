@@ -145,6 +145,15 @@ pub enum Error {
         /// The record.
         record: u32,
     },
+    /// Nobody knows how the texts of an order are sorted. Inside of [`Error::Order`].
+    #[error(
+        "collation not known: the order is walked as it is stored, and nothing is sought or changed in it; \
+         make it anew, and name the language of the program that made it"
+    )]
+    UnknownCollation,
+    /// An order has a bit for each record and no keys. Inside of [`Error::Order`].
+    #[error("a BINARY index of Visual FoxPro has a bit for each record and no keys; it is not walked, and not changed")]
+    NoKeys,
     /// Who was told of the progress stopped it.
     #[error("stopped on demand")]
     Cancelled,

@@ -80,7 +80,7 @@ pub(crate) use verify::{FINDINGS_MAX, shown, unreadable};
 pub use verify::{Finding, IndexFault};
 pub use walk::Walk;
 
-use key::KeyOrder;
+pub(crate) use key::KeyOrder;
 use page::{Fault, KeyBytes, PageFormat, PageWriter};
 use tag::HeaderText;
 use tree::Tree;

@@ -1,6 +1,6 @@
 //! The arguments of the command line, in one place; help and errors come from here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -241,17 +241,17 @@ pub(crate) struct RecoverArgs {
 /// How keys of indexes are made and sorted.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct KeyArgs {
-    /// The language of the program that made the indexes, whose letters stand in the order of its alphabet (de, es, ru).
-    /// Default: letters are A to Z, and text is sorted by bytes.
+    /// The language of the program that made the indexes, whose letters stand in the order of its alphabet (de, es, fr, pl, ru, …),
+    /// or the name of one of Harbour's code pages (FRWIN, PL852, …); EN and MACHINE sort by bytes. Default: what the keys tell.
     #[arg(long)]
     pub(crate) language: Option<String>,
 }
 
 impl KeyArgs {
-    pub(crate) fn settings(&self, table: &Table) -> tidemill_xbase::Result<KeySettings> {
+    pub(crate) fn settings(&self, index: &Path, table: &Table) -> tidemill_xbase::Result<KeySettings> {
         match &self.language {
             Some(language) => KeySettings::language(table.codepage(), language),
-            None => Ok(KeySettings::new(table.codepage())),
+            None => Ok(KeySettings::of_index(index, None, table)),
         }
     }
 }

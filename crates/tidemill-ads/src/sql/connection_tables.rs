@@ -18,7 +18,7 @@ pub use options::StatementOptions;
 use surroundings::{FileState, program, read_only, today};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
-    Blank, CodePage, ColumnCache, CommitGate, Durability, Existing, FieldSpec, OpenMode, OpenOptions, Savepoint, Table,
+    Blank, CodePage, ColumnCache, CommitGate, Durability, Existing, FieldSpec, KeySettings, OpenMode, OpenOptions, Savepoint, Table,
     TableEditor, TableSet, TableWriter, Transaction, TransactionLog, fits_header, production_path,
 };
 
@@ -29,7 +29,6 @@ use super::prepared::Statements;
 use super::statement::{Select, TableName};
 use super::tables::{Clock, Snapshot, TableInUse, Tables};
 use super::watch::Watch;
-use crate::collation;
 use crate::progress::Work;
 use crate::sole_use::{Changing, SoleUse};
 use crate::transactions::Transactions;
@@ -467,7 +466,7 @@ impl Tables for ConnectionTables<'_> {
         let Some(index) = production_path(&table)? else {
             return Ok(());
         };
-        let keys = collation::of_index(&index, None, &table);
+        let keys = KeySettings::of_index(&index, None, &table);
         let options = self.options.table.clone().exclusive();
         let read = (self.open_options(&path), &Work::default());
         let opened = open_without_index(&path, &options, self.settings, read, None);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
-    Blank, Columns, Field, FieldSpec, SingleRecords, Table, TableEditor, TableIndex, TableOrder, production_path,
+    Blank, Columns, Field, FieldSpec, KeySettings, SingleRecords, Table, TableEditor, TableIndex, TableOrder, production_path,
 };
 
 use super::analytical::Analytical;
@@ -17,7 +17,6 @@ use super::evaluate::ConnectionFacts;
 use super::statement::{Select, TableName};
 use super::value::Value;
 use super::watch::Watch;
-use crate::collation;
 use crate::sole_use::Changing;
 
 /// A table as a statement sees it, with its columns and its open orders.
@@ -134,7 +133,7 @@ impl Snapshot {
         };
         let orders = match index {
             Some(path) => {
-                let settings = collation::of_index(&path, None, &self.table);
+                let settings = KeySettings::of_index(&path, None, &self.table);
                 TableIndex::open(&path, &self.table, &settings)?.orders().to_vec()
             }
             None => Vec::new(),

@@ -24,7 +24,6 @@ use tidemill_xbase::{
     TableCursor, TableEditor, TableOrder, TransactionLog,
 };
 
-use crate::collation;
 use crate::error::{Error, ErrorCode, Result};
 use crate::progress::Work;
 use crate::settings::{Settings, today};
@@ -593,7 +592,7 @@ pub(crate) fn open_without_index(
 /// Opens the production index of a table under its alphabet.
 fn open_own_index(editor: &mut TableEditor) -> Result<()> {
     let table = Arc::clone(editor.opened());
-    let opened = editor.open_production_index(|index, stamp| collation::of_index(index, stamp, &table));
+    let opened = editor.open_production_index(|index, stamp| KeySettings::of_index(index, stamp, &table));
     opened.map_err(Error::of_opening)
 }
 

@@ -9,7 +9,6 @@ use tidemill_xbase::{KeySettings, OpenMode, OrderKeys, TableCursor, build_index_
 
 use super::{AreaOrder, TableType, Way, WorkArea, open_own_index};
 use crate::bookmark::Bookmark;
-use crate::collation;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 
@@ -136,7 +135,7 @@ impl WorkArea {
                 format!("{} is open already", index.display()),
             );
         }
-        let settings = collation::of_index(index, None, &self.table);
+        let settings = KeySettings::of_index(index, None, &self.table);
         let opened = self.editor.open_index_with(index, &settings);
         opened.map_err(Error::of_opening)?;
         self.list_orders()?;
@@ -341,7 +340,7 @@ impl WorkArea {
         files.dedup();
         self.at_length(settings, |area| {
             files.iter().try_for_each(|index| {
-                let settings = collation::of_index(index, None, &area.table);
+                let settings = KeySettings::of_index(index, None, &area.table);
                 area.let_go(index)?;
                 let rebuilt = area.editor.reindex(index, &settings);
                 area.open_again(index, &settings)?;
@@ -353,7 +352,7 @@ impl WorkArea {
     /// Makes a production index anew by what its headers say, and opens it.
     fn remake_damaged_index(&mut self, settings: &Settings) -> Result<()> {
         if let Some(index) = tidemill_xbase::production_path(&self.table)? {
-            let keys = collation::of_index(&index, None, &self.table);
+            let keys = KeySettings::of_index(&index, None, &self.table);
             self.at_length(settings, |area| Ok(area.editor.reindex(&index, &keys)?))?;
         }
         open_own_index(&mut self.editor)?;

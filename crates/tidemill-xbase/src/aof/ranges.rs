@@ -49,6 +49,9 @@ impl FilterOrders {
         for table_order in orders {
             let order = table_order.order();
             let tag = order.tag();
+            if !order.is_known() {
+                continue;
+            }
             if tag.is_unique || tag.is_custom || (tag.is_candidate && tag.condition.is_some()) {
                 continue;
             }
@@ -313,9 +316,10 @@ impl Known {
         }
     }
 
-    /// The beginning of a text key, where keys are that long.
+    /// The beginning of a text key, where keys are that long and no two texts are equal.
     fn text(&self, beginning: &[u8]) -> Option<Key> {
-        (beginning.len() <= self.order.tag().key_len).then(|| Key::raw(beginning))
+        let fits = beginning.len() <= self.order.tag().key_len && self.order.tree.order.tells_all_apart();
+        fits.then(|| Key::raw(beginning))
     }
 
     fn equal(&self, key: Key, operator: BinaryOperator) -> Option<Range> {
@@ -360,7 +364,7 @@ impl Known {
         environment: &Environment,
     ) -> Option<Range> {
         use BinaryOperator as B;
-        let same_collation = self.order.tree.order.weights() == environment.weights.as_deref();
+        let same_collation = self.order.tree.order.is_by(environment.weights.as_deref());
         if environment.exact || !same_collation || constant.is_empty() {
             return None;
         }

@@ -148,6 +148,9 @@ impl Cursor {
         let Some(key) = self.key().map(Key::raw) else {
             return self.step(direction);
         };
+        if !self.order.is_known() {
+            return self.skip_same(direction);
+        }
         match direction {
             Direction::Forward => {
                 if !self.guarded(|order, path| order.go_key(path, &key, End::Last))? {
@@ -168,6 +171,27 @@ impl Cursor {
                 self.within(found, Outside::Before)
             }
         }
+    }
+
+    /// As [`Cursor::skip_unique`], one entry after another.
+    fn skip_same(&mut self, direction: Direction) -> Result<bool> {
+        let skip = |cursor: &mut Self, key: Option<Vec<u8>>| -> Result<bool> {
+            while cursor.step(direction)? {
+                cursor.path.allow_all_pages();
+                if cursor.key() != key.as_deref() {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
+        let key = self.key().map(<[u8]>::to_vec);
+        if !skip(self, key)? || direction == Direction::Forward {
+            return Ok(self.path.entry().is_some());
+        }
+        // Now at the last entry of the key before.
+        let before = self.key().map(<[u8]>::to_vec);
+        skip(self, before)?;
+        self.step(Direction::Forward)
     }
 
     /// Looks for a key and returns whether it is there; the cursor then is at the first or the last entry that has it.
@@ -206,6 +230,9 @@ impl Cursor {
     /// As [`Cursor::go_first`].
     pub fn seek_record(&mut self, key: &[u8], recno: u32) -> Result<bool> {
         self.path.allow_all_pages();
+        if !self.order.is_known() {
+            return self.look_for_record(recno);
+        }
         let order = Arc::clone(&self.order);
         let sorted = order.tree.format.ties_are_sorted();
         let mut found = self.guarded(|order, path| {
@@ -216,7 +243,7 @@ impl Cursor {
         })?;
         while found {
             let Some(step) = self.path.entry() else { break };
-            if step.node.key(step.slot) != key {
+            if order.tree.order.compare(step.node.key(step.slot), key).is_ne() {
                 break;
             }
             if step.node.recno(step.slot) == recno {
@@ -229,6 +256,16 @@ impl Cursor {
         }
         self.leave(Outside::Behind);
         Ok(false)
+    }
+
+    /// Goes to the entry of a record by a walk through all entries.
+    fn look_for_record(&mut self, recno: u32) -> Result<bool> {
+        let mut found = self.enter_first()?;
+        while found && self.recno() != Some(recno) {
+            self.path.allow_all_pages();
+            found = self.step(Direction::Forward)?;
+        }
+        Ok(found)
     }
 
     /// The number of entries in the scope. The first call of an order reads its tree once.

@@ -19,8 +19,8 @@ use super::tree::TreePath;
 impl Order {
     /// Whether the order has the entry of the last of `records` records, where `key` is given (a candidate index, an entry of that
     /// key), and whether the first and the last leaf and that of this entry are of records up to it. The keys of the pages on the
-    /// way there are in order under the order's collation, or this is an error. `None` where equal keys are in no order, so that
-    /// all of them would have to be looked at.
+    /// way there are in order under the order's collation, or this is an error. `None` where equal keys are in no order, or
+    /// nobody knows how keys are sorted, so that all of them would have to be looked at.
     ///
     /// # Errors
     /// [`Error::Corrupt`](crate::Error::Corrupt) with file and page.
@@ -31,6 +31,9 @@ impl Order {
             let node = path.entry().map(|step| &step.node);
             node.is_none_or(|node| node.records().iter().all(|recno| recno.wrapping_sub(1) < records))
         };
+        if self.tag().is_bitmap {
+            return Ok(Some(true));
+        }
         path.first(tree)?;
         let mut has_followed = is_of_records(&path);
         path.last(tree)?;
@@ -38,7 +41,7 @@ impl Order {
         let Some(key) = key.filter(|_| has_followed) else {
             return Ok(Some(has_followed));
         };
-        if !tree.format.ties_are_sorted() {
+        if !tree.format.ties_are_sorted() || !self.is_known() {
             return Ok(None);
         }
         path.seek(tree, |stored, recno| match tree.order.compare(stored, key) {

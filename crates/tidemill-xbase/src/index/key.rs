@@ -131,6 +131,10 @@ pub(crate) enum KeyEncoding {
     Binary,
     /// As text with so many decimals.
     Text(u8),
+    /// The weights of a text in a collation that is not known here: the bytes sort, and no key can be made.
+    Collated,
+    /// A bit for each record instead of keys.
+    Bitmap,
 }
 
 /// What a key that can be NULL begins with when it is not.
@@ -147,7 +151,9 @@ impl KeyCodec {
     pub(crate) fn check(self, name: &str) -> Result<Self> {
         let len = self.value().len;
         let fits = match (self.encoding, self.key_type) {
+            (KeyEncoding::Bitmap, key_type) => key_type == KeyType::Logical,
             (_, KeyType::Character) => true,
+            (KeyEncoding::Collated, _) => false,
             (KeyEncoding::Binary, KeyType::Number) => matches!(len, 4 | DOUBLE),
             (KeyEncoding::Binary, KeyType::Date | KeyType::Timestamp) => len == DOUBLE,
             (KeyEncoding::Binary, KeyType::Logical) => len == 1,
@@ -174,10 +180,16 @@ impl KeyCodec {
         }
     }
 
+    /// Whether keys can be made of values.
+    pub(crate) fn is_known(self) -> bool {
+        !matches!(self.encoding, KeyEncoding::Collated | KeyEncoding::Bitmap)
+    }
+
     /// The byte that packed pages leave out at a key's end.
     pub(crate) fn trail(self) -> u8 {
-        match self.key_type {
-            KeyType::Character => b' ',
+        match (self.key_type, self.encoding) {
+            (KeyType::Character, KeyEncoding::Collated) => 0,
+            (KeyType::Character, _) => b' ',
             _ => 0,
         }
     }
@@ -219,8 +231,8 @@ impl KeyCodec {
         self.put(value, &mut key.bytes)?;
         if let (KeyType::Timestamp, KeyValue::Date(_)) = (self.key_type, value) {
             match self.encoding {
-                KeyEncoding::Binary => key.by_day = true,
                 KeyEncoding::Text(_) => key.bytes.truncate(8),
+                _ => key.by_day = true,
             }
         }
         Ok(())
@@ -242,6 +254,11 @@ impl KeyCodec {
     /// # Errors
     /// As [`KeyCodec::key`].
     pub(crate) fn put(self, value: &KeyValue<'_>, out: &mut Vec<u8>) -> Result<()> {
+        match self.encoding {
+            KeyEncoding::Collated => return Err(Error::UnknownCollation),
+            KeyEncoding::Bitmap => return Err(Error::NoKeys),
+            KeyEncoding::Binary | KeyEncoding::Text(_) => {}
+        }
         if self.is_nullable {
             out.push(NOT_NULL);
             return self.value().put(value, out);
@@ -275,8 +292,8 @@ impl KeyCodec {
             return self.value().decode(value);
         }
         Some(match (self.key_type, self.encoding) {
-            (KeyType::Character, _) => KeyValue::Character(key),
-            (KeyType::Logical, _) => match key.first()? {
+            (KeyType::Character, KeyEncoding::Binary | KeyEncoding::Text(_)) => KeyValue::Character(key),
+            (KeyType::Logical, KeyEncoding::Binary | KeyEncoding::Text(_)) => match key.first()? {
                 b'T' => KeyValue::Logical(true),
                 b'F' => KeyValue::Logical(false),
                 _ => return None,
@@ -328,6 +345,7 @@ impl KeyCodec {
                     KeyValue::Timestamp(Some(i64::from(days) * DAY_MS + time))
                 }
             },
+            (_, KeyEncoding::Collated | KeyEncoding::Bitmap) => return None,
         })
     }
 
@@ -347,7 +365,9 @@ impl KeyCodec {
                 out.extend_from_slice(&((whole as i32).cast_unsigned() ^ 0x8000_0000).to_be_bytes());
             }
             KeyEncoding::Binary if number.is_nan() => return refuse(),
-            KeyEncoding::Binary => out.extend_from_slice(&sortable(number)),
+            KeyEncoding::Binary | KeyEncoding::Collated | KeyEncoding::Bitmap => {
+                out.extend_from_slice(&sortable(number));
+            }
             KeyEncoding::Text(decimals) => {
                 let decimals = usize::from(decimals);
                 let text = match exact {
@@ -378,7 +398,7 @@ impl KeyCodec {
 
     fn moment(self, days: Option<i32>, ms: i64, out: &mut Vec<u8>) -> Result<()> {
         match self.encoding {
-            KeyEncoding::Binary => {
+            KeyEncoding::Binary | KeyEncoding::Collated | KeyEncoding::Bitmap => {
                 let julian = match days {
                     None => 0.0,
                     Some(days) => f64::from(julian::from_unix_days(days).ok_or_else(|| no_day(days))?),
@@ -437,9 +457,24 @@ impl KeyOrder {
         self.is_reversed
     }
 
-    /// The weight of each byte of a text; `None` when it is the byte itself.
-    pub(crate) fn weights(&self) -> Option<&[u8; 256]> {
-        self.collation.weights().map(|weights| &**weights)
+    /// Whether it is known how the keys compare.
+    pub(crate) fn is_known(&self) -> bool {
+        self.collation.is_known()
+    }
+
+    /// Whether texts compare as they do under these weights of their bytes; `None` when a byte's weight is itself.
+    pub(crate) fn is_by(&self, weights: Option<&[u8; 256]>) -> bool {
+        self.collation.is_of_bytes() && self.collation.weights().map(|own| &**own) == weights
+    }
+
+    /// Whether each byte of a key says alone where the key stands among those that begin as it does.
+    pub(crate) fn is_by_bytes_alone(&self) -> bool {
+        self.collation.is_of_bytes()
+    }
+
+    /// Whether no two texts are equal that have other bytes, and one that begins as another does begins with its bytes.
+    pub(crate) fn tells_all_apart(&self) -> bool {
+        self.collation.is_of_bytes() && self.collation.tells_bytes_apart()
     }
 
     /// What errors call the order of a text's bytes.
@@ -450,37 +485,34 @@ impl KeyOrder {
         }
     }
 
-    /// Two stored keys.
+    /// Two stored keys. Where it is not known how they compare, all are equal.
     pub(crate) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let order = match self.collation.weights() {
-            None => compare_bytes(a, b),
-            Some(weights) => {
-                let weight = |byte: &u8| weights[usize::from(*byte)];
-                a.iter().map(weight).cmp(b.iter().map(weight))
-            }
+        let order = match self.collation.is_binary() {
+            true => compare_bytes(a, b),
+            false => self.collation.compare(a, b),
         };
         if self.is_reversed { order.reverse() } else { order }
     }
 
     /// Whether no key of a page comes before the one before it.
     pub(crate) fn is_sorted(&self, page: &Node) -> bool {
-        match (page.numbers(), self.collation.weights(), self.is_reversed) {
-            (Some(numbers), None, false) => numbers.is_sorted(),
-            (Some(numbers), None, true) => numbers.is_sorted_by(|a, b| a >= b),
+        match (page.numbers(), self.collation.is_binary(), self.is_reversed) {
+            (Some(numbers), true, false) => numbers.is_sorted(),
+            (Some(numbers), true, true) => numbers.is_sorted_by(|a, b| a >= b),
             _ => page.keys().is_sorted_by(|a, b| self.compare(a, b).is_le()),
         }
     }
 
     /// The first eight bytes of a key as a number: that of a key that comes before is not higher.
     pub(crate) fn prefix(&self, key: &[u8]) -> u64 {
-        let mut bytes = [0; 8];
-        for (to, from) in bytes.iter_mut().zip(key) {
-            *to = match self.collation.weights() {
-                None => *from,
-                Some(weights) => weights[usize::from(*from)],
-            };
-        }
-        let prefix = u64::from_be_bytes(bytes);
+        let prefix = match self.collation.is_binary() {
+            true => {
+                let mut bytes = [0; 8];
+                bytes.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
+                u64::from_be_bytes(bytes)
+            }
+            false => self.collation.prefix(key),
+        };
         if self.is_reversed { !prefix } else { prefix }
     }
 
@@ -503,7 +535,11 @@ impl KeyOrder {
             let order = front(own).cmp(front(stored)).then(day(own).total_cmp(&day(stored)));
             return if self.is_reversed { order.reverse() } else { order };
         }
-        self.compare(&probe.bytes, key.get(..probe.bytes.len()).unwrap_or(key))
+        if self.collation.is_binary() {
+            return self.compare(&probe.bytes, key.get(..probe.bytes.len()).unwrap_or(key));
+        }
+        let order = self.collation.probe(&probe.bytes, key);
+        if self.is_reversed { order.reverse() } else { order }
     }
 }
 

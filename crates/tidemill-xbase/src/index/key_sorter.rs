@@ -198,7 +198,7 @@ impl KeySorter {
             .zip(0..)
             .map(|(key, place)| (self.order.prefix(key), place))
             .collect();
-        if self.key_len <= 8 && self.recnos.is_sorted() {
+        if self.key_len <= 8 && self.order.is_by_bytes_alone() && self.recnos.is_sorted() {
             // The number is all of the key, and places ascend as records do.
             places.sort_unstable();
         } else {

@@ -64,7 +64,29 @@ impl Order {
     /// # Errors
     /// [`Error::Misuse`] for a value of another type, or a number or day that no key of this order can hold.
     pub fn key(&self, value: &KeyValue<'_>) -> Result<Key> {
-        self.codec.key(value)
+        self.named(self.codec.key(value))
+    }
+
+    /// Whether it is known how keys are made and sorted. Where it is not, the order is walked as it is stored, unless it is a
+    /// [bitmap](Tag::is_bitmap), and seeks, scopes and changes are refused with [`Error::UnknownCollation`].
+    pub fn is_known(&self) -> bool {
+        self.codec.is_known() && self.tree.order.is_known()
+    }
+
+    /// Names the order in an error that says of no order what is wrong.
+    fn named<T>(&self, made: Result<T>) -> Result<T> {
+        made.map_err(|e| match e {
+            Error::UnknownCollation | Error::NoKeys => Error::order(self.tree.source.path(), &self.tag.name, e),
+            e => e,
+        })
+    }
+
+    /// Refuses an order that has no keys.
+    fn has_keys(&self) -> Result<()> {
+        match self.tag.is_bitmap {
+            false => Ok(()),
+            true => Err(Error::order(self.tree.source.path(), &self.tag.name, Error::NoKeys)),
+        }
     }
 
     /// As [`Order::key`], in the place of a key that is not needed any more.
@@ -72,7 +94,7 @@ impl Order {
     /// # Errors
     /// As [`Order::key`]; there is no use in the key then.
     pub fn put_key(&self, value: &KeyValue<'_>, key: &mut Key) -> Result<()> {
-        self.codec.put_key(value, key)
+        self.named(self.codec.put_key(value, key))
     }
 
     /// The key of a value as the file stores it, of [`Tag::key_len`] bytes.
@@ -80,7 +102,7 @@ impl Order {
     /// # Errors
     /// As [`Order::key`].
     pub fn stored_key(&self, value: &KeyValue<'_>) -> Result<Vec<u8>> {
-        self.codec.encode(value)
+        self.named(self.codec.encode(value))
     }
 
     /// The value of a stored key; `None` when the bytes are no value of this order's type. Text has its blanks.
@@ -108,6 +130,7 @@ impl Order {
     }
 
     pub(crate) fn positions(&self) -> Result<&Positions> {
+        self.has_keys()?;
         if let Some(positions) = self.positions.get() {
             return Ok(positions);
         }
@@ -117,6 +140,7 @@ impl Order {
 
     /// The records of the order and their places, for a table of so many records. Read once.
     pub(crate) fn sequence(&self, record_count: u32) -> Result<Arc<Sequence>> {
+        self.has_keys()?;
         if let Some(sequence) = self.sequence.get() {
             return Ok(Arc::clone(sequence));
         }
@@ -126,6 +150,7 @@ impl Order {
 
     /// Goes to the first entry in the order, or to the last.
     pub(crate) fn go_end(&self, path: &mut TreePath, end: End) -> Result<bool> {
+        self.has_keys()?;
         match (end, self.walks_back) {
             (End::First, false) | (End::Last, true) => path.first(&self.tree),
             (End::Last, false) | (End::First, true) => path.last(&self.tree),
@@ -143,7 +168,15 @@ impl Order {
     /// With [`End::First`] the first entry in the order that does not come before the key, with [`End::Last`] the last
     /// that does not come behind it.
     pub(crate) fn go_key(&self, path: &mut TreePath, key: &Key, end: End) -> Result<bool> {
+        self.has_keys()?;
         let tree = &self.tree;
+        if !tree.order.is_known() {
+            return Err(Error::order(
+                tree.source.path(),
+                &self.tag.name,
+                Error::UnknownCollation,
+            ));
+        }
         let is_first_in_tree = (end == End::First) != self.walks_back;
         let number = match tree.keys.len == NUMBER {
             true => tree.order.number(key),
@@ -193,7 +226,7 @@ pub(super) fn keys_of(
     }
     let encoding = match dialect {
         IndexDialect::Ntx => KeyEncoding::Text(tag.decimals.unwrap_or_default()),
-        IndexDialect::Cdx | IndexDialect::Nsx => KeyEncoding::Binary,
+        IndexDialect::Cdx | IndexDialect::Nsx => tag.encoding(key_type),
     };
     let len = tag.key_len;
     let codec = KeyCodec {
@@ -207,7 +240,11 @@ pub(super) fn keys_of(
         len,
         trail: codec.trail(),
     };
-    Ok((codec, bytes, KeyOrder::new(key_type, collation, is_reversed)))
+    let order = match encoding {
+        KeyEncoding::Collated => KeyOrder::new(key_type, &Collation::binary(), is_reversed),
+        _ => KeyOrder::new(key_type, collation, is_reversed),
+    };
+    Ok((codec, bytes, order))
 }
 
 impl fmt::Display for Order {

@@ -23,6 +23,15 @@ pub struct OrderSpec {
     pub(super) is_custom: bool,
     pub(super) collation: Collation,
     pub(super) decimals: u8,
+    /// Why nobody can make its keys, of one that is there.
+    pub(super) is_unknown: Option<Unknown>,
+}
+
+/// What is not known of an order's keys.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Unknown {
+    Collation,
+    Bitmap,
 }
 
 impl OrderSpec {
@@ -41,6 +50,7 @@ impl OrderSpec {
             is_custom: false,
             collation: Collation::binary(),
             decimals: 0,
+            is_unknown: None,
         }
     }
 
@@ -133,10 +143,19 @@ impl OrderSpec {
     /// How its keys are written in a format.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for a length that keys of its type do not have, and a candidate index that is none.
+    /// [`Error::Misuse`] for a length that keys of its type do not have, and a candidate index that is none;
+    /// [`Error::UnknownCollation`], [`Error::NoKeys`].
     pub(super) fn codec(&self, dialect: IndexDialect) -> Result<KeyCodec> {
         if self.is_candidate && (dialect != IndexDialect::Cdx || self.is_unique || self.is_custom) {
             return Err(self.refuse("only a CDX has candidate indexes, which are neither UNIQUE nor custom"));
+        }
+        match self.is_unknown {
+            Some(Unknown::Bitmap) => return Err(Error::NoKeys),
+            Some(Unknown::Collation) => return Err(Error::UnknownCollation),
+            None if self.key_type == KeyType::Character && !self.collation.is_known() => {
+                return Err(Error::UnknownCollation);
+            }
+            None => {}
         }
         let encoding = match dialect {
             IndexDialect::Ntx => KeyEncoding::Text(self.decimals),
@@ -187,6 +206,11 @@ impl From<&Tag> for OrderSpec {
             is_descending: tag.is_descending,
             is_custom: tag.is_custom,
             decimals: tag.decimals.unwrap_or_default(),
+            is_unknown: match (&tag.collation, tag.is_bitmap) {
+                (_, true) => Some(Unknown::Bitmap),
+                (Some(_), false) => Some(Unknown::Collation),
+                (None, false) => None,
+            },
             ..Self::new(&tag.name, &tag.expression).keys(tag.key_type.unwrap_or(KeyType::Character), tag.key_len)
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::codepage::CodePage;
 
-use super::key::KeyType;
+use super::key::{KeyEncoding, KeyType};
 
 /// An order as its header describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,11 @@ pub struct Tag {
     pub decimals: Option<u8>,
     /// The type of the keys, where the file says it (NSX).
     pub key_type: Option<KeyType>,
+    /// The collation that the header names (Visual FoxPro): the keys are then the weights of texts in it. `None` for `MACHINE`,
+    /// and where the file does not say it.
+    pub collation: Option<String>,
+    /// Whether it is a BINARY index of Visual FoxPro 9, which has a bit for each record and no keys.
+    pub is_bitmap: bool,
     /// The root page as the file writes it.
     pub(crate) root: u32,
     /// The offset of the header.
@@ -53,8 +58,21 @@ impl Tag {
             key_len,
             decimals: None,
             key_type: None,
+            collation: None,
+            is_bitmap: false,
             root,
             header: 0,
+        }
+    }
+}
+
+impl Tag {
+    /// How keys of a type are written in a format that has them in binary.
+    pub(crate) fn encoding(&self, key_type: KeyType) -> KeyEncoding {
+        match (&self.collation, key_type) {
+            _ if self.is_bitmap => KeyEncoding::Bitmap,
+            (Some(_), KeyType::Character) => KeyEncoding::Collated,
+            _ => KeyEncoding::Binary,
         }
     }
 }

@@ -254,7 +254,7 @@ impl TreePath {
                 low.is_none_or(|low| tree.order.compare(low, node.key(0)).is_le())
                     && high.is_none_or(|high| tree.order.compare(node.key(node.len() - 1), high).is_le())
             };
-            node.is_sorted && (node.len() == 0 || is_within())
+            node.is_sorted && (node.len() == 0 || !tree.order.is_known() || is_within())
         };
         match (&loaded, known) {
             (Some(node), _) | (None, Some(Step { node, .. })) if !fits(node) => {

@@ -10,7 +10,7 @@
 
 use std::cmp::Ordering;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 use super::key::KeyOrder;
 use super::page::{KeyBytes, NO_PAGE, Node};
@@ -67,6 +67,7 @@ impl TreeEditor {
 
     /// Puts an entry in. `false` when it is there already, or, in a tree of unique keys, its key.
     pub(super) fn insert(&mut self, store: &mut PageStore, key: &[u8], recno: u32) -> Result<bool> {
+        self.check_known()?;
         let (is_unique, ties_are_sorted) = (self.is_unique, store.format.ties_are_sorted());
         let place = |order: &KeyOrder, stored: &[u8], at: u32| match order.compare(stored, key) {
             Ordering::Equal if is_unique => Ordering::Equal,
@@ -80,6 +81,14 @@ impl TreeEditor {
             return Ok(false);
         }
         self.insert_here(store, key, recno)
+    }
+
+    /// Refuses a tree whose order nobody knows.
+    fn check_known(&self) -> Result<()> {
+        match self.order.is_known() {
+            true => Ok(()),
+            false => Err(Error::UnknownCollation),
+        }
     }
 
     /// Puts an entry in where the path ends, at a leaf.
@@ -137,6 +146,7 @@ impl TreeEditor {
 
     /// The first record that has a key.
     pub(super) fn holder(&mut self, store: &mut PageStore, key: &[u8]) -> Result<Option<u32>> {
+        self.check_known()?;
         let is_there = self.descend(store, false, |order, stored, _| order.compare(stored, key))?;
         let Some(step) = self.path.last().filter(|_| is_there) else {
             return Ok(None);
@@ -171,6 +181,7 @@ impl TreeEditor {
 
     /// Goes to an entry.
     fn find(&mut self, store: &mut PageStore, key: &[u8], recno: u32) -> Result<bool> {
+        self.check_known()?;
         if store.format.ties_are_sorted() {
             let place = |order: &KeyOrder, stored: &[u8], at: u32| order.compare(stored, key).then(at.cmp(&recno));
             let stops_early = store.format.branches_hold_entries();
@@ -185,7 +196,7 @@ impl TreeEditor {
         while is_there {
             let Some(step) = self.path.last() else { break };
             let node = &store.get(step.page)?.node;
-            if node.key(step.slot) != key {
+            if self.order.compare(node.key(step.slot), key).is_ne() {
                 break;
             }
             if node.recno(step.slot) == recno {

@@ -46,6 +46,26 @@ impl Finding {
     pub fn is_note(&self) -> bool {
         matches!(self.what, IndexFault::Unreachable { .. })
     }
+
+    /// The first and the last record that it is about, where it is about records.
+    pub fn records(&self) -> Option<(u32, u32)> {
+        use IndexFault as F;
+        match self.what {
+            F::OutOfOrder { recno, .. }
+            | F::RepeatedKey { recno, .. }
+            | F::RepeatedRecord { recno }
+            | F::NoSuchRecord { recno, .. }
+            | F::WrongKey { recno, .. } => Some((recno, recno)),
+            F::MissingKeys { first, last } => Some((first, last)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is not known if the order is sound, as far as this goes.
+    pub fn is_unknown(&self) -> bool {
+        use IndexFault::{Bitmap, UnknownCollation, UnknownLetters};
+        matches!(self.what, UnknownCollation { .. } | Bitmap | UnknownLetters { .. })
+    }
 }
 
 /// What can be wrong with a page of an index. Keys are shown with their odd bytes escaped.
@@ -141,6 +161,25 @@ pub enum IndexFault {
         /// The neighbour that the page names.
         found: String,
     },
+    /// Nobody knows how the texts of the order are sorted: its entries were not compared with one another, or not with the records.
+    #[error("collation not known{}: the order was looked through, and its keys were not compared", shown_name(collation.as_deref()))]
+    UnknownCollation {
+        /// The name of the collation, where the file has one.
+        collation: Option<String>,
+    },
+    /// A BINARY index of Visual FoxPro, which has no keys.
+    #[error("a BINARY index, whose bits were not compared with the records")]
+    Bitmap,
+    /// Keys that cannot be compared with those of the records: they differ in letters that nobody knows.
+    #[error(
+        "the letters are not known: {count} keys differ from those of their records in nothing else, the first of record {recno}"
+    )]
+    UnknownLetters {
+        /// How many.
+        count: u64,
+        /// The first of these records.
+        recno: u32,
+    },
     /// Pages that no order and no list of free pages reaches.
     #[error("{pages} pages from here on are reached by nothing")]
     Unreachable {
@@ -173,7 +212,18 @@ impl Index {
         };
         for tag in &self.tags {
             match orders.iter().find(|order| order.tag() == tag) {
-                Some(order) => check.tree(&order.tree, Some(tag), Some(&order.tree.order), record_count),
+                _ if tag.is_bitmap => {
+                    check.add(tag.header, Some(tag), IndexFault::Bitmap);
+                    check.reached.insert(u64::from(tag.root) * self.format.page_unit());
+                }
+                Some(order) => {
+                    if !order.is_known() {
+                        let collation = tag.collation.clone();
+                        check.add(tag.header, Some(tag), IndexFault::UnknownCollation { collation });
+                    }
+                    let keys = Some(&order.tree.order).filter(|order| order.is_known());
+                    check.tree(&order.tree, Some(tag), keys, record_count);
+                }
                 None => check.tree(
                     &self.tree(
                         tag.root,
@@ -429,6 +479,10 @@ pub(crate) fn unreadable(e: &Error) -> IndexFault {
         }
         other => other.to_string(),
     })
+}
+
+fn shown_name(collation: Option<&str>) -> String {
+    collation.map_or_else(String::new, |name| format!(" ({name})"))
 }
 
 fn belongs(expected: Option<&str>) -> String {

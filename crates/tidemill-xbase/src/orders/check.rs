@@ -24,8 +24,10 @@ impl TableIndex {
         let mut findings = self.index.verify(&orders, Some(table.record_count()))?;
         for order in &self.orders {
             let tag = order.order.tag();
-            let is_sound = findings.iter().all(|finding| finding.tag.as_ref() != Some(&tag.name));
-            if is_sound && !tag.is_custom {
+            let is_sound = findings
+                .iter()
+                .all(|finding| finding.is_unknown() || finding.tag.as_ref() != Some(&tag.name));
+            if is_sound && !tag.is_custom && order.keys.can_be_made() {
                 let mut check = Check {
                     order,
                     findings: &mut findings,
@@ -63,6 +65,13 @@ impl Check<'_> {
             }
         }
         let tree = &self.order.order.tree;
+        // Letters that nobody knows have capitals that nobody knows.
+        let knows_letters = self.order.order.is_known();
+        let is_of_letters = |key: &[u8], own: &[u8]| {
+            let mut pairs = key.iter().zip(own).filter(|(a, b)| a != b);
+            pairs.all(|(a, b)| !a.is_ascii() && !b.is_ascii())
+        };
+        let (mut unknown, mut first_unknown) = (0, 0);
         let mut is_there = vec![false; expected.len()];
         let mut path = TreePath::default();
         let mut found = path.first(tree)?;
@@ -73,11 +82,21 @@ impl Check<'_> {
             if let Some(is_there) = is_there.get_mut(at) {
                 *is_there = true;
             }
-            if own != Some(key) {
+            if !knows_letters && own.is_some_and(|own| own != key && is_of_letters(key, own)) {
+                if unknown == 0 {
+                    first_unknown = recno;
+                }
+                unknown += 1;
+            } else if own != Some(key) {
                 let (key, expected) = (shown(key), own.map(shown));
                 self.add(tree.offset(step.page), IndexFault::WrongKey { recno, key, expected });
             }
             found = path.next(tree)?;
+        }
+        if unknown > 0 {
+            let (count, recno) = (unknown, first_unknown);
+            let header = self.order.order.tag().header;
+            self.add(header, IndexFault::UnknownLetters { count, recno });
         }
         if self.order.order.tag().is_unique {
             return Ok(());

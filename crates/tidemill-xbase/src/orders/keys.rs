@@ -20,6 +20,8 @@ pub struct OrderKeys {
     codec: KeyCodec,
     /// What becomes of each byte of a key that is stored in capitals.
     capitals: Option<Box<[u8; 256]>>,
+    /// Whether it is known how they are sorted.
+    is_sorted: bool,
 }
 
 impl OrderKeys {
@@ -33,6 +35,9 @@ impl OrderKeys {
         (keys.codec.len, keys.codec.is_nullable) = (tag.key_len, tag.is_nullable);
         if let (KeyEncoding::Text(decimals), Some(stored)) = (&mut keys.codec.encoding, tag.decimals) {
             *decimals = stored;
+        }
+        if keys.codec.encoding == KeyEncoding::Binary {
+            keys.codec.encoding = tag.encoding(keys.codec.key_type);
         }
         keys.codec = keys.codec.check(&tag.name)?;
         if tag.ignores_case && keys.key_type() == KeyType::Character {
@@ -96,6 +101,7 @@ impl OrderKeys {
         Ok(Self {
             key,
             condition,
+            is_sorted: key_type != KeyType::Character || settings.collation.is_known(),
             codec,
             capitals: None,
         })
@@ -104,6 +110,44 @@ impl OrderKeys {
     /// The compiled key expression.
     pub(crate) fn program(&self) -> &Program {
         &self.key
+    }
+
+    /// Whether keys can be made and their places found. Those of a collation that is not known stay as they are.
+    pub fn are_known(&self) -> bool {
+        self.codec.is_known() && self.is_sorted
+    }
+
+    /// Whether the keys of records can be made.
+    pub(crate) fn can_be_made(&self) -> bool {
+        self.codec.is_known()
+    }
+
+    /// Refuses changes of an order whose keys are not known.
+    ///
+    /// # Errors
+    /// [`Error::UnknownCollation`], [`Error::NoKeys`].
+    pub(crate) fn check_known(&self) -> Result<()> {
+        match self.codec.encoding {
+            KeyEncoding::Bitmap => Err(Error::NoKeys),
+            _ if !self.are_known() => Err(Error::UnknownCollation),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a record has the key that it had, as far as its fields and its deletion flag tell.
+    pub(crate) fn is_untouched(&self, fields: &[Field], before: &[u8], after: &[u8]) -> bool {
+        let programs = [Some(&self.key), self.condition.as_ref()];
+        let used = programs.into_iter().flatten().flat_map(Program::fields);
+        let used: Vec<&Field> = used.filter_map(|field| fields.get(field)).collect();
+        // What says that a value is NULL, or how long a varying one is, stands elsewhere.
+        let are_plain = used
+            .iter()
+            .all(|field| field.null_bit.is_none() && field.varlength_bit.is_none());
+        let mut cells = used.iter().map(|field| field.offset..field.offset + field.width);
+        match are_plain {
+            true => before.first() == after.first() && cells.all(|cell| before.get(cell.clone()) == after.get(cell)),
+            false => before == after,
+        }
     }
 
     /// The type of the keys.
@@ -147,6 +191,17 @@ impl OrderKeys {
     /// As [`OrderKeys::key`].
     pub(crate) fn put_key(&self, record: &dyn Record, keys: &mut Vec<u8>) -> Result<bool> {
         Ok(self.put_key_or_null(record, keys)? != MadeKey::LeftOut)
+    }
+
+    /// Whether the condition leaves a record out.
+    ///
+    /// # Errors
+    /// As [`OrderKeys::key`].
+    pub(crate) fn is_left_out(&self, record: &dyn Record) -> Result<bool> {
+        match &self.condition {
+            Some(condition) => Ok(!condition.matches(record)?),
+            None => Ok(false),
+        }
     }
 
     /// Whether the key of a record is NULL, which is stored as a blank one.
@@ -195,6 +250,11 @@ impl OrderKeys {
     }
 
     fn put_any_key(&self, record: &dyn Record, keys: &mut Vec<u8>) -> Result<MadeKey> {
+        match self.codec.encoding {
+            KeyEncoding::Collated => return Err(Error::UnknownCollation),
+            KeyEncoding::Bitmap => return Err(Error::NoKeys),
+            KeyEncoding::Binary | KeyEncoding::Text(_) => {}
+        }
         let begin = keys.len();
         let value = self.key.evaluate_record(record)?;
         let value = key_value(&value);

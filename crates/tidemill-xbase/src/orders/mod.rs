@@ -27,69 +27,23 @@
 mod build;
 mod build_options;
 mod check;
+mod key_settings;
 mod keys;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::beside::belonging;
-use crate::codepage::CodePage;
 use crate::error::{Error, Result};
-use crate::expression::{Environment, Letters};
-use crate::index::{Collation, Index, IndexOptions, Order, OrderSpec, Tag};
+use crate::index::{Index, IndexOptions, Order, OrderSpec, Tag};
 use crate::table::Table;
 
 pub(crate) use build::rebuild_index;
 pub use build::{build_index, build_index_with};
 pub use build_options::BuildOptions;
+pub use key_settings::KeySettings;
 pub(crate) use keys::MadeKey;
 pub use keys::OrderKeys;
-
-/// How the program that made an index compiles expressions and sorts text: no file says it, and all that share a table must
-/// agree on it. Who changes an index under another collation puts keys where the others do not find them, and an index that is
-/// walked or opened for changes is refused only where its keys show that they are sorted otherwise.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KeySettings {
-    pub(crate) environment: Environment,
-    pub(crate) collation: Collation,
-}
-
-impl KeySettings {
-    /// ASCII letters, sorted by bytes, for expressions and text in this code page: Clipper's defaults, Harbour's `EN` and
-    /// FoxPro's `MACHINE`.
-    pub fn new(codepage: CodePage) -> Self {
-        Self {
-            environment: Environment::new(codepage),
-            collation: Collation::binary(),
-        }
-    }
-
-    /// The letters of a language and their order, as a Harbour program has them behind `HB_CDPSELECT`. Languages are those of
-    /// [`Collation::languages`].
-    ///
-    /// # Errors
-    /// [`Error::Misuse`] for a language without a table.
-    pub fn language(codepage: CodePage, language: &str) -> Result<Self> {
-        let (collation, letters) = (Collation::national(language, codepage)?, Collation::letters(language)?);
-        let environment = Environment::new(codepage).letters(Letters::national(codepage, letters));
-        Ok(Self::new(codepage).environment(environment).collation(collation))
-    }
-
-    /// The settings under which expressions are compiled. The order of letters is that of the collation.
-    #[must_use]
-    pub fn environment(mut self, environment: Environment) -> Self {
-        self.environment = environment.weights(self.collation.weights().cloned());
-        self
-    }
-
-    /// How text keys are sorted.
-    #[must_use]
-    pub fn collation(mut self, collation: Collation) -> Self {
-        self.environment = self.environment.weights(collation.weights().cloned());
-        self.collation = collation;
-        self
-    }
-}
 
 /// An index file with the keys of its orders.
 #[derive(Debug)]

@@ -390,8 +390,23 @@ impl TableEditor {
     /// # Errors
     /// [`Error::Order`] for the first that cannot.
     pub(super) fn check_orders(&self, fields: &[Field]) -> Result<()> {
+        self.check_known_orders()?;
         let mut files = self.orders.files.iter();
         files.try_for_each(|file| file.keys_over(fields).map(drop))
+    }
+
+    /// Whether every open order can be made anew.
+    ///
+    /// # Errors
+    /// [`Error::Order`] with [`Error::UnknownCollation`] or [`Error::NoKeys`] for the first that cannot.
+    pub(super) fn check_known_orders(&self) -> Result<()> {
+        self.orders.files.iter().try_for_each(|file| {
+            let mut orders = file.keys.iter().zip(file.index.tags());
+            orders.try_for_each(|(keys, tag)| {
+                keys.check_known()
+                    .map_err(|e| Error::order(file.index.path(), &tag.name, e))
+            })
+        })
     }
 
     /// The file and the place in it of an order.
@@ -499,6 +514,12 @@ impl Orders {
             let record = RecordBytes::new(&self.table, recno, bytes);
             self.each_order(|(file, order), keys, tag| {
                 let begin = changes.keys.len();
+                if !keys.are_known() {
+                    return match keys.is_left_out(&record)? {
+                        true => Ok(()),
+                        false => keys.check_known(),
+                    };
+                }
                 let has_key = match tag.is_candidate {
                     true if !are_finished => false,
                     true if self.enforces => keys.put_candidate_key(&record, &mut changes.keys)?,
@@ -530,9 +551,16 @@ impl Orders {
         if self.files.is_empty() || (before == after && !self.has_candidates()) {
             return Ok(changes);
         }
+        let (old_bytes, new_bytes) = (before, after);
         let [before, after] = [before, after].map(|bytes| RecordBytes::new(&self.table, recno, bytes));
         self.each_order(|(file, order), keys, tag| {
             let begin = changes.keys.len();
+            if !keys.are_known() {
+                return match keys.is_untouched(self.table.fields(), old_bytes, new_bytes) {
+                    true => Ok(()),
+                    false => keys.check_known(),
+                };
+            }
             let was_in = keys.put_key(&before, &mut changes.keys)?;
             let middle = changes.keys.len();
             let made = keys.put_key_or_null(&after, &mut changes.keys)?;
@@ -666,7 +694,10 @@ impl OrderFile {
         let mut builder = IndexBuilder::new(self.index.dialect(), table.record_count(), codepage);
         for (tag, keys) in self.index.tags().iter().zip(keys) {
             let order = keys.of_order(&OrderSpec::from(tag), &self.settings);
-            let mut sorter = options.apply(&tag.name, builder.keys(&order)?);
+            let sorter = builder
+                .keys(&order)
+                .map_err(|e| Error::order(self.index.path(), &tag.name, e))?;
+            let mut sorter = options.apply(&tag.name, sorter);
             if !tag.is_custom {
                 keys.sort(table, &mut sorter)?;
             }

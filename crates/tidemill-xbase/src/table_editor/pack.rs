@@ -59,6 +59,7 @@ impl TableEditor {
 
     /// Lets the table without some records take the place of the old one, with its memos and orders.
     fn rewritten(&mut self, keeps: Keeps, disk: &Arc<dyn Disk>) -> Result<u32> {
+        self.check_known_orders()?;
         if keeps == Keeps::NotDeleted && self.orders.has_candidates() {
             let table = self.table()?;
             self.check_candidates(&table, &self.fields.visible, |record| !record.is_deleted())?;
@@ -139,6 +140,7 @@ impl TableEditor {
     }
 
     fn zap_alone(&mut self) -> Result<()> {
+        self.check_known_orders()?;
         let before = self.record_count();
         self.history.note_all();
         self.count(0);

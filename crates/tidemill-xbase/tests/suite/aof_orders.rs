@@ -337,7 +337,7 @@ fn golden(table: &str, index: &str, page: CodePage, language: Option<&str>) -> (
         settings = KeySettings::language(page, language).unwrap();
         let collation = Collation::national(language, page).unwrap();
         environment = environment
-            .letters(Letters::national(page, Collation::letters(language).unwrap()))
+            .letters(Letters::national(page, &Collation::letters(language).unwrap()))
             .weights(collation.weights().cloned());
     }
     let index = TableIndex::open(corpus(index), &table, &settings).unwrap();

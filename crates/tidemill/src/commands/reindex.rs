@@ -19,7 +19,6 @@ pub(crate) async fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
     }
     let path = location.file()?;
     let table = Table::open(path, &args.tables.xbase())?;
-    let settings = args.keys.settings(&table)?;
     let indexes = match args.indexes {
         named if !named.is_empty() => named,
         _ => match production_path(&table)? {
@@ -27,12 +26,14 @@ pub(crate) async fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
             None => bail!("{location}: no index beside it; name the index files"),
         },
     };
+    let settings = indexes.iter().map(|index| args.keys.settings(index, &table));
+    let settings: Vec<_> = settings.collect::<Result<_, _>>()?;
     drop(table);
     let options = EditOptions::new(CivilDate::today())
         .open(args.tables.xbase())
         .production_index(false);
     let mut editor = TableEditor::open(path, &options)?;
-    for index in indexes {
+    for (index, settings) in indexes.into_iter().zip(settings) {
         editor.reindex(&index, &settings)?;
         let made = Index::open(&index, &IndexOptions::new())?;
         let names: Vec<_> = made.tags().iter().map(|tag| tag.name.as_str()).collect();

@@ -95,6 +95,8 @@ struct Findings {
     note: Option<String>,
     /// What is not as the format has it, and no damage.
     notes: Vec<Damage>,
+    /// What nobody knows to be sound or not.
+    unknown: Vec<Damage>,
 }
 
 /// What a file is made of.
@@ -109,6 +111,8 @@ enum Unit {
 struct Damage {
     begin: u64,
     end: u64,
+    /// The first and the last record that is meant, counted from 1.
+    records: Option<(u32, u32)>,
     why: String,
 }
 
@@ -140,6 +144,7 @@ impl Findings {
             damaged,
             note: None,
             notes: Vec::new(),
+            unknown: Vec::new(),
         }
     }
 
@@ -147,9 +152,11 @@ impl Findings {
         // Built by hand around serde_json's strings: the order of the keys is part of what scripts may rely on.
         let damaged: Vec<String> = self.damaged.iter().map(Damage::json).collect();
         let (good, mut damaged) = (self.good, format!("[{}]", damaged.join(", ")));
-        if !self.notes.is_empty() {
-            let notes: Vec<String> = self.notes.iter().map(Damage::json).collect();
-            damaged += &format!(r#", "notes": [{}]"#, notes.join(", "));
+        for (name, found) in [("notes", &self.notes), ("unknown", &self.unknown)] {
+            if !found.is_empty() {
+                let found: Vec<String> = found.iter().map(Damage::json).collect();
+                damaged += &format!(r#", "{name}": [{}]"#, found.join(", "));
+            }
         }
         match self.unit {
             Unit::Records => format!(r#"{{"records": {good}, "damaged": {damaged}}}"#),
@@ -175,40 +182,45 @@ impl Findings {
             [] => write!(out, "{file}: {good} {unit}, no damage")?,
             damaged => write!(out, "{file}: {good} {good_unit}, damaged in {} places", damaged.len())?,
         }
+        if !self.unknown.is_empty() {
+            write!(out, ", {} not known", self.unknown.len())?;
+        }
         match &self.note {
             Some(note) => writeln!(out, " ({})", shown(note))?,
             None => writeln!(out)?,
         }
-        for damage in &self.damaged {
-            writeln!(
-                out,
-                "  bytes {} to {}: {}",
-                damage.begin,
-                damage.end,
-                shown(&damage.why)
-            )?;
-        }
-        for note in &self.notes {
-            writeln!(
-                out,
-                "  note: bytes {} to {}: {}",
-                note.begin,
-                note.end,
-                shown(&note.why)
-            )?;
+        let told = [
+            ("", &self.damaged),
+            ("not known: ", &self.unknown),
+            ("note: ", &self.notes),
+        ];
+        for (kind, found) in told
+            .into_iter()
+            .flat_map(|(kind, all)| all.iter().map(move |found| (kind, found)))
+        {
+            writeln!(out, "  {kind}{}: {}", found.place(), shown(&found.why))?;
         }
         Ok(())
     }
 }
 
 impl Damage {
+    /// Where it is, for a person.
+    fn place(&self) -> String {
+        let bytes = format!("bytes {} to {}", self.begin, self.end);
+        match self.records {
+            Some((first, last)) if first == last => format!("{bytes} (record {first})"),
+            Some((first, last)) => format!("{bytes} (records {first} to {last})"),
+            None => bytes,
+        }
+    }
+
     fn json(&self) -> String {
-        format!(
-            r#"{{"begin": {}, "end": {}, "why": {}}}"#,
-            self.begin,
-            self.end,
-            json!(self.why)
-        )
+        let records = self.records.map_or_else(String::new, |(first, last)| {
+            format!(r#""first_record": {first}, "last_record": {last}, "#)
+        });
+        let (begin, end, why) = (self.begin, self.end, json!(self.why));
+        format!(r#"{{"begin": {begin}, "end": {end}, {records}"why": {why}}}"#)
     }
 }
 
@@ -232,6 +244,9 @@ fn verify_xbase(
     let damaged = verification.damage.into_iter().map(|found| Damage {
         begin: found.begin,
         end: found.end,
+        records: found
+            .records
+            .and_then(|range| Some((range.start.checked_add(1)?, range.end))),
         why: found.why,
     });
     let mut findings = Findings::records(location, u64::from(verification.good_records), damaged.collect());
@@ -241,6 +256,7 @@ fn verify_xbase(
         .map(|note| Damage {
             begin: note.begin,
             end: note.end,
+            records: None,
             why: note.to_string(),
         })
         .collect();
@@ -275,6 +291,7 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
             let damaged = damaged.map(|region| Damage {
                 begin: region.begin,
                 end: region.end,
+                records: None,
                 why: region.why,
             });
             Findings::records(table, verification.records, damaged.collect())
@@ -312,6 +329,7 @@ fn whole_file(table: &Location, error: &dyn std::error::Error) -> anyhow::Result
     let damage = Damage {
         begin: 0,
         end,
+        records: None,
         why: error.to_string(),
     };
     Ok(Findings::records(table, 0, vec![damage]))

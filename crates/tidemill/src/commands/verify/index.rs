@@ -25,12 +25,13 @@ pub(super) fn indexes_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(indexes)
 }
 
-/// The production index of a table. That it has none though it should have one is added to what was found in it.
+/// The production index of a table. That it has none though its header says so is a note: tables are sent without their indexes.
 pub(super) fn production(table: &Table, findings: &mut Findings) -> Option<PathBuf> {
     production_path(table).unwrap_or_else(|error| {
-        findings.damaged.push(Damage {
+        findings.notes.push(Damage {
             begin: 28,
             end: 29,
+            records: None,
             why: error.to_string(),
         });
         None
@@ -39,17 +40,16 @@ pub(super) fn production(table: &Table, findings: &mut Findings) -> Option<PathB
 
 /// Each page, and each key against its record.
 pub(super) fn verify(path: &Path, table: &Table, args: &VerifyArgs) -> anyhow::Result<Findings> {
-    let settings = args.keys.settings(table)?;
+    let settings = args.keys.settings(path, table)?;
     match TableIndex::open_known(path, table, &settings) {
         Ok((index, unknown)) => {
             let mut findings = findings(path, index.index(), index.verify(table)?);
-            let unknown = unknown
-                .into_iter()
-                .map(|error| format!("{:#}", anyhow::Error::from(error)));
-            let unknown: Vec<String> = unknown.collect();
-            if !unknown.is_empty() {
-                findings.note = Some(format!("keys were not compared: {}", unknown.join("; ")));
-            }
+            findings.unknown.extend(unknown.into_iter().map(|error| Damage {
+                begin: 0,
+                end: 0,
+                records: None,
+                why: format!("keys were not compared: {:#}", anyhow::Error::from(error)),
+            }));
             Ok(findings)
         }
         Err(error) => unreadable(path, error),
@@ -87,10 +87,12 @@ fn pages(path: &Path) -> anyhow::Result<Findings> {
 
 fn findings(path: &Path, index: &Index, found: Vec<Finding>) -> Findings {
     let page_len = index.page_len();
-    let (notes, damaged): (Vec<Finding>, Vec<Finding>) = found.into_iter().partition(Finding::is_note);
+    let (notes, found): (Vec<Finding>, Vec<Finding>) = found.into_iter().partition(Finding::is_note);
+    let (unknown, damaged): (Vec<Finding>, Vec<Finding>) = found.into_iter().partition(Finding::is_unknown);
     let described = |finding: Finding| Damage {
         begin: finding.page,
         end: finding.page + page_len,
+        records: finding.records(),
         why: match finding.tag {
             Some(tag) => format!("order {tag}: {}", finding.what),
             None => finding.what.to_string(),
@@ -103,6 +105,7 @@ fn findings(path: &Path, index: &Index, found: Vec<Finding>) -> Findings {
         damaged: damaged.into_iter().map(described).collect(),
         note: None,
         notes: notes.into_iter().map(described).collect(),
+        unknown: unknown.into_iter().map(described).collect(),
     }
 }
 
@@ -118,9 +121,11 @@ fn unreadable(path: &Path, error: Error) -> anyhow::Result<Findings> {
         damaged: vec![Damage {
             begin: 0,
             end: fs::metadata(path).map_or(0, |metadata| metadata.len()),
+            records: None,
             why: error.to_string(),
         }],
         note: None,
         notes: Vec::new(),
+        unknown: Vec::new(),
     })
 }

@@ -16,6 +16,7 @@ pub(super) fn verify(path: &Path) -> anyhow::Result<Findings> {
         damaged,
         note,
         notes: Vec::new(),
+        unknown: Vec::new(),
     };
     match LogContents::read(path) {
         Ok(log) => {
@@ -27,6 +28,7 @@ pub(super) fn verify(path: &Path) -> anyhow::Result<Findings> {
             let damage = Damage {
                 begin: 0,
                 end: fs::metadata(path).map_or(0, |metadata| metadata.len()),
+                records: None,
                 why: error.to_string(),
             };
             Ok(findings(0, vec![damage], None))
