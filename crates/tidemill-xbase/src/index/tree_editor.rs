@@ -67,7 +67,6 @@ impl TreeEditor {
 
     /// Puts an entry in. `false` when it is there already, or, in a tree of unique keys, its key.
     pub(super) fn insert(&mut self, store: &mut PageStore, key: &[u8], recno: u32) -> Result<bool> {
-        self.check_known()?;
         let (is_unique, ties_are_sorted) = (self.is_unique, store.format.ties_are_sorted());
         let place = |order: &KeyOrder, stored: &[u8], at: u32| match order.compare(stored, key) {
             Ordering::Equal if is_unique => Ordering::Equal,
@@ -81,14 +80,6 @@ impl TreeEditor {
             return Ok(false);
         }
         self.insert_here(store, key, recno)
-    }
-
-    /// Refuses a tree whose order nobody knows.
-    fn check_known(&self) -> Result<()> {
-        match self.order.is_known() {
-            true => Ok(()),
-            false => Err(Error::UnknownCollation),
-        }
     }
 
     /// Puts an entry in where the path ends, at a leaf.
@@ -146,7 +137,6 @@ impl TreeEditor {
 
     /// The first record that has a key.
     pub(super) fn holder(&mut self, store: &mut PageStore, key: &[u8]) -> Result<Option<u32>> {
-        self.check_known()?;
         let is_there = self.descend(store, false, |order, stored, _| order.compare(stored, key))?;
         let Some(step) = self.path.last().filter(|_| is_there) else {
             return Ok(None);
@@ -181,7 +171,6 @@ impl TreeEditor {
 
     /// Goes to an entry.
     fn find(&mut self, store: &mut PageStore, key: &[u8], recno: u32) -> Result<bool> {
-        self.check_known()?;
         if store.format.ties_are_sorted() {
             let place = |order: &KeyOrder, stored: &[u8], at: u32| order.compare(stored, key).then(at.cmp(&recno));
             let stops_early = store.format.branches_hold_entries();
@@ -215,6 +204,9 @@ impl TreeEditor {
         stops_early: bool,
         place: impl Fn(&KeyOrder, &[u8], u32) -> Ordering,
     ) -> Result<bool> {
+        if !self.order.is_known() {
+            return Err(Error::UnknownCollation);
+        }
         self.path.clear();
         let mut page = self.root;
         loop {
