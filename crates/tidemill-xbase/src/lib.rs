@@ -80,6 +80,7 @@ mod array_values;
 mod beside;
 mod bitmap;
 mod codepage;
+mod codepage_guess;
 mod column;
 mod column_cache;
 mod columns;

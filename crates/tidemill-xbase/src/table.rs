@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use arrow_schema::SchemaRef;
 
 use crate::codepage::CodePage;
+use crate::codepage_guess::Guess;
 use crate::container::{ContainerLink, link_of};
 use crate::cpg_file::{self, Named};
 use crate::damage::{Damage, DamageLog};
@@ -44,6 +45,7 @@ pub struct OpenOptions {
     despite_pending: bool,
     field_names: Option<Arc<[String]>>,
     short_names: bool,
+    trusts_default: bool,
     strict: bool,
     pub(crate) null_for_bad_values: bool,
 }
@@ -56,11 +58,20 @@ impl OpenOptions {
 
     /// Reads text in this code page, whatever the table says.
     ///
-    /// Default: the `.cpg` file beside the table, else the language driver of dBASE 7, else the language byte, else cp1252 for Visual FoxPro and cp437 for
-    /// all others.
+    /// Default: the `.cpg` file beside the table, else the language driver of dBASE 7, else the language byte, else what the text
+    /// looks like ([`OpenOptions::look_at_text`]), else cp1252 for Visual FoxPro and cp437 for all others.
     #[must_use]
     pub fn codepage(mut self, codepage: CodePage) -> Self {
         self.codepage = Some(codepage);
+        self
+    }
+
+    /// Whether the text of a table that names no code page is looked at: UTF-8, and the pages of Windows and DOS for Western, Central
+    /// European and Cyrillic letters are told by the text of its first 256 KiB, and text is then read and written so. A table
+    /// whose text is not ASCII has a note that says it. Default: true.
+    #[must_use]
+    pub fn look_at_text(mut self, look: bool) -> Self {
+        self.trusts_default = !look;
         self
     }
 
@@ -223,7 +234,7 @@ impl Table {
             Ok(Memo::open(&found, options.access, header))
         };
         let mut table = Self::new(source, header, None, codepage, memo, options)?;
-        table.opening_notes = notes;
+        table.opening_notes.splice(..0, notes);
         Ok(table)
     }
 
@@ -276,13 +287,14 @@ impl Table {
         }
         let damage = Arc::new(DamageLog::default());
         let recover = options.recover.then_some(&*damage);
-        let codepage = codepage
+        let named = codepage
             .or_else(|| CodePage::from_language_driver(&header.language_driver))
-            .or_else(|| CodePage::from_language_byte(header.language))
-            .unwrap_or(match header.dialect {
-                Dialect::VisualFoxPro => CodePage::Cp1252,
-                _ => CodePage::Cp437,
-            });
+            .or_else(|| CodePage::from_language_byte(header.language));
+        let (codepage, note) = match (named, header.dialect) {
+            (Some(codepage), _) => (codepage, None),
+            (None, Dialect::VisualFoxPro) => codepage_by_text(&source, &header, CodePage::Cp1252, options),
+            (None, _) => codepage_by_text(&source, &header, CodePage::Cp437, options),
+        };
         let mut container = ContainerLink::Free;
         let fields = match known {
             Some(fields) => Arc::clone(fields),
@@ -325,7 +337,7 @@ impl Table {
             record_count,
             deleted_count: OnceLock::new(),
             damage,
-            opening_notes: Vec::new(),
+            opening_notes: note.into_iter().collect(),
             notes: NoteLog::default(),
         })
     }
@@ -531,6 +543,29 @@ fn read_header(source: &mut Source) -> Result<Header> {
         source.measure_again()?;
     }
     Ok(header)
+}
+
+/// The code page of a table that names none, and what to say about it.
+fn codepage_by_text(
+    source: &Source,
+    header: &Header,
+    usual: CodePage,
+    options: &OpenOptions,
+) -> (CodePage, Option<Note>) {
+    // What is wrong with the fields is told when they are read for good.
+    let log = DamageLog::default();
+    let recover = options.recover.then_some(&log);
+    match read_fields(source, header, usual, (recover, options.strict)) {
+        Ok(fields) if !options.trusts_default => {
+            let records = (
+                u64::from(header.header_len),
+                header.record_len as usize,
+                header.record_count,
+            );
+            Guess::of_table(source, &fields.visible, records, usual).page(usual)
+        }
+        _ => (usual, None),
+    }
 }
 
 /// What the fields of files were found to be, under the code page of their names.

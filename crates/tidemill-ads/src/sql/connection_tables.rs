@@ -282,6 +282,7 @@ impl ConnectionTables<'_> {
         let options = OpenOptions::new()
             .blank(Blank::Zero)
             .access(self.options.access)
+            .look_at_text(!self.options.table.is_oem)
             .field_names(names);
         match self.options.table.codepage {
             Some(codepage) => options.codepage(codepage),

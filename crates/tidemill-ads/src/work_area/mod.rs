@@ -92,7 +92,8 @@ pub struct TableOptions {
     pub mode: OpenMode,
     /// The name that relations and expressions know the table by. Default: that of the file.
     pub alias: Option<String>,
-    /// The code page, where the file names none or a wrong one. Default: the one that its language byte names.
+    /// The code page, where the file names none or a wrong one. Default: the one that its language byte names, else the one that its
+    /// text looks like.
     pub codepage: Option<CodePage>,
     /// Whether programs see text in the code page of Windows and the table holds it in that of DOS. Default: false, text goes
     /// through as it is.
@@ -599,7 +600,11 @@ fn open_own_index(editor: &mut TableEditor) -> Result<()> {
 /// How the table is read: programs see text fields in their whole width.
 fn open_options(codepage: Option<CodePage>, options: &TableOptions) -> OpenOptions {
     let names = options.field_names.clone();
-    let open = OpenOptions::new().keep_trailing_blanks(true).field_names(names);
+    // A program that says that its tables hold the text of DOS knows better.
+    let open = OpenOptions::new()
+        .keep_trailing_blanks(true)
+        .field_names(names)
+        .look_at_text(!options.is_oem);
     match codepage {
         Some(codepage) => open.codepage(codepage),
         None => open,
