@@ -103,6 +103,12 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::DbfAndMemo,
     },
     Target {
+        name: "xbase_imploded",
+        engine: "tidemill-xbase",
+        corpus: "xbase/imploded",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "xbase_cdx",
         engine: "tidemill-xbase",
         corpus: "xbase",

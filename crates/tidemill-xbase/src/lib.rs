@@ -97,6 +97,7 @@ mod field;
 mod field_spec;
 mod file_overlay;
 mod header;
+mod imploded;
 pub mod index;
 pub mod julian;
 mod kernels;

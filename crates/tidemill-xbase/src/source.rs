@@ -89,6 +89,15 @@ impl Source {
         }
     }
 
+    /// The same file, of which other bytes are seen than it has.
+    pub(crate) fn seen_as(self, bytes: Vec<u8>) -> Self {
+        Self {
+            len: bytes.len() as u64,
+            bytes: Bytes::Memory(bytes),
+            ..self
+        }
+    }
+
     /// Whether its path leads to no other file, which took its place.
     pub(crate) fn is_at_its_path(&self) -> bool {
         let there = FileStamp::of(&self.path).ok();

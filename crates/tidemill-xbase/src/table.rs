@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::expression::RecordBytes;
 use crate::field::{Field, Fields};
 use crate::header::{Dialect, Header};
+use crate::imploded;
 use crate::memo::{self, Memo};
 use crate::note::{Note, NoteLog};
 use crate::scan::{Batches, Scan};
@@ -158,6 +159,7 @@ pub struct Table {
     pub(crate) fields: Arc<Fields>,
     codepage: CodePage,
     container: ContainerLink,
+    is_compressed: bool,
     memo: Result<Memo, String>,
     pub(crate) options: OpenOptions,
     record_count: u32,
@@ -211,8 +213,14 @@ impl Table {
 
     fn over(mut source: Source, options: &OpenOptions) -> Result<Self> {
         let path = source.path().to_owned();
-        let header = read_header(&mut source)?;
         let mut notes = Vec::new();
+        let header = read_header(&mut source)?;
+        let expanded = imploded::expanded(&source, &header)?;
+        let is_compressed = expanded.is_some();
+        if let Some(bytes) = expanded {
+            notes.push(compressed_note(source.len(), bytes.len()));
+            source = source.seen_as(bytes);
+        }
         let codepage = match options.codepage {
             Some(codepage) => Some(codepage),
             // One that cannot be read is told even while recovering: nobody knows what it says.
@@ -235,6 +243,7 @@ impl Table {
         };
         let mut table = Self::new(source, header, None, codepage, memo, options)?;
         table.opening_notes.splice(..0, notes);
+        table.is_compressed = is_compressed;
         Ok(table)
     }
 
@@ -243,13 +252,20 @@ impl Table {
     /// # Errors
     /// As [`Table::open`].
     pub fn from_bytes(dbf: Vec<u8>, memo: Option<Vec<u8>>, options: &OpenOptions) -> Result<Self> {
-        let source = Source::from_bytes("memory.dbf", dbf);
+        let mut source = Source::from_bytes("memory.dbf", dbf);
         let header = Header::read(&source)?;
+        let expanded = imploded::expanded(&source, &header)?;
+        let is_compressed = expanded.is_some();
+        if let Some(bytes) = expanded {
+            source = source.seen_as(bytes);
+        }
         let memo = |header: &Header| {
             let bytes = memo.ok_or_else(|| "memory.memo".to_owned())?;
             Ok(Memo::from_bytes(bytes, header))
         };
-        Self::new(source, header, None, options.codepage, memo, options)
+        let mut table = Self::new(source, header, None, options.codepage, memo, options)?;
+        table.is_compressed = is_compressed;
+        Ok(table)
     }
 
     /// A table that is open for changes, as it is seen there; its fields are those that the editor knows, where there are.
@@ -332,6 +348,7 @@ impl Table {
             fields,
             codepage,
             container,
+            is_compressed: false,
             memo,
             options: options.clone(),
             record_count,
@@ -362,6 +379,12 @@ impl Table {
     pub fn is_current(&self) -> Result<bool> {
         let memo = self.memo.as_ref().ok();
         Ok(self.source.is_current()? && memo.map_or(Ok(true), Memo::is_current)?)
+    }
+
+    /// Whether the file is a compressed table of DATASUS (`.dbc`), which is held in memory as it is when it is expanded, and not
+    /// changed. Offsets are those of the expanded table.
+    pub fn is_compressed(&self) -> bool {
+        self.is_compressed
     }
 
     /// What the first bytes say.
@@ -543,6 +566,18 @@ fn read_header(source: &mut Source) -> Result<Header> {
         source.measure_again()?;
     }
     Ok(header)
+}
+
+fn compressed_note(packed: u64, expanded: usize) -> Note {
+    Note {
+        begin: 0,
+        end: packed,
+        record: None,
+        count: 1,
+        what: format!(
+            "a compressed table of DATASUS: {packed} bytes, {expanded} when it is expanded, where offsets count"
+        ),
+    }
 }
 
 /// The code page of a table that names none, and what to say about it.

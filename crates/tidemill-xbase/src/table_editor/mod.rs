@@ -140,6 +140,11 @@ impl TableEditor {
             return Err(Error::Misuse(format!("{}: somebody is replacing it", path.display())));
         }
         let table = Table::of_open(path, Arc::clone(&handle), &options.open)?;
+        if table.is_compressed() {
+            let what = "a compressed table of DATASUS is only read; copy it to a table to change that";
+            let (path, what) = (path.to_owned(), what.to_owned());
+            return Err(Error::Unsupported { path, what });
+        }
         if table.header().record_len == 0 {
             return Err(Error::corrupt(path, "record length", 10, "at least 1", "0"));
         }
