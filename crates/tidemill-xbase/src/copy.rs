@@ -1,16 +1,19 @@
 //! A second table of the same structure, with its records or without.
 //!
 //! Files are copied as they are: every byte of the header, of the records and of the memo file, but for what belongs to the
-//! place: the production index and the database. What this module does not do: it copies no indexes and packs nothing.
+//! place: the production index and the database. A table whose database container gives its fields longer names gets a container of
+//! its own with these names. What this module does not do: it copies no indexes and packs nothing, and of a container no captions, rules
+//! and the like.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::beside::belonging;
-use crate::container::BACKLINK;
+use crate::container::{BACKLINK, NewContainer};
 use crate::cpg_file::CPG_LIMIT;
 use crate::error::{Error, Result};
-use crate::header::Dialect;
+use crate::field_spec::FieldSpec;
+use crate::header::{CivilDate, Dialect};
 use crate::memo::MemoDialect;
 use crate::memo_writer;
 use crate::regular_file;
@@ -18,6 +21,7 @@ use crate::source::Source;
 use crate::storage::{DataFile, Storage};
 use crate::table::Table;
 use crate::table_set::TableSet;
+use crate::table_writer::CreateOptions;
 
 /// How many bytes are copied at once.
 const CHUNK: u64 = 1 << 20;
@@ -26,9 +30,10 @@ const FLAGS: usize = 28;
 
 impl Table {
     /// Makes a table at `path` with the same fields, counters and code page, its memo file with it, and no record. Memo
-    /// blocks have the default size of their dialect.
+    /// blocks have the default size of their dialect. Long names that its container has are in a container of the new table.
     ///
     /// # Errors
+    /// [`Error::Misuse`] for a table's name that has no room in a container;
     /// [`Error::Exists`] when one of its files is there already; [`Error::Io`] when it cannot be made. Nothing is left behind then.
     /// [`Error::MissingMemo`] when the table's own memo file is not there.
     pub fn copy_structure(&self, path: impl AsRef<Path>) -> Result<()> {
@@ -47,6 +52,10 @@ impl Table {
 
     fn copy(&self, path: &Path, records: u32) -> Result<()> {
         TableSet::of(path).refuse_existing()?;
+        let container = self.container_for_copy(path)?;
+        if let Some(container) = &container {
+            container.refuse_existing()?;
+        }
         let mut made = Made::default();
         let upper = path.extension().is_some_and(|extension| extension == "DBF");
         let with = |extension: &str| {
@@ -81,14 +90,41 @@ impl Table {
             made.create(&with("cpg"))?.write(0, &name)?;
         }
         let file = made.create(path)?;
-        let header = self.header_for_copy(records)?;
+        let mut header = self.header_for_copy(records)?;
+        if let Some(container) = &container {
+            container.put_backlink(&mut header, self.codepage());
+        }
         let (begin, len) = (header.len() as u64, u64::from(records) * self.stride() as u64);
         file.write(0, &header)?;
         copy_bytes(&self.source, self.record_offset(0), len, &file, begin)?;
         file.write(begin + len, &[0x1A])?;
         file.sync()?;
+        if let Some(container) = &container {
+            made.files.extend(container.files());
+            let never = CivilDate {
+                year: 1980,
+                month: 1,
+                day: 1,
+            };
+            let mut create = CreateOptions::new(self.header().last_update.unwrap_or(never));
+            create.codepage = self.codepage();
+            container.write(&create)?;
+        }
         made.files.clear();
         Ok(())
+    }
+
+    /// The container of a copy, where names of fields are in one.
+    fn container_for_copy(&self, path: &Path) -> Result<Option<NewContainer>> {
+        let is_named = |field: &crate::field::Field| field.name != field.short_name;
+        if self.container().table().is_none() || !self.fields().iter().any(is_named) {
+            return Ok(None);
+        }
+        let fields = self.fields().iter();
+        let fields: Vec<FieldSpec> = fields
+            .map(|field| FieldSpec::new(&field.name, field.letter, 0, 0))
+            .collect();
+        NewContainer::new(path, &fields, self.codepage()).map(Some)
     }
 
     /// The table's header with this count, at home nowhere.

@@ -105,6 +105,11 @@ impl NewContainer {
         }
     }
 
+    /// The files that [`NewContainer::write`] makes.
+    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        EXTENSIONS.iter().map(|extension| companion(&self.path, extension))
+    }
+
     /// Makes the three files.
     ///
     /// # Errors

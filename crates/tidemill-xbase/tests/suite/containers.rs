@@ -342,6 +342,45 @@ fn the_fields_of_a_table_in_a_database_are_not_altered() {
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
+#[test]
+fn a_copy_keeps_the_long_names_in_a_container_of_its_own() {
+    let folder = TempDir::new().unwrap();
+    let table = open(&frame(folder.path(), "frame.dbf"));
+    let (whole, empty) = (folder.path().join("whole.dbf"), folder.path().join("EMPTY.DBF"));
+    table.copy_to(&whole).unwrap();
+    table.copy_structure(&empty).unwrap();
+    for (path, container, count) in [(&whole, "whole.dbc", 3), (&empty, "EMPTY.DBC", 0)] {
+        let copied = open(path);
+        assert_eq!(names(&copied), NAMES);
+        assert_eq!(copied.record_count(), count);
+        let ContainerLink::Used { container: found, .. } = copied.container() else {
+            panic!("{:?}", copied.container());
+        };
+        assert_eq!(found.path(), folder.path().join(container));
+        let short: Vec<_> = copied.fields().iter().map(|field| field.short_name.as_str()).collect();
+        assert_eq!(short, SHORT);
+    }
+    assert_eq!(rows(&open(&whole)), rows(&table));
+    // What would be written over is left alone, and nothing stays behind.
+    let stranger = folder.path().join("third.dcx");
+    std::fs::write(&stranger, b"a stranger").unwrap();
+    let before = files(folder.path());
+    assert!(table.copy_to(folder.path().join("third.dbf")).is_err());
+    assert_eq!(
+        (files(folder.path()), std::fs::read(&stranger).unwrap()),
+        (before, b"a stranger".to_vec())
+    );
+    // A table whose container is not there has the names of its header, and so has its copy.
+    for extension in ["dbc", "dct", "dcx"] {
+        std::fs::remove_file(folder.path().join("frame").with_extension(extension)).unwrap();
+    }
+    open(&folder.path().join("frame.dbf"))
+        .copy_to(folder.path().join("bare.dbf"))
+        .unwrap();
+    assert_eq!(names(&open(&folder.path().join("bare.dbf"))), SHORT);
+    assert!(!folder.path().join("bare.dbc").exists());
+}
+
 fn options() -> CreateOptions {
     let mut options = CreateOptions::new(TODAY);
     options.format = Dialect::VisualFoxPro;
