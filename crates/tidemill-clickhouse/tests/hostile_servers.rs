@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+#[path = "suite/impatient/mod.rs"]
 mod impatient;
 
 use std::{

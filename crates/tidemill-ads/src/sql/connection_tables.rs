@@ -18,8 +18,8 @@ pub use options::StatementOptions;
 use surroundings::{FileState, program, read_only, today};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
-    Blank, CodePage, ColumnCache, CommitGate, Durability, Existing, FieldSpec, KeySettings, OpenMode, OpenOptions, Savepoint, Table,
-    TableEditor, TableSet, TableWriter, Transaction, TransactionLog, fits_header, production_path,
+    Blank, CodePage, ColumnCache, CommitGate, Durability, Existing, FieldSpec, KeySettings, OpenMode, OpenOptions,
+    Savepoint, Table, TableEditor, TableSet, TableWriter, Transaction, TransactionLog, fits_header, production_path,
 };
 
 use super::analytical::Analytical;

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
-    Blank, Columns, Field, FieldSpec, KeySettings, SingleRecords, Table, TableEditor, TableIndex, TableOrder, production_path,
+    Blank, Columns, Field, FieldSpec, KeySettings, SingleRecords, Table, TableEditor, TableIndex, TableOrder,
+    production_path,
 };
 
 use super::analytical::Analytical;

@@ -2,8 +2,12 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
 
+mod blanks;
 mod commits;
+mod links;
 mod look_ups;
+mod merges;
+mod quantified;
 mod recovery;
 mod scripts;
 mod sql_analytical;

@@ -11,6 +11,7 @@ mod embedded;
 mod exports;
 mod guarded;
 mod latte;
+mod layout;
 mod reports;
 mod script;
 mod simulation;

@@ -1,7 +1,5 @@
 //! Orders whose collation is found by their keys, named by the file, or known to nobody.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,7 +1,5 @@
 //! Tables that name no code page, and what their text tells.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

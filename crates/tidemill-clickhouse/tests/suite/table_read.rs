@@ -1,7 +1,5 @@
 //! Tables that several connections read, each a part, from ClickHouse 18.16.1.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::{
     collections::HashMap,
     sync::{

@@ -3,13 +3,9 @@
 //! The readers here look for what scylla-cluster-tests looks for (`parse_final_output` of `sdcm/stress/latte_thread.py` and `LatteExporter` of
 //! `sdcm/loader.py`): a label or unit and a number that ends with a blank.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
-mod common;
-
 use std::os::unix::process::CommandExt as _;
 
-use common::{Bench, Ran};
+use crate::common::{Bench, Ran};
 
 /// The throughput, the 99th percentile and the mean of latencies.
 #[derive(Debug, Default, PartialEq)]

@@ -1,7 +1,5 @@
 //! Compressed tables of DATASUS.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;

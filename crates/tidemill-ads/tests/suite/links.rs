@@ -1,12 +1,10 @@
 //! A table by a symbolic link: it is the table behind the link, with its memos, its index and its log.
 #![cfg(unix)]
 
-mod sql_rows;
-
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use sql_rows::{lines_of, with_the_clock};
+use crate::sql_rows::{lines_of, with_the_clock};
 use tidemill_ads::sql::{Answer, ConnectionTables, Error, Prepared};
 use tidemill_ads::{Connection, Settings, TableOptions};
 use tidemill_xbase::{KeySettings, OpenOptions, Table, TableIndex};

@@ -1,19 +1,17 @@
 //! Blanks as values and as NULL ([`StatementOptions::blanks`]): generated statements are answered by SQLite too (Python's module `sqlite3`),
 //! over values where blanks are values and over NULL where they are NULL; and every function of the page is tried over a blank.
 
-mod sql_rows;
-
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use sql_rows::{lines_of, with_the_clock};
+use crate::sql_rows::{lines_of, with_the_clock};
 use tidemill_ads::sql::{Answer, ConnectionTables, Error, Kind, Prepared, StatementOptions};
 use tidemill_ads::{Connection, Durability, Settings, TableType};
 use tidemill_xbase::Blank;
 
-const PAGE: &str = include_str!("../../../docs/ads/sql-functions.md");
+const PAGE: &str = include_str!("../../../../docs/ads/sql-functions.md");
 
 /// Reads statements, one a line; runs them; writes the rows of each between lines of dashes. A MERGE is its condition, what it does to
 /// rows that fulfil it, and what it does where there is none.

@@ -1,8 +1,6 @@
 //! ANY and ALL in the list of a SELECT and in ON: what the analytical engine is given for them has the truth values of SQL, as SQLite
 //! (Python's module `sqlite3`) finds out.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};

@@ -1,9 +1,5 @@
 //! Blocks with dictionaries of their own, in one file of Arrow.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
-mod generate;
-
 use std::{io::Cursor, sync::Arc};
 
 use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, cast::AsArray, types::Int8Type, types::Int32Type};
@@ -22,7 +18,7 @@ use tidemill_clickhouse::{
 fn blocks(types: &[&str], count: u64) -> Vec<RecordBatch> {
     let types: Vec<DataType> = types.iter().map(|text| text.parse().unwrap()).collect();
     let block = |seed| {
-        let mut bytes = generate::file(&types, 30, seed);
+        let mut bytes = crate::generate::file(&types, 30, seed);
         // The words of its dictionaries are the same each time.
         for at in 1..bytes.len() {
             if bytes[at - 1] == b'v' && (b'1'..=b'5').contains(&bytes[at]) {

@@ -1,13 +1,11 @@
 //! Generated MERGE, UPDATE … FROM and DELETE … FROM, beside a model over SQLite (Python's module `sqlite3`) that takes the rows of the source one
 //! behind the other, with blanks as values and as NULL.
 
-mod sql_rows;
-
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use sql_rows::{lines_of, with_the_clock};
+use crate::sql_rows::{lines_of, with_the_clock};
 use tidemill_ads::sql::{Answer, Prepared};
 use tidemill_ads::{Connection, Durability, TableType};
 use tidemill_xbase::Blank;
