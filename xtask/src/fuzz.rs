@@ -133,6 +133,24 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::Extension("nsx"),
     },
     Target {
+        name: "xbase_mdx",
+        engine: "tidemill-xbase",
+        corpus: "xbase",
+        seeds: Seeds::Extension("mdx"),
+    },
+    Target {
+        name: "xbase_ndx",
+        engine: "tidemill-xbase",
+        corpus: "xbase",
+        seeds: Seeds::Extension("ndx"),
+    },
+    Target {
+        name: "xbase_idx",
+        engine: "tidemill-xbase",
+        corpus: "xbase",
+        seeds: Seeds::Extension("idx"),
+    },
+    Target {
         name: "riegeli",
         engine: "tidemill-riegeli",
         corpus: "riegeli",

@@ -1,6 +1,6 @@
 //! Index files: the orders of a table's records by keys.
 //!
-//! Three formats, each a module of its own behind one trait, give pages to one tree: a page is decoded once into keys in
+//! Each format is a module of its own behind one trait, and gives pages to one tree: a page is decoded once into keys in
 //! one buffer and record numbers, and kept. [`Order`]s walk the tree, [`Cursor`]s seek in it, bounded by scopes.
 //!
 //! ```
@@ -18,7 +18,7 @@
 //! # }
 //! ```
 //!
-//! A file says neither the type of its keys (NSX does) nor their collation: both are the caller's to give, since they follow
+//! A file says neither the type of its keys (NSX and MDX do) nor their collation: both are the caller's to give, since they follow
 //! from the key expression and the program that wrote the file.
 //!
 //! [`IndexBuilder`] makes new files from keys, [`IndexEditor`] changes the entries of one.
@@ -26,16 +26,23 @@
 //! What this module does not do: it evaluates no expression, and takes no locks of records.
 
 mod alphabet;
+mod bplus_packer;
 mod btree_packer;
 mod cdx;
 mod cdx_builder;
 mod collation;
+mod compact_idx_builder;
 mod cursor;
+mod dbase_key;
 mod following;
+mod idx;
 mod index_builder;
 mod index_editor;
 mod key;
 mod key_sorter;
+mod mdx;
+mod mdx_builder;
+mod ndx;
 mod nsx;
 mod nsx_builder;
 mod ntx;
@@ -48,6 +55,7 @@ mod page_set;
 mod page_store;
 mod positions;
 mod sequence;
+mod single_builder;
 mod tag;
 mod tree;
 mod tree_editor;
@@ -95,6 +103,12 @@ pub enum IndexDialect {
     Ntx,
     /// The compound index of HiPer-SIx.
     Nsx,
+    /// The index of dBASE IV, dBASE 5 and dBASE 7, which holds many orders.
+    Mdx,
+    /// dBASE III's index of one order.
+    Ndx,
+    /// FoxBASE's and FoxPro's index of one order, compact or not.
+    Idx,
 }
 
 impl IndexDialect {
@@ -105,6 +119,9 @@ impl IndexDialect {
             "cdx" | "dcx" => Self::Cdx,
             "ntx" => Self::Ntx,
             "nsx" => Self::Nsx,
+            "mdx" => Self::Mdx,
+            "ndx" => Self::Ndx,
+            "idx" => Self::Idx,
             _ => return None,
         })
     }
@@ -117,6 +134,9 @@ impl IndexDialect {
             Self::Cdx => "memory.cdx",
             Self::Ntx => "memory.ntx",
             Self::Nsx => "memory.nsx",
+            Self::Mdx => "memory.mdx",
+            Self::Ndx => "memory.ndx",
+            Self::Idx => "memory.idx",
         }
     }
 }
@@ -177,7 +197,7 @@ impl IndexOptions {
         self.dialect.or_else(|| IndexDialect::from_path(path)).ok_or_else(|| {
             let path = path.display();
             Error::Misuse(format!(
-                "{path}: an index is called .cdx, .ntx or .nsx, or its format is given"
+                "{path}: an index is called .cdx, .ntx, .nsx, .mdx, .ndx or .idx, or its format is given"
             ))
         })
     }
@@ -206,6 +226,9 @@ pub struct Index {
     directory: Option<Tree>,
     /// The first page of the list of free ones, as the file writes it.
     first_free: u32,
+    /// Where the header of the file ends.
+    first_page: u64,
+    /// The length of the header of a tag.
     header_len: u64,
     cache_bytes: usize,
 }
@@ -241,6 +264,7 @@ impl Index {
             format: headers.format,
             tags: headers.tags,
             first_free: headers.first_free,
+            first_page: headers.first_page,
             header_len: headers.header_len,
             cache_bytes: options.cache_bytes,
         })
@@ -284,6 +308,11 @@ impl Index {
         Ok(Arc::new(Order::new(self, tag, key_type, collation)?))
     }
 
+    /// Whether its pages are those of a CDX.
+    fn is_compact(&self) -> bool {
+        self.format.branches_copy_entries()
+    }
+
     fn tree(&self, root: u32, keys: KeyBytes, order: KeyOrder) -> Tree {
         let (source, format) = (Arc::clone(&self.source), Arc::clone(&self.format));
         Tree::new(source, format, root, keys, order, self.cache_bytes)
@@ -298,6 +327,9 @@ struct Headers {
     /// The root of the tree of the tags' names, and what its keys are.
     directory: Option<(u32, KeyBytes)>,
     first_free: u32,
+    /// Where the header of the file ends.
+    first_page: u64,
+    /// The length of the header of a tag.
     header_len: u64,
 }
 
@@ -315,6 +347,9 @@ fn read_headers(source: &Arc<Source>, dialect: IndexDialect, options: &IndexOpti
         IndexDialect::Cdx => read_cdx(source, text, options.has_candidates),
         IndexDialect::Ntx => read_ntx(source, text),
         IndexDialect::Nsx => read_nsx(source, text),
+        IndexDialect::Mdx => read_mdx(source, text),
+        IndexDialect::Ndx => read_ndx(source, text),
+        IndexDialect::Idx => read_idx(source, text),
     }?;
     if let Some(stamp) = &stamp {
         HEADERS.put(source.path(), stamp, key, headers.clone());
@@ -346,7 +381,7 @@ fn read_cdx(source: &Arc<Source>, text: HeaderText, has_candidates: bool) -> Res
     let (root, len) = layout.directory(header).map_err(at(0))?;
     let first_free = cdx::first_free(header).map_err(at(0))?;
     let format: Arc<dyn PageWriter> = Arc::new(layout);
-    let names = KeyBytes { len, trail: b' ' };
+    let names = KeyBytes::plain(len, b' ');
     let directory = Tree::new(
         Arc::clone(source),
         Arc::<dyn PageWriter>::clone(&format),
@@ -380,6 +415,7 @@ fn read_cdx(source: &Arc<Source>, text: HeaderText, has_candidates: bool) -> Res
         tags,
         directory: Some((root, names)),
         first_free,
+        first_page: cdx::HEADER_LEN as u64,
         header_len: cdx::HEADER_LEN as u64,
     })
 }
@@ -394,16 +430,13 @@ fn read_ntx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
             what: "an NTX file of several orders (CTX); make a file of each".to_owned(),
         });
     }
-    let stem = source
-        .path()
-        .file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned());
-    let (layout, tag) = ntx::Ntx::from_header(header, stem.unwrap_or_default(), text).map_err(at)?;
+    let (layout, tag) = ntx::Ntx::from_header(header, stem(source), text).map_err(at)?;
     Ok(Headers {
         format: Arc::new(layout),
         tags: vec![tag],
         directory: None,
         first_free: ntx::first_free(header).map_err(at)?,
+        first_page: ntx::PAGE_LEN as u64,
         header_len: ntx::PAGE_LEN as u64,
     })
 }
@@ -428,8 +461,89 @@ fn read_nsx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
         tags,
         directory: None,
         first_free,
+        first_page: nsx::PAGE_LEN as u64,
         header_len: nsx::PAGE_LEN as u64,
     })
+}
+
+fn read_mdx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
+    let at = |offset| move |fault: Fault| fault.into_error(source.path(), offset);
+    let mut window = Vec::new();
+    let header = source.read("index header", 0, mdx::HEADER_LEN, &mut window)?;
+    let (layout, count) = mdx::Mdx::from_header(header).map_err(at(0))?;
+    let first_free = mdx::Mdx::first_free(header).map_err(at(0))?;
+    let mut tags = Vec::with_capacity(count);
+    for slot in 0..count {
+        let (offset, len) = layout.item(slot);
+        let item = source.read(format_args!("tag {} in the list", slot + 1), offset, len, &mut window)?;
+        let (name, page) = layout.listed(item, text).map_err(at(offset))?;
+        let offset = u64::from(page) * mdx::PAGE_UNIT;
+        let len = mdx::TAG_HEADER_LEN.min(layout.page_len());
+        let header = source.read(format_args!("header of tag {name}"), offset, len, &mut window)?;
+        let mut tag = layout.tag(name, header, text).map_err(at(offset))?;
+        tag.header = offset;
+        tags.push(tag);
+    }
+    tags.sort_by_key(|tag| tag.header);
+    let first_page = tags.first().map_or(mdx::FILE_HEADER_LEN, |tag| tag.header);
+    Ok(Headers {
+        header_len: layout.page_len() as u64,
+        format: Arc::new(layout),
+        tags,
+        directory: None,
+        first_free,
+        first_page,
+    })
+}
+
+fn read_ndx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
+    let at = |fault: Fault| fault.into_error(source.path(), 0);
+    let mut window = Vec::new();
+    let header = source.read("index header", 0, ndx::PAGE_LEN, &mut window)?;
+    Ok(Headers {
+        tags: vec![ndx::Ndx::tag(stem(source), header, text).map_err(at)?],
+        format: Arc::new(ndx::Ndx),
+        directory: None,
+        first_free: 0,
+        first_page: ndx::PAGE_LEN as u64,
+        header_len: ndx::PAGE_LEN as u64,
+    })
+}
+
+fn read_idx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
+    let at = |fault: Fault| fault.into_error(source.path(), 0);
+    let mut window = Vec::new();
+    let header = source.read("index header", 0, idx::PAGE_LEN, &mut window)?;
+    let options = idx::options(header);
+    if options & idx::OPTION_COMPACT == 0 {
+        return Ok(Headers {
+            tags: vec![idx::Idx::tag(stem(source), header, text).map_err(at)?],
+            format: Arc::new(idx::Idx),
+            directory: None,
+            first_free: idx::first_free(header).map_err(at)?,
+            first_page: idx::PAGE_LEN as u64,
+            header_len: idx::PAGE_LEN as u64,
+        });
+    }
+    if options & idx::OPTION_COMPOUND != 0 {
+        return read_cdx(source, text, false);
+    }
+    let header = source.read("index header", 0, cdx::HEADER_LEN, &mut window)?;
+    let layout = cdx::Cdx::from_header(header).map_err(at)?;
+    Ok(Headers {
+        tags: vec![layout.tag(stem(source), header, text, false).map_err(at)?],
+        format: Arc::new(layout),
+        directory: None,
+        first_free: cdx::first_free(header).map_err(at)?,
+        first_page: cdx::HEADER_LEN as u64,
+        header_len: cdx::HEADER_LEN as u64,
+    })
+}
+
+/// What an order is called whose file does not say it: as the file.
+fn stem(source: &Source) -> String {
+    let stem = source.path().file_stem();
+    stem.map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Enough for the names of a thousand tags.

@@ -18,7 +18,7 @@ use crate::transaction::{self, Disk, Replacement, Step, TheDisk};
 
 /// What lies beside a table under its name and belongs to it. Index files that the program names itself, such as those of
 /// Clipper, do not: nobody knows whose they are.
-const COMPANIONS: [&str; 5] = ["fpt", "dbt", "smt", "cdx", "cpg"];
+const COMPANIONS: [&str; 6] = ["fpt", "dbt", "smt", "cdx", "mdx", "cpg"];
 /// Those of a database container, which may be those of other tables too.
 const CONTAINER: [&str; 3] = ["dbc", "dct", "dcx"];
 /// What lies beside a container, when that is the table that is meant.
@@ -88,7 +88,7 @@ impl TableSet {
         Ok(real)
     }
 
-    /// Those of its files that are there, the table first: `people.dbf`, and `people.fpt`, `.dbt`, `.smt`, `.cdx`, `.cpg` in any
+    /// Those of its files that are there, the table first: `people.dbf`, and `people.fpt`, `.dbt`, `.smt`, `.cdx`, `.mdx`, `.cpg` in any
     /// case, but not those of another table whose name differs by case alone. Links, folders and the like count too. So do `people.dbc`,
     /// `.dct` and `.dcx` when that database container knows this table alone, and has no view or stored procedure.
     ///

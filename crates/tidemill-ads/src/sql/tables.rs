@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
+use tidemill_xbase::index::IndexDialect;
 use tidemill_xbase::{
     Blank, Columns, Field, FieldSpec, KeySettings, SingleRecords, Table, TableEditor, TableIndex, TableOrder,
     production_path,
@@ -135,7 +136,13 @@ impl Snapshot {
         let orders = match index {
             Some(path) => {
                 let settings = KeySettings::of_index(&path, None, &self.table);
-                TableIndex::open(&path, &self.table, &settings)?.orders().to_vec()
+                match IndexDialect::from_path(&path) {
+                    // dBASE's, which is only read: what of it is not known is not used.
+                    Some(IndexDialect::Mdx) => TableIndex::open_known(&path, &self.table, &settings)
+                        .map(|(index, _)| index.orders().to_vec())
+                        .unwrap_or_default(),
+                    _ => TableIndex::open(&path, &self.table, &settings)?.orders().to_vec(),
+                }
             }
             None => Vec::new(),
         };

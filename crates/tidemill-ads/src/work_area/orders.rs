@@ -118,7 +118,7 @@ impl WorkArea {
         self.options.table_type != TableType::Ntx
             && index
                 .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("cdx"))
+                .is_some_and(|extension| ["cdx", "mdx"].iter().any(|own| extension.eq_ignore_ascii_case(own)))
             && index.file_stem() == self.path().file_stem()
             && index.parent() == self.path().parent()
     }

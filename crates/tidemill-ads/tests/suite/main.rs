@@ -4,6 +4,7 @@
 
 mod blanks;
 mod commits;
+mod dbase_tables;
 mod links;
 mod look_ups;
 mod merges;

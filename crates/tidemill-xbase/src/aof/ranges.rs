@@ -12,7 +12,7 @@ use crate::bitmap::Bitmap;
 use crate::error::Result;
 use crate::expression::{BinaryOperator, Environment, Syntax, Value, parse};
 use crate::field::{Field, FieldKind};
-use crate::index::{Bound, Key, KeyValue, Order};
+use crate::index::{Bound, Key, KeyCodec, KeyEncoding, KeyValue, Order};
 use crate::orders::TableOrder;
 use crate::table::Table;
 
@@ -405,14 +405,47 @@ impl Known {
                     (_, None) => return None,
                     (_, days) => days,
                 };
-                self.compared(self.order.key(&KeyValue::Date(days)).ok()?, operator)
+                self.day(days, operator)
             }
             Value::Timestamp(_) if matches!(kind, FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked) => {
                 let days = constant.unix_days();
                 days?;
-                self.compared(self.order.key(&KeyValue::Date(days)).ok()?, operator)
+                self.day(days, operator)
             }
             _ => None,
+        }
+    }
+
+    /// The range that a comparison with a day stands for; `None` is the blank one, which comes before all others.
+    fn day(&self, days: Option<i32>, operator: BinaryOperator) -> Option<Range> {
+        use BinaryOperator as B;
+        let key = self.order.key(&KeyValue::Date(days)).ok()?;
+        if self.order.codec.encoding != KeyEncoding::Dbase {
+            return self.compared(key, operator);
+        }
+        // In dBASE's indexes blank days are behind all others, or zeros before them.
+        days?;
+        let from = |is_included| Range {
+            low: Some(Bound {
+                key: key.clone(),
+                is_included,
+            }),
+            high: Some(Bound {
+                key: KeyCodec::end_of_days(),
+                is_included: false,
+            }),
+            ..self.all()
+        };
+        let before = |range: Range| Range {
+            is_outside: true,
+            ..range
+        };
+        match operator {
+            B::Greater => Some(from(false)),
+            B::GreaterOrEqual => Some(from(true)),
+            B::Less => Some(before(from(true))),
+            B::LessOrEqual => Some(before(from(false))),
+            _ => self.compared(key, operator),
         }
     }
 }

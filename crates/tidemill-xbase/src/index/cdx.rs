@@ -237,6 +237,23 @@ impl Cdx {
         (name != MACHINE).then(|| name.to_owned())
     }
 
+    /// The number of keys of a leaf; `None` for a branch.
+    fn leaf_count(page: &[u8]) -> Result<Option<usize>, Fault> {
+        let attributes = u16_le(page, 0)?;
+        if attributes > ATTRIBUTE_MAX {
+            return Err(Fault::new(0, "attributes", "0 to 7", attributes));
+        }
+        if attributes & ATTRIBUTE_LEAF == 0 {
+            return Ok(None);
+        }
+        let count = u16_le(page, 2)?;
+        let width = usize::from(page.get(23).copied().unwrap_or_default());
+        if count > 0 && LEAF_HEADER + count.saturating_mul(width.max(1)) > page.len() {
+            return Err(Fault::new(2, "number of keys", "what fits into the page", count));
+        }
+        Ok(Some(count))
+    }
+
     /// Whether Harbour has written the header of a tag.
     fn is_of_harbour(self, header: &[u8]) -> bool {
         let lengths = [16, 18].map(|at| u16_le(header, at).unwrap_or_default());
@@ -267,7 +284,7 @@ impl PageFormat for Cdx {
 
     fn decode(&self, page: &[u8], keys: KeyBytes, _before: Option<&[u8]>) -> Result<Node, Fault> {
         let siblings = Some([u32_le(page, 4)?, u32_le(page, 8)?]);
-        let mut node = match self.leaf_len(page)? {
+        let mut node = match Self::leaf_count(page)? {
             Some(count) => decode_leaf(page, count, keys)?,
             None => decode_branch(page, keys)?,
         };
@@ -275,24 +292,12 @@ impl PageFormat for Cdx {
         Ok(node)
     }
 
-    fn leaf_len(&self, page: &[u8]) -> Result<Option<usize>, Fault> {
-        let attributes = u16_le(page, 0)?;
-        if attributes > ATTRIBUTE_MAX {
-            return Err(Fault::new(0, "attributes", "0 to 7", attributes));
-        }
-        if attributes & ATTRIBUTE_LEAF == 0 {
-            return Ok(None);
-        }
-        let count = u16_le(page, 2)?;
-        let width = usize::from(page.get(23).copied().unwrap_or_default());
-        if count > 0 && LEAF_HEADER + count.saturating_mul(width.max(1)) > page.len() {
-            return Err(Fault::new(2, "number of keys", "what fits into the page", count));
-        }
-        Ok(Some(count))
+    fn leaf_len(&self, page: &[u8], _keys: KeyBytes) -> Result<Option<usize>, Fault> {
+        Self::leaf_count(page)
     }
 
     fn leaf_records(&self, page: &[u8], records: &mut Vec<u32>) -> Result<bool, Fault> {
-        let Some(count) = self.leaf_len(page)? else {
+        let Some(count) = Self::leaf_count(page)? else {
             return Ok(false);
         };
         if count == 0 {
@@ -617,7 +622,7 @@ mod tests {
     #[test]
     fn keys_of_eight_bytes_are_unpacked_as_they_were_packed() {
         for trail in [0, b' '] {
-            let keys = KeyBytes { len: NUMBER, trail };
+            let keys = KeyBytes::plain(NUMBER, trail);
             let filled = [trail; NUMBER];
             let of = |begin: &[u8]| {
                 let mut key = filled;
@@ -655,10 +660,7 @@ mod tests {
             (240, 1 << 30),
         ] {
             for count in [0, 1, 2, 7] {
-                let keys = KeyBytes {
-                    len: key_len,
-                    trail: b' ',
-                };
+                let keys = KeyBytes::plain(key_len, b' ');
                 let mut node = Node::new(key_len, count);
                 for slot in 0..count {
                     let last = recno_max / (count as u32) * (slot as u32 + 1);
@@ -692,7 +694,7 @@ mod tests {
 
     #[test]
     fn pages_of_visual_foxpro_have_a_bit_more() {
-        let keys = KeyBytes { len: 4, trail: 0 };
+        let keys = KeyBytes::plain(4, 0);
         let mut leaf = Node::new(4, 2);
         (1..=2).for_each(|recno: u32| leaf.push(&recno.to_be_bytes(), recno));
         let mut branch = Node::new(4, 1);
@@ -711,7 +713,7 @@ mod tests {
 
     #[test]
     fn a_leaf_cut_anywhere_has_no_records() {
-        let keys = KeyBytes { len: 4, trail: b' ' };
+        let keys = KeyBytes::plain(4, b' ');
         let mut node = Node::new(4, 60);
         (1..=60).for_each(|recno: u32| node.push(&recno.to_be_bytes(), recno));
         let mut page = vec![0; PAGE_LEN];

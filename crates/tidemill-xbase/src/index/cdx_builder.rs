@@ -225,7 +225,13 @@ struct OpenPage {
 const NONE: usize = usize::MAX;
 
 impl<'a> Packer<'a> {
-    fn new(file: &'a mut Vec<u8>, first_page: Option<usize>, key_len: usize, trail: u8, last_recno: u32) -> Self {
+    pub(super) fn new(
+        file: &'a mut Vec<u8>,
+        first_page: Option<usize>,
+        key_len: usize,
+        trail: u8,
+        last_recno: u32,
+    ) -> Self {
         Self::at(Place::FILE, file, first_page, key_len, trail, last_recno)
     }
 

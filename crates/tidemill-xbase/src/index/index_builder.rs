@@ -1,14 +1,20 @@
 //! Builds an index file of any format.
 
+use std::path::Path;
+
 use crate::codepage::CodePage;
 use crate::error::Result;
 
-use super::IndexDialect;
 use super::cdx_builder::CdxBuilder;
+use super::compact_idx_builder::CompactIdxBuilder;
 use super::key_sorter::KeySorter;
+use super::mdx::{self, MdxFile};
+use super::mdx_builder::MdxBuilder;
 use super::nsx_builder::NsxBuilder;
 use super::ntx_builder::NtxBuilder;
 use super::order_spec::OrderSpec;
+use super::single_builder::SingleBuilder;
+use super::{Index, IndexDialect};
 
 /// Makes the bytes of an index file, order by order.
 ///
@@ -39,6 +45,10 @@ enum Format {
     Cdx(CdxBuilder),
     Ntx(NtxBuilder),
     Nsx(NsxBuilder),
+    Mdx(MdxBuilder),
+    /// NDX, and IDX that is not compact.
+    Single(SingleBuilder),
+    CompactIdx(CompactIdxBuilder),
 }
 
 impl IndexBuilder {
@@ -48,8 +58,43 @@ impl IndexBuilder {
             IndexDialect::Cdx => Format::Cdx(CdxBuilder::new(record_count, codepage)),
             IndexDialect::Ntx => Format::Ntx(NtxBuilder::new(record_count, codepage)),
             IndexDialect::Nsx => Format::Nsx(NsxBuilder::new(record_count, codepage)),
+            IndexDialect::Mdx => Format::Mdx(MdxBuilder::new(MdxFile::new(), codepage)),
+            IndexDialect::Ndx => Format::Single(SingleBuilder::new(dialect, codepage)),
+            IndexDialect::Idx => Format::CompactIdx(CompactIdxBuilder::new(record_count, codepage)),
         };
         Self { format, record_count }
+    }
+
+    /// A file in the place of another one, with what the header of that says of the file itself: the length of blocks in an MDX, and
+    /// whether an IDX is compact.
+    pub(crate) fn like(old: &Index, record_count: u32, codepage: CodePage) -> Result<Self> {
+        let header = |len| {
+            let mut window = Vec::new();
+            let header = old.source.read("index header", 0, len, &mut window)?;
+            Ok(header.to_vec())
+        };
+        let old = (old.path(), old.dialect, old.is_compact());
+        Self::like_file(old, header, record_count, codepage)
+    }
+
+    /// As [`IndexBuilder::like`], of a file at a path, with its format, whether its pages are those of a CDX, and so many bytes of
+    /// its header.
+    pub(super) fn like_file(
+        (path, dialect, is_compact): (&Path, IndexDialect, bool),
+        header: impl FnOnce(usize) -> Result<Vec<u8>>,
+        record_count: u32,
+        codepage: CodePage,
+    ) -> Result<Self> {
+        let format = match dialect {
+            IndexDialect::Mdx => {
+                let kind = MdxFile::like(&header(mdx::HEADER_LEN)?);
+                let kind = kind.map_err(|fault| fault.into_error(path, 0))?;
+                Format::Mdx(MdxBuilder::new(kind, codepage))
+            }
+            IndexDialect::Idx if !is_compact => Format::Single(SingleBuilder::new(dialect, codepage)),
+            dialect => return Ok(Self::new(dialect, record_count, codepage)),
+        };
+        Ok(Self { format, record_count })
     }
 
     /// What sorts the keys of an order of this file.
@@ -71,26 +116,35 @@ impl IndexBuilder {
             Format::Cdx(builder) => builder.add(order, keys),
             Format::Ntx(builder) => builder.add(order, keys),
             Format::Nsx(builder) => builder.add(order, keys),
+            Format::Mdx(builder) => builder.add(order, keys),
+            Format::Single(builder) => builder.add(order, keys),
+            Format::CompactIdx(builder) => builder.add(order, keys),
         }
     }
 
     /// The bytes of the file.
     ///
     /// # Errors
-    /// [`Error::Misuse`](crate::Error::Misuse) for a file that grows beyond 4 GiB, and an NTX file without an order.
+    /// [`Error::Misuse`](crate::Error::Misuse) for a file that grows too large, and one of a single order without it.
     pub fn finish(self) -> Result<Vec<u8>> {
         match self.format {
             Format::Cdx(builder) => builder.finish(),
             Format::Ntx(builder) => builder.finish(),
             Format::Nsx(builder) => builder.finish(),
+            Format::Mdx(builder) => builder.finish(),
+            Format::Single(builder) => builder.finish(),
+            Format::CompactIdx(builder) => builder.finish(),
         }
     }
 
     fn dialect(&self) -> IndexDialect {
-        match self.format {
+        match &self.format {
             Format::Cdx(_) => IndexDialect::Cdx,
             Format::Ntx(_) => IndexDialect::Ntx,
             Format::Nsx(_) => IndexDialect::Nsx,
+            Format::Mdx(_) => IndexDialect::Mdx,
+            Format::Single(builder) => builder.dialect(),
+            Format::CompactIdx(_) => IndexDialect::Idx,
         }
     }
 }

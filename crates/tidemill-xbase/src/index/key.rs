@@ -3,7 +3,8 @@
 //! CDX and NSX write numbers as doubles whose bytes sort (big-endian, the sign bit turned around when positive, all bits
 //! when negative), dates as the double of their Julian day and times as its fraction, logicals as `T` or `F`. NTX writes
 //! what `STR()` and `DTOS()` give: zeros for a number's leading blanks, and the digits of a negative one as `,` for 0 down
-//! to `#` for 9. Sources: the index sections of the FoxPro documentation ("numbers are converted to 8 bytes"), and the keys
+//! to `#` for 9. dBASE's indexes have numbers and dates in forms of their own ([`dbase_key`](super::dbase_key)), which are read
+//! into doubles that sort; a date that is blank is a very high one. Sources: the index sections of the FoxPro documentation ("numbers are converted to 8 bytes"), and the keys
 //! of the corpus. This module does not evaluate expressions.
 
 use std::cmp::Ordering;
@@ -135,6 +136,8 @@ pub(crate) enum KeyEncoding {
     Collated,
     /// A bit for each record instead of keys.
     Bitmap,
+    /// Doubles whose bytes sort, a date that is blank behind all others (dBASE).
+    Dbase,
 }
 
 /// What a key that can be NULL begins with when it is not.
@@ -142,8 +145,23 @@ const NOT_NULL: u8 = 0x80;
 /// The length of a double.
 const DOUBLE: usize = 8;
 const DAY_MS: i64 = 86_400_000;
+/// The blank date of dBASE's indexes, as CodeBase writes it.
+const DBASE_BLANK: f64 = 1e300;
+/// No day of dBASE's indexes is as high.
+const DBASE_DAY_END: f64 = 1e9;
 
 impl KeyCodec {
+    /// What every day of an index of dBASE comes before, and no blank one does that is written as a high number.
+    pub(crate) fn end_of_days() -> Key {
+        Key::raw(sortable(DBASE_DAY_END))
+    }
+
+    /// Whether two stored keys stand for one value: there are several blank days.
+    pub(crate) fn are_alike(self, a: &[u8], b: &[u8]) -> bool {
+        a == b
+            || self.encoding == KeyEncoding::Dbase && self.decode(a).is_some_and(|value| self.decode(b) == Some(value))
+    }
+
     /// Whether keys of this type can have this length.
     ///
     /// # Errors
@@ -157,6 +175,8 @@ impl KeyCodec {
             (KeyEncoding::Binary, KeyType::Number) => matches!(len, 4 | DOUBLE),
             (KeyEncoding::Binary, KeyType::Date | KeyType::Timestamp) => len == DOUBLE,
             (KeyEncoding::Binary, KeyType::Logical) => len == 1,
+            (KeyEncoding::Dbase, KeyType::Number | KeyType::Date) => len == DOUBLE,
+            (KeyEncoding::Dbase, KeyType::Timestamp | KeyType::Logical) => false,
             (KeyEncoding::Text(_), KeyType::Number) => len <= 40,
             (KeyEncoding::Text(_), KeyType::Date) => len >= 8,
             (KeyEncoding::Text(_), KeyType::Timestamp) => len == 17,
@@ -214,7 +234,7 @@ impl KeyCodec {
     #[inline]
     pub(crate) fn put_key(self, value: &KeyValue<'_>, key: &mut Key) -> Result<()> {
         let are_doubles =
-            self.key_type == KeyType::Number && self.encoding == KeyEncoding::Binary && self.len == DOUBLE;
+            self.key_type == KeyType::Number && !matches!(self.encoding, KeyEncoding::Text(_)) && self.len == DOUBLE;
         match value {
             // What is looked for most often.
             KeyValue::Number(number) if are_doubles && !number.is_nan() => {
@@ -257,7 +277,7 @@ impl KeyCodec {
         match self.encoding {
             KeyEncoding::Collated => return Err(Error::UnknownCollation),
             KeyEncoding::Bitmap => return Err(Error::NoKeys),
-            KeyEncoding::Binary | KeyEncoding::Text(_) => {}
+            KeyEncoding::Binary | KeyEncoding::Text(_) | KeyEncoding::Dbase => {}
         }
         if self.is_nullable {
             out.push(NOT_NULL);
@@ -292,8 +312,10 @@ impl KeyCodec {
             return self.value().decode(value);
         }
         Some(match (self.key_type, self.encoding) {
-            (KeyType::Character, KeyEncoding::Binary | KeyEncoding::Text(_)) => KeyValue::Character(key),
-            (KeyType::Logical, KeyEncoding::Binary | KeyEncoding::Text(_)) => match key.first()? {
+            (KeyType::Character, KeyEncoding::Binary | KeyEncoding::Text(_) | KeyEncoding::Dbase) => {
+                KeyValue::Character(key)
+            }
+            (KeyType::Logical, KeyEncoding::Binary | KeyEncoding::Text(_) | KeyEncoding::Dbase) => match key.first()? {
                 b'T' => KeyValue::Logical(true),
                 b'F' => KeyValue::Logical(false),
                 _ => return None,
@@ -302,7 +324,7 @@ impl KeyCodec {
                 let number = u32::from_be_bytes(*key.first_chunk()?) ^ 0x8000_0000;
                 KeyValue::Integer(i64::from(number.cast_signed()))
             }
-            (KeyType::Number, KeyEncoding::Binary) => KeyValue::Number(double(key)?),
+            (KeyType::Number, KeyEncoding::Binary | KeyEncoding::Dbase) => KeyValue::Number(double(key)?),
             (KeyType::Number, KeyEncoding::Text(_)) => {
                 let text: String = match key.first()? {
                     b'#'..=b',' => {
@@ -323,7 +345,11 @@ impl KeyCodec {
                 0.0 => KeyValue::Date(None),
                 julian => KeyValue::Date(Some(julian::unix_days(whole(julian)?)?)),
             },
-            (KeyType::Timestamp, KeyEncoding::Binary) => match double(key)? {
+            (KeyType::Date, KeyEncoding::Dbase) => match double(key)? {
+                julian if julian == 0.0 || julian >= DBASE_DAY_END => KeyValue::Date(None),
+                julian => KeyValue::Date(Some(julian::unix_days(whole(julian)?)?)),
+            },
+            (KeyType::Timestamp, KeyEncoding::Binary | KeyEncoding::Dbase) => match double(key)? {
                 0.0 => KeyValue::Timestamp(None),
                 julian => {
                     let days = i64::from(julian::unix_days(whole(julian.floor())?)?);
@@ -364,8 +390,8 @@ impl KeyCodec {
                 }
                 out.extend_from_slice(&((whole as i32).cast_unsigned() ^ 0x8000_0000).to_be_bytes());
             }
-            KeyEncoding::Binary if number.is_nan() => return refuse(),
-            KeyEncoding::Binary | KeyEncoding::Collated | KeyEncoding::Bitmap => {
+            KeyEncoding::Binary | KeyEncoding::Dbase if number.is_nan() => return refuse(),
+            KeyEncoding::Binary | KeyEncoding::Dbase | KeyEncoding::Collated | KeyEncoding::Bitmap => {
                 out.extend_from_slice(&sortable(number));
             }
             KeyEncoding::Text(decimals) => {
@@ -398,8 +424,9 @@ impl KeyCodec {
 
     fn moment(self, days: Option<i32>, ms: i64, out: &mut Vec<u8>) -> Result<()> {
         match self.encoding {
-            KeyEncoding::Binary | KeyEncoding::Collated | KeyEncoding::Bitmap => {
+            KeyEncoding::Binary | KeyEncoding::Dbase | KeyEncoding::Collated | KeyEncoding::Bitmap => {
                 let julian = match days {
+                    None if self.encoding == KeyEncoding::Dbase => DBASE_BLANK,
                     None => 0.0,
                     Some(days) => f64::from(julian::from_unix_days(days).ok_or_else(|| no_day(days))?),
                 };
@@ -555,13 +582,13 @@ fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
 }
 
 /// The 8 bytes of a double that sort as doubles do; minus zero is zero.
-fn sortable(number: f64) -> [u8; DOUBLE] {
+pub(super) fn sortable(number: f64) -> [u8; DOUBLE] {
     let bits = (number + 0.0).to_bits();
     let sign = 1 << 63;
     (if bits & sign == 0 { bits | sign } else { !bits }).to_be_bytes()
 }
 
-fn double(key: &[u8]) -> Option<f64> {
+pub(super) fn double(key: &[u8]) -> Option<f64> {
     let bits = u64::from_be_bytes(*key.first_chunk()?);
     let sign = 1 << 63;
     Some(f64::from_bits(if bits & sign == 0 { !bits } else { bits ^ sign }))

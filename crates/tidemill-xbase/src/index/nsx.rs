@@ -225,6 +225,25 @@ impl Nsx {
     }
 }
 
+impl Nsx {
+    /// The number of keys of a leaf; `None` for a branch.
+    fn leaf_count(page: &[u8]) -> Result<Option<usize>, Fault> {
+        let [kind, recno_len]: [u8; 2] = bytes(page, 0)?;
+        if kind > NODE_MAX {
+            return Err(Fault::new(0, "kind of page", "0 to 3", kind));
+        }
+        if kind & LEAF == 0 {
+            return Ok(None);
+        }
+        let count = u16_le(page, 2)?;
+        // An entry is a record and a length at least.
+        if count * (usize::from(recno_len) + 1) > PAGE_LEN - LEAF_HEADER {
+            return Err(Fault::new(2, "number of keys", "what fits into the page", count));
+        }
+        Ok(Some(count))
+    }
+}
+
 impl PageFormat for Nsx {
     fn page_len(&self) -> usize {
         PAGE_LEN
@@ -247,26 +266,14 @@ impl PageFormat for Nsx {
     }
 
     fn decode(&self, page: &[u8], keys: KeyBytes, before: Option<&[u8]>) -> Result<Node, Fault> {
-        match self.leaf_len(page)? {
+        match Self::leaf_count(page)? {
             Some(count) => decode_leaf(page, count, keys, before.unwrap_or_default()),
             None => decode_branch(page, keys),
         }
     }
 
-    fn leaf_len(&self, page: &[u8]) -> Result<Option<usize>, Fault> {
-        let [kind, recno_len]: [u8; 2] = bytes(page, 0)?;
-        if kind > NODE_MAX {
-            return Err(Fault::new(0, "kind of page", "0 to 3", kind));
-        }
-        if kind & LEAF == 0 {
-            return Ok(None);
-        }
-        let count = u16_le(page, 2)?;
-        // An entry is a record and a length at least.
-        if count * (usize::from(recno_len) + 1) > PAGE_LEN - LEAF_HEADER {
-            return Err(Fault::new(2, "number of keys", "what fits into the page", count));
-        }
-        Ok(Some(count))
+    fn leaf_len(&self, page: &[u8], _keys: KeyBytes) -> Result<Option<usize>, Fault> {
+        Self::leaf_count(page)
     }
 
     fn next_free(&self, page: &[u8]) -> Option<u32> {

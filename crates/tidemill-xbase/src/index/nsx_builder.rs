@@ -42,10 +42,7 @@ impl NsxBuilder {
         let header = Nsx::tag_header(order, self.codepage)?;
         let at = self.file.len();
         self.file.extend_from_slice(&header);
-        let bytes = KeyBytes {
-            len: order.key_len,
-            trail: codec.trail(),
-        };
+        let bytes = KeyBytes::plain(order.key_len, codec.trail());
         let layout = Nsx::small();
         let mut packer = BTreePacker::new(0, &mut self.file, &layout, bytes, self.record_count);
         let packed = keys.finish(|key, recno| packer.add(key, recno));

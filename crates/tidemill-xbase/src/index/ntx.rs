@@ -163,7 +163,7 @@ impl PageFormat for Ntx {
         Ok(node)
     }
 
-    fn leaf_len(&self, page: &[u8]) -> Result<Option<usize>, Fault> {
+    fn leaf_len(&self, page: &[u8], _keys: KeyBytes) -> Result<Option<usize>, Fault> {
         let count = self.count(page)?;
         for slot in 0..=count {
             if u32_le(page, item(page, slot)?)? != 0 {

@@ -39,10 +39,7 @@ impl NtxBuilder {
         }
         let codec = order.codec(IndexDialect::Ntx)?;
         let (layout, mut file) = Ntx::for_order(order, self.codepage)?;
-        let bytes = KeyBytes {
-            len: order.key_len,
-            trail: codec.trail(),
-        };
+        let bytes = KeyBytes::plain(order.key_len, codec.trail());
         let mut packer = BTreePacker::new(0, &mut file, &layout, bytes, self.record_count);
         keys.finish(|key, recno| packer.add(key, recno))?;
         let root = packer.finish(true)?;

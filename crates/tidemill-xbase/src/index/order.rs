@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use super::collation::Collation;
 use super::cursor::Cursor;
 use super::key::{Key, KeyCodec, KeyEncoding, KeyOrder, KeyType, KeyValue};
-use super::page::{KeyBytes, NUMBER, Node};
+use super::page::{KeyBytes, KeyForm, NUMBER, Node};
 use super::positions::Positions;
 use super::sequence::Sequence;
 use super::tag::Tag;
@@ -226,8 +226,15 @@ pub(super) fn keys_of(
     }
     let encoding = match dialect {
         IndexDialect::Ntx => KeyEncoding::Text(tag.decimals.unwrap_or_default()),
-        IndexDialect::Cdx | IndexDialect::Nsx => tag.encoding(key_type),
+        IndexDialect::Cdx | IndexDialect::Nsx | IndexDialect::Idx => tag.encoding(key_type),
+        IndexDialect::Mdx | IndexDialect::Ndx => KeyEncoding::Dbase,
     };
+    if key_type == KeyType::Character && tag.form != KeyForm::Plain {
+        let name = &tag.name;
+        return Err(Error::Misuse(format!(
+            "order {name} has keys of numbers or dates, not of type {key_type}"
+        )));
+    }
     let len = tag.key_len;
     let codec = KeyCodec {
         key_type,
@@ -237,8 +244,8 @@ pub(super) fn keys_of(
     }
     .check(&tag.name)?;
     let bytes = KeyBytes {
-        len,
-        trail: codec.trail(),
+        form: tag.form,
+        ..KeyBytes::plain(len, codec.trail())
     };
     let order = match encoding {
         KeyEncoding::Collated => KeyOrder::new(key_type, &Collation::binary(), is_reversed),

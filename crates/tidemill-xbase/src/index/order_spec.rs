@@ -159,7 +159,8 @@ impl OrderSpec {
         }
         let encoding = match dialect {
             IndexDialect::Ntx => KeyEncoding::Text(self.decimals),
-            IndexDialect::Cdx | IndexDialect::Nsx => KeyEncoding::Binary,
+            IndexDialect::Cdx | IndexDialect::Nsx | IndexDialect::Idx => KeyEncoding::Binary,
+            IndexDialect::Mdx | IndexDialect::Ndx => KeyEncoding::Dbase,
         };
         let (key_type, len) = (self.key_type, self.key_len);
         KeyCodec {
@@ -173,7 +174,7 @@ impl OrderSpec {
 
     /// How its keys compare in the tree of a format.
     pub(super) fn key_order(&self, dialect: IndexDialect) -> KeyOrder {
-        let is_reversed = self.is_descending && dialect == IndexDialect::Ntx;
+        let is_reversed = self.is_descending && matches!(dialect, IndexDialect::Ntx | IndexDialect::Mdx);
         KeyOrder::new(self.key_type, &self.collation, is_reversed)
     }
 

@@ -1,7 +1,7 @@
 //! A page of an index, decoded once: its keys in one buffer, their records, and the pages below.
 //!
-//! The three formats differ in how a page is packed and in whether its branches hold entries; [`PageFormat`] is all that
-//! the tree, the orders and the checker know of that. This module does not know where pages come from.
+//! The formats differ in how a page is packed and in what the keys of its branches are; [`PageFormat`] is all that the
+//! tree, the orders and the checker know of that. This module does not know where pages come from.
 
 use std::fmt;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(crate) struct Node {
     keys: Vec<u8>,
     recnos: Vec<u32>,
     /// The pages below, as the file writes them: none on a leaf, and on a branch as many as keys, or one more where branches
-    /// hold entries.
+    /// hold entries or keys that part their pages.
     pub(crate) children: Vec<u32>,
     /// Whether no key comes before the one before it; set by who knows how keys compare.
     pub(crate) is_sorted: bool,
@@ -26,10 +26,14 @@ pub(crate) struct Node {
     pub(crate) siblings: Option<[u32; 2]>,
     /// A record that the page has room for, whatever its own are.
     pub(crate) recno_floor: u32,
+    /// The page that was made before this one, where the format says it (MDX).
+    pub(crate) made_behind: u32,
 }
 
 /// The length of keys that are numbers or dates, of which there are most.
 pub(crate) const NUMBER: usize = 8;
+/// The length of a number in an MDX file.
+pub(crate) const DECIMAL_LEN: usize = 12;
 
 impl Node {
     /// An empty page for `count` keys of `key_len` bytes, which is not 0.
@@ -42,6 +46,7 @@ impl Node {
             is_sorted: true,
             siblings: None,
             recno_floor: 0,
+            made_behind: 0,
         }
     }
 
@@ -188,6 +193,7 @@ impl Node {
             is_sorted: true,
             siblings: self.siblings.map(|_| [NO_PAGE; 2]),
             recno_floor: self.recno_floor,
+            made_behind: 0,
         }
     }
 
@@ -222,8 +228,14 @@ pub(crate) trait PageFormat: fmt::Debug + Send + Sync {
     /// What a page number counts: bytes, or pages in the large variants of Harbour.
     fn page_unit(&self) -> u64;
 
-    /// Whether the keys of branches are entries of the order (a B-tree) or copies of the last key below (a B+ tree).
+    /// Whether the keys of branches are entries of the order (a B-tree) or only say what is below (a B+ tree).
     fn branches_hold_entries(&self) -> bool;
+
+    /// Whether the keys of branches that hold no entries are copies of the last entry below, with its record. Elsewhere they have
+    /// record 0, and no key below is behind them.
+    fn branches_copy_entries(&self) -> bool {
+        !self.branches_hold_entries()
+    }
 
     /// Whether equal keys lie in record order for certain.
     fn ties_are_sorted(&self) -> bool;
@@ -231,12 +243,17 @@ pub(crate) trait PageFormat: fmt::Debug + Send + Sync {
     /// Whether a descending order is stored descending, instead of ascending and walked backwards.
     fn descends_in_file(&self) -> bool;
 
+    /// Whether a branch that holds no entries has one page more than keys, which part the pages (MDX, NDX).
+    fn branches_part_pages(&self) -> bool {
+        false
+    }
+
     /// Decodes a page of [`PageFormat::page_len`] bytes. `before` is the key before its first one in the order, where the
     /// walk to the page has seen one.
     fn decode(&self, page: &[u8], keys: KeyBytes, before: Option<&[u8]>) -> Result<Node, Fault>;
 
     /// The number of keys of a leaf without decoding it; `None` for a branch.
-    fn leaf_len(&self, page: &[u8]) -> Result<Option<usize>, Fault>;
+    fn leaf_len(&self, page: &[u8], keys: KeyBytes) -> Result<Option<usize>, Fault>;
 
     /// Appends the records of a leaf without looking at its keys. `false` for a branch, and where a format has no way to do
     /// that: decode the page.
@@ -274,6 +291,29 @@ pub(crate) trait PageWriter: PageFormat {
     /// Where the root of the order whose header is at `header` is written.
     fn root_at(&self, header: u64) -> u64;
 
+    /// How many bytes at the head of the file's header change with its pages.
+    fn counters_len(&self) -> usize {
+        16
+    }
+
+    /// Whether the head of the header tells that another program has changed the file.
+    fn counts_changes(&self) -> bool {
+        true
+    }
+
+    /// Whether pages that are free are listed in the file. Elsewhere they are used again by who has freed them.
+    fn lists_free_pages(&self) -> bool {
+        true
+    }
+
+    /// How many bytes at the head of a tag's header change with its tree beside the root; 0 for none.
+    fn tag_counters_len(&self) -> usize {
+        0
+    }
+
+    /// Counts a change in the head of a tag's header.
+    fn count_tag_change(&self, _change: TagChange, _header: &mut [u8]) {}
+
     /// What the head of the file's header says of its pages.
     fn read_counters(&self, header: &[u8]) -> Result<Counters, Fault>;
 
@@ -282,8 +322,17 @@ pub(crate) trait PageWriter: PageFormat {
     fn write_counters(&self, counters: Counters, is_shared: bool, header: &mut [u8]);
 }
 
-/// How many bytes at the head of a file's header change with its pages.
-pub(crate) const COUNTERS_LEN: usize = 16;
+/// No format has its counters behind so many bytes at the head of a file's header.
+pub(crate) const COUNTERS_LEN: usize = 48;
+
+/// What has happened to the tree of a tag since its header was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TagChange {
+    /// How many pages the tree has got, whether it has them still or not.
+    pub(crate) pages: u32,
+    /// The last of them.
+    pub(crate) last: u32,
+}
 
 /// What the head of a file's header says of its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -301,6 +350,40 @@ pub(crate) struct KeyBytes {
     pub(crate) len: usize,
     /// The byte that is left out at a key's end.
     pub(crate) trail: u8,
+    /// How the file has them.
+    pub(crate) form: KeyForm,
+}
+
+impl KeyBytes {
+    /// Keys that the file has as they are.
+    pub(crate) fn plain(len: usize, trail: u8) -> Self {
+        Self {
+            len,
+            trail,
+            form: KeyForm::Plain,
+        }
+    }
+
+    /// How many bytes a key has in the file.
+    pub(crate) fn stored_len(self) -> usize {
+        match self.form {
+            KeyForm::Plain => self.len,
+            KeyForm::Double => NUMBER,
+            KeyForm::Decimal => DECIMAL_LEN,
+        }
+    }
+}
+
+/// How a file has the keys of an order, whose length and order are those of the keys in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum KeyForm {
+    /// As they are.
+    #[default]
+    Plain,
+    /// Little-endian doubles (NDX, dates of MDX); in memory doubles whose bytes sort.
+    Double,
+    /// Decimals of 12 bytes (numbers of MDX); in memory doubles whose bytes sort.
+    Decimal,
 }
 
 /// Why a page cannot be decoded; the caller knows the file and the page.

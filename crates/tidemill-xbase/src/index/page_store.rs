@@ -30,6 +30,8 @@ pub(super) struct PageStore {
     counters_written: Counters,
     /// The page behind the last one.
     end: u32,
+    /// Pages that are free in a file that has no list of such.
+    spare: Vec<u32>,
 }
 
 /// A page of a tree, and what a change has to know of it.
@@ -54,6 +56,8 @@ enum Slot {
     Free {
         next: u32,
     },
+    /// A free page in a file that has no list of such.
+    Spare,
 }
 
 /// How many bytes are written at once.
@@ -78,6 +82,7 @@ impl PageStore {
                 end: None,
             },
             end: 0,
+            spare: Vec::new(),
         };
         let header = store.read_header()?;
         store.start_from(header)?;
@@ -96,19 +101,19 @@ impl PageStore {
     /// The head of the header as the file has it now.
     pub(super) fn read_header(&self) -> Result<[u8; COUNTERS_LEN]> {
         let mut header = [0; COUNTERS_LEN];
-        self.file.read("index header", 0, &mut header)?;
+        let head = header.get_mut(..self.format.counters_len()).unwrap_or_default();
+        self.file.read("index header", 0, head)?;
         Ok(header)
     }
 
     /// Whether the file's header is the one that this store has read or written last.
     pub(super) fn is_current(&self, header: &[u8; COUNTERS_LEN]) -> bool {
-        self.header == *header
+        self.format.counts_changes() && self.header == *header
     }
 
     /// Forgets all pages, changed ones too, and goes on from a header that was read just now.
     pub(super) fn start_from(&mut self, header: [u8; COUNTERS_LEN]) -> Result<()> {
-        self.pages.clear();
-        self.memory = 0;
+        self.drop_pages();
         self.header = header;
         self.counters = self
             .format
@@ -149,11 +154,11 @@ impl PageStore {
         }
     }
 
-    /// Whether a page has none below it, as far as can be told without its keys.
-    pub(super) fn is_leaf(&self, page: u32) -> Result<bool> {
+    /// Whether a page has none below it, without decoding its keys.
+    pub(super) fn is_leaf(&self, page: u32, keys: KeyBytes) -> Result<bool> {
         let mut bytes = vec![0; self.format.page_len()];
         self.read(page, &mut bytes)?;
-        let keys = self.format.leaf_len(&bytes);
+        let keys = self.format.leaf_len(&bytes, keys);
         let keys = keys.map_err(|fault| fault.into_error(self.file.path(), self.offset(page)))?;
         Ok(keys.is_some())
     }
@@ -213,13 +218,17 @@ impl PageStore {
 
     /// The number of a page that is free: the first of the list, or one behind the end of the file.
     pub(super) fn allocate(&mut self) -> Result<u32> {
+        if let Some(page) = self.spare.pop() {
+            self.pages.remove(&page);
+            return Ok(page);
+        }
         let page = self.counters.first_free;
         if page == 0 || page == NO_PAGE {
             return self.allocate_at_end(1);
         }
         let next = match self.pages.get(&page) {
             Some(Slot::Free { next }) => *next,
-            Some(Slot::Used(_)) => {
+            Some(Slot::Used(_) | Slot::Spare) => {
                 return Err(self.corrupt(page, "a free page, as the list of free pages says", "a page in use"));
             }
             None => {
@@ -249,7 +258,7 @@ impl PageStore {
             listed.push(page);
             page = match self.pages.get(&page) {
                 Some(Slot::Free { next }) => *next,
-                Some(Slot::Used(_)) => return Ok(None),
+                Some(Slot::Used(_) | Slot::Spare) => return Ok(None),
                 None => {
                     let mut bytes = vec![0; self.format.page_len()];
                     self.read(page, &mut bytes)?;
@@ -300,13 +309,19 @@ impl PageStore {
         Ok(page)
     }
 
-    /// Puts a page at the head of the list of free ones.
+    /// Puts a page at the head of the list of free ones, or keeps it to be used again.
     pub(super) fn free(&mut self, page: u32) {
         let next = self.counters.first_free;
-        if let Some(Slot::Used(old)) = self.pages.insert(page, Slot::Free { next }) {
+        let is_listed = self.format.lists_free_pages();
+        let slot = if is_listed { Slot::Free { next } } else { Slot::Spare };
+        if let Some(Slot::Used(old)) = self.pages.insert(page, slot) {
             self.memory = self.memory.saturating_sub(old.node.memory());
         }
-        self.counters.first_free = page;
+        if is_listed {
+            self.counters.first_free = page;
+        } else {
+            self.spare.push(page);
+        }
     }
 
     /// Whether the pages take more memory than they may. They are dropped once they are written.
@@ -317,6 +332,7 @@ impl PageStore {
     /// Drops all pages; the caller has flushed them.
     pub(super) fn drop_pages(&mut self) {
         self.pages.clear();
+        self.spare.clear();
         self.memory = 0;
     }
 
@@ -325,6 +341,7 @@ impl PageStore {
         let is_changed = |slot: &Slot| match slot {
             Slot::Used(page) => page.is_dirty,
             Slot::Free { .. } => true,
+            Slot::Spare => false,
         };
         let mut changed: Vec<u32> = self
             .pages
@@ -354,7 +371,7 @@ impl PageStore {
                     self.format.encode(&used.node, used.keys, used.is_root, before, bytes);
                 }
                 Some(Slot::Free { next }) => self.format.encode_free(*next, bytes),
-                None => {}
+                Some(Slot::Spare) | None => {}
             }
         }
         if !run.is_empty() {
@@ -386,7 +403,8 @@ impl PageStore {
             return Ok(());
         }
         self.format.write_counters(self.counters, is_shared, &mut header);
-        self.file.write(0, &header)?;
+        let head = header.get(..self.format.counters_len()).unwrap_or_default();
+        self.file.write(0, head)?;
         self.header = header;
         self.counters_written = self.counters;
         Ok(())
@@ -522,14 +540,14 @@ impl EditPage {
         self.before = before;
     }
 
-    /// Divides the page. Returns what comes behind it: where branches hold entries the one between the two, and the new
-    /// page. `at_end`: the page only grows at its end, so that it is left as full as can be.
+    /// Divides the page. Returns what comes behind it: where branches hold entries the one between the two, where their keys part
+    /// pages that key, and the new page. `at_end`: the page only grows at its end, so that it is left as full as can be.
     pub(super) fn split(&mut self, format: &dyn PageWriter, at_end: bool) -> Option<(Vec<u8>, u32, Self)> {
         let len = self.node.len();
         let holds_entries = format.branches_hold_entries();
-        let most = len
-            .checked_sub(if holds_entries { 2 } else { 1 })
-            .filter(|most| *most > 0)?;
+        // The key between the two goes up, and is not copied.
+        let moves_up = holds_entries || (format.branches_part_pages() && !self.node.is_leaf());
+        let most = len.checked_sub(if moves_up { 2 } else { 1 }).filter(|most| *most > 0)?;
         let mut cut = if at_end {
             most
         } else {
@@ -541,15 +559,21 @@ impl EditPage {
         } else if at_end && self.len_to(format, cut) > format.leaf_room() {
             cut = self.middle(format).clamp(1, most);
         }
+        let is_leaf = self.node.is_leaf();
         let mut right = self.node.split_off(cut);
-        let (key, recno) = (right.key(0).to_vec(), right.recno(0));
+        let (key, recno) = match is_leaf && format.branches_part_pages() {
+            true => (self.node.key(cut - 1).to_vec(), 0),
+            false => (right.key(0).to_vec(), right.recno(0)),
+        };
         let mut before = None;
-        if holds_entries {
+        if moves_up {
             right.remove(0);
+        }
+        if holds_entries {
             before = Some(key.clone());
         }
-        if !self.node.is_leaf() {
-            right.children = self.node.children.split_off(cut + usize::from(holds_entries));
+        if !is_leaf {
+            right.children = self.node.children.split_off(cut + usize::from(moves_up));
         }
         self.count(format);
         let right = Self::new(format, right, self.keys, before);
@@ -595,7 +619,8 @@ impl EditPage {
         is_tight: bool,
     ) -> bool {
         let holds_entries = format.branches_hold_entries();
-        let len = self.node.len() + right.node.len() + usize::from(holds_entries);
+        let comes_down = holds_entries || (format.branches_part_pages() && !self.node.is_leaf());
+        let len = self.node.len() + right.node.len() + usize::from(comes_down);
         if !self.node.is_leaf() {
             if len > format.branch_room(self.keys) {
                 return false;
@@ -620,7 +645,7 @@ impl EditPage {
             self.used = used;
             self.recno_max = recno_max;
         }
-        if holds_entries {
+        if comes_down {
             self.node.push(between.0, between.1);
         }
         self.node.append(&right.node);

@@ -129,7 +129,7 @@ impl Positions {
             return Err(tree.corrupt("index page", tree.offset(page), expected, found));
         }
         let bytes = pages.read(tree, page)?;
-        let leaf = tree.format.leaf_len(bytes);
+        let leaf = tree.format.leaf_len(bytes, tree.keys);
         if let Some(len) = leaf.map_err(|fault| fault.into_error(tree.source.path(), tree.offset(page)))? {
             return Ok(len as u64);
         }

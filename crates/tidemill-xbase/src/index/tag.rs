@@ -3,6 +3,7 @@
 use crate::codepage::CodePage;
 
 use super::key::{KeyEncoding, KeyType};
+use super::page::KeyForm;
 
 /// An order as its header describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,17 +27,22 @@ pub struct Tag {
     pub is_custom: bool,
     /// Whether keys are stored in upper case (Harbour's CDX); what is sought must then be given so.
     pub ignores_case: bool,
-    /// The length of every key in bytes, not 0, with the one that says whether it is NULL.
+    /// The length of every key in bytes, not 0, with the one that says whether it is NULL. Numbers of dBASE's indexes have 8 bytes
+    /// here, whatever they have in the file.
     pub key_len: usize,
     /// The decimals of numeric keys (NTX).
     pub decimals: Option<u8>,
-    /// The type of the keys, where the file says it (NSX).
+    /// The type of the keys, where the file says it (NSX, MDX, text in NDX).
     pub key_type: Option<KeyType>,
     /// The collation that the header names (Visual FoxPro): the keys are then the weights of texts in it. `None` for `MACHINE`,
     /// and where the file does not say it.
     pub collation: Option<String>,
     /// Whether it is a BINARY index of Visual FoxPro 9, which has a bit for each record and no keys.
     pub is_bitmap: bool,
+    /// Whether dBASE 7 refuses a second record with a key (MDX): DISTINCT tags and those of primary keys.
+    pub(crate) is_distinct: bool,
+    /// How the file has the keys.
+    pub(crate) form: KeyForm,
     /// The root page as the file writes it.
     pub(crate) root: u32,
     /// The offset of the header.
@@ -60,6 +66,8 @@ impl Tag {
             key_type: None,
             collation: None,
             is_bitmap: false,
+            is_distinct: false,
+            form: KeyForm::Plain,
             root,
             header: 0,
         }

@@ -1,6 +1,7 @@
 //! Changes of one tree: an entry goes in or out, and pages are divided, merged, freed on the way up.
 //!
-//! Where branches only copy keys (CDX), every copy follows the last key below it, and neighbours are linked. Where they
+//! Where branches only copy keys (CDX, IDX), every copy follows the last key below it, and neighbours are linked. Where they part
+//! pages (MDX, NDX), the key behind a page does, so that it always is a key that was there. Where they
 //! hold entries (NTX, NSX), an entry that leaves a branch is replaced by the one behind it in the order, so that what
 //! leaves share with the key before them stays true. Pages that are less than half full are merged with a neighbour
 //! under the same branch when both have room in one; keys are not moved to even pages out, and pages that grow at the
@@ -8,12 +9,14 @@
 //!
 //! A change that fails half way leaves the tree in memory unusable, which its owner has to remember.
 
+mod mending;
+
 use std::cmp::Ordering;
 
 use crate::error::{Error, Result};
 
 use super::key::KeyOrder;
-use super::page::{KeyBytes, NO_PAGE, Node};
+use super::page::{KeyBytes, NO_PAGE, Node, TagChange};
 use super::page_store::{EditPage, PageStore};
 use super::tree::DEPTH_MAX;
 
@@ -29,6 +32,8 @@ pub(super) struct TreeEditor {
     pub(super) root_written: u32,
     /// Whether a key may be there once only.
     pub(super) is_unique: bool,
+    /// What has happened since the header of the tag was written; `None` for nothing.
+    pub(super) change: Option<TagChange>,
     /// From the root to where the last look-up ended.
     path: Vec<Step>,
 }
@@ -61,6 +66,7 @@ impl TreeEditor {
             root_at,
             root_written: root,
             is_unique,
+            change: None,
             path: Vec::new(),
         }
     }
@@ -75,7 +81,11 @@ impl TreeEditor {
             Ordering::Equal => Ordering::Less,
             other => other,
         };
-        let stops_early = is_unique || store.format.branches_hold_entries();
+        if self.is_loose(store) && is_unique && self.find_key(store, key)? {
+            return Ok(false);
+        }
+        // The keys of branches that have no records may be those of entries that are gone.
+        let stops_early = store.format.branches_hold_entries() || (is_unique && store.format.branches_copy_entries());
         if self.descend(store, stops_early, place)? {
             return Ok(false);
         }
@@ -87,6 +97,7 @@ impl TreeEditor {
         let Some(step) = self.path.last().copied() else {
             return Ok(false);
         };
+        self.change.get_or_insert_default();
         let format = store.format.clone();
         let page = store.get_mut(step.page)?;
         page.insert(&*format, step.slot, key, recno);
@@ -105,6 +116,7 @@ impl TreeEditor {
         if !self.find(store, key, recno)? {
             return Ok(false);
         }
+        self.change.get_or_insert_default();
         let format = store.format.clone();
         let Some(step) = self.path.last().copied() else {
             return Ok(false);
@@ -137,7 +149,10 @@ impl TreeEditor {
 
     /// The first record that has a key.
     pub(super) fn holder(&mut self, store: &mut PageStore, key: &[u8]) -> Result<Option<u32>> {
-        let is_there = self.descend(store, false, |order, stored, _| order.compare(stored, key))?;
+        let is_there = match self.is_loose(store) {
+            true => self.find_key(store, key)?,
+            false => self.descend(store, false, |order, stored, _| order.compare(stored, key))?,
+        };
         let Some(step) = self.path.last().filter(|_| is_there) else {
             return Ok(None);
         };
@@ -152,7 +167,7 @@ impl TreeEditor {
                 return Err(store.corrupt(page, format!("at most {DEPTH_MAX} levels"), "more"));
             }
             if !store.has(page) {
-                if store.is_leaf(page)? {
+                if store.is_leaf(page, self.keys)? {
                     store.free(page);
                     continue;
                 }
@@ -177,11 +192,7 @@ impl TreeEditor {
             return self.descend(store, stops_early, place);
         }
         // The first of the equal ones, which may stand below another.
-        self.descend(store, true, |order, stored, _| match order.compare(stored, key) {
-            Ordering::Less => Ordering::Less,
-            _ => Ordering::Greater,
-        })?;
-        let mut is_there = self.settle(store)?;
+        let mut is_there = self.go_first(store, key)?;
         while is_there {
             let Some(step) = self.path.last() else { break };
             let node = &store.get(step.page)?.node;
@@ -194,6 +205,31 @@ impl TreeEditor {
             is_there = self.next(store)?;
         }
         Ok(false)
+    }
+
+    /// Whether the keys of branches are not those of entries below, so that what is looked for may stand behind the page that they
+    /// lead to.
+    fn is_loose(&self, store: &PageStore) -> bool {
+        !store.format.branches_hold_entries() && !store.format.branches_copy_entries()
+    }
+
+    /// Goes to the first entry that does not come before a key; `false` when there is none.
+    fn go_first(&mut self, store: &mut PageStore, key: &[u8]) -> Result<bool> {
+        self.descend(store, true, |order, stored, _| match order.compare(stored, key) {
+            Ordering::Less => Ordering::Less,
+            _ => Ordering::Greater,
+        })?;
+        self.settle(store)
+    }
+
+    /// Goes to the first entry that has a key.
+    fn find_key(&mut self, store: &mut PageStore, key: &[u8]) -> Result<bool> {
+        if !self.go_first(store, key)? {
+            return Ok(false);
+        }
+        let Some(step) = self.path.last() else { return Ok(false) };
+        let found = store.get(step.page)?.node.key(step.slot);
+        Ok(self.order.compare(found, key).is_eq())
     }
 
     /// Goes down from the root to the place of an entry: `place` says where a stored one stands against it. `true` when
@@ -226,12 +262,21 @@ impl TreeEditor {
     }
 
     /// From behind a leaf's last entry to the next entry.
-    fn settle(&mut self, store: &PageStore) -> Result<bool> {
-        while let Some(step) = self.path.last() {
-            if step.slot < store.get(step.page)?.node.len() {
-                return Ok(true);
+    fn settle(&mut self, store: &mut PageStore) -> Result<bool> {
+        let holds_entries = store.format.branches_hold_entries();
+        while let Some(step) = self.path.last_mut() {
+            let node = &store.get(step.page)?.node;
+            if node.is_leaf() || holds_entries {
+                if step.slot < node.len() {
+                    return Ok(true);
+                }
+                self.path.pop();
+            } else if step.slot + 1 < node.children.len() {
+                step.slot += 1;
+                self.descend_first(store)?;
+            } else {
+                self.path.pop();
             }
-            self.path.pop();
         }
         Ok(false)
     }
@@ -313,11 +358,20 @@ impl TreeEditor {
         Ok((low, high))
     }
 
-    /// Lets the copies above the page at `level` follow its last entry.
+    /// Lets the copies above the page at `level`, or the key behind it, follow its last entry.
     fn raise_last(&self, store: &mut PageStore, level: usize, key: &[u8], recno: u32) -> Result<()> {
+        let (parts, copies) = (store.format.branches_part_pages(), store.format.branches_copy_entries());
+        let recno = if copies { recno } else { 0 };
         for step in self.path.iter().take(level).rev() {
             let branch = store.get_mut(step.page)?;
+            if parts && step.slot == branch.node.len() {
+                // The key behind the last page of a branch stands in one above.
+                continue;
+            }
             branch.node.replace(step.slot, key, recno);
+            if parts {
+                break;
+            }
             if step.slot + 1 < branch.node.len() {
                 break;
             }
@@ -347,14 +401,16 @@ impl TreeEditor {
                 let Some((key, recno, right)) = last.split(&*format, at_end) else {
                     return Err(store.corrupt(page, "a page with room for two keys", "a smaller one"));
                 };
-                pieces.push((key, recno, store.allocate()?, Box::new(right)));
+                pieces.push((key, recno, self.allocate(store)?, Box::new(right)));
             }
             self.link(store, (page, &mut left), &mut pieces)?;
-            if !format.branches_hold_entries() {
+            if !format.branches_hold_entries() && !format.branches_part_pages() {
                 // Above, each page stands under its own last key.
+                let copies = format.branches_copy_entries();
                 let last = |page: &EditPage| {
                     let last = page.node.len().saturating_sub(1);
-                    (page.node.key(last).to_vec(), page.node.recno(last))
+                    let recno = if copies { page.node.recno(last) } else { 0 };
+                    (page.node.key(last).to_vec(), recno)
                 };
                 let mut lasts: Vec<_> = pieces.iter().map(|(_, _, _, piece)| last(piece)).collect();
                 lasts.insert(0, last(&left));
@@ -414,10 +470,10 @@ impl TreeEditor {
 
     /// Puts an empty branch over the root.
     fn grow(&mut self, store: &mut PageStore, below: u32) -> Result<()> {
-        let root = store.allocate()?;
+        let root = self.allocate(store)?;
         let mut node = Node::new(self.keys.len, 2);
         node.children.push(below);
-        if !store.format.branches_hold_entries() {
+        if !store.format.branches_hold_entries() && !store.format.branches_part_pages() {
             node.siblings = Some([NO_PAGE; 2]);
         }
         let mut page = EditPage::new(&*store.format, node, self.keys, None);
@@ -425,6 +481,15 @@ impl TreeEditor {
         store.put(root, Box::new(page));
         self.root = root;
         Ok(())
+    }
+
+    /// A page for this tree.
+    fn allocate(&mut self, store: &mut PageStore) -> Result<u32> {
+        let page = store.allocate()?;
+        let change = self.change.get_or_insert_default();
+        change.pages += 1;
+        change.last = page;
+        Ok(page)
     }
 
     /// Whether everything on the path above a level is the last page below its branch.
@@ -502,297 +567,6 @@ impl TreeEditor {
         // What is first now was behind that key, and still is.
         page.set_before(&*format, Some(key.clone()));
         store.get_mut(branch.page)?.node.replace(branch.slot, &key, recno);
-        Ok(())
-    }
-
-    /// Merges pages that are not half full and drops empty ones, from the path's end upwards. Returns an entry that has
-    /// to be put in again.
-    fn mend(&mut self, store: &mut PageStore) -> Result<Option<LeftOver>> {
-        let format = store.format.clone();
-        let mut left_over = None;
-        while let Some(Step { page, .. }) = self.path.last().copied() {
-            let level = self.path.len() - 1;
-            if level == 0 {
-                self.shrink(store)?;
-                break;
-            }
-            let content = store.get(page)?;
-            let is_empty = content.node.len() == 0;
-            if !content.is_underfull(&*format) && !is_empty {
-                break;
-            }
-            let is_bare_branch = is_empty && !content.node.is_leaf();
-            if is_empty && !format.branches_hold_entries() {
-                self.drop_empty(store, level)?;
-            } else if !self.merge(store, level, is_empty)? {
-                if is_bare_branch {
-                    self.rotate(store, level)?;
-                    break;
-                }
-                if !is_empty {
-                    break;
-                }
-                let [next, behind] = self.following(store)?;
-                left_over = self.drop_leaf(store)?.map(|entry| LeftOver {
-                    next: if next.as_ref() == Some(&entry) { behind } else { next },
-                    entry,
-                });
-                continue;
-            }
-            self.path.pop();
-        }
-        Ok(left_over)
-    }
-
-    /// Makes the root what is left of it.
-    fn shrink(&mut self, store: &mut PageStore) -> Result<()> {
-        let least = usize::from(!store.format.branches_hold_entries());
-        loop {
-            let root = &store.get(self.root)?.node;
-            let Some(child) = root.children.first().copied().filter(|_| root.len() <= least) else {
-                return Ok(());
-            };
-            if !store.has(child) {
-                store.load(child, self.keys, true, None)?;
-            }
-            store.get_mut(child)?.is_root = true;
-            store.free(self.root);
-            self.root = child;
-        }
-    }
-
-    /// Takes an empty page out of a tree whose branches only copy keys.
-    fn drop_empty(&mut self, store: &mut PageStore, level: usize) -> Result<()> {
-        let Some((above, empty)) = level
-            .checked_sub(1)
-            .and_then(|above| Some((*self.path.get(above)?, *self.path.get(level)?)))
-        else {
-            return Ok(());
-        };
-        let [left, right] = store.get(empty.page)?.node.siblings.unwrap_or([NO_PAGE; 2]);
-        self.set_neighbour(store, left, 1, right)?;
-        self.set_neighbour(store, right, 0, left)?;
-        store.free(empty.page);
-        let branch = store.get_mut(above.page)?;
-        branch.node.remove(above.slot);
-        if above.slot < branch.node.children.len() {
-            branch.node.children.remove(above.slot);
-        }
-        let len = branch.node.len();
-        if len == 0 {
-            // A root without pages below is an empty leaf; another branch is dropped next.
-            return Ok(());
-        }
-        if above.slot == len {
-            let (key, recno) = (branch.node.key(len - 1).to_vec(), branch.node.recno(len - 1));
-            self.raise_last(store, level - 1, &key, recno)?;
-        }
-        Ok(())
-    }
-
-    /// Takes an empty leaf whose neighbours are full out of a tree whose branches hold entries, and with it every branch
-    /// that has nothing else below. The path then ends at a branch that has lost an entry, which is returned.
-    fn drop_leaf(&mut self, store: &mut PageStore) -> Result<Option<Entry>> {
-        let format = store.format.clone();
-        let Some(leaf) = self.path.pop() else {
-            return Ok(None);
-        };
-        let before = store.get(leaf.page)?.before().map(<[u8]>::to_vec);
-        store.free(leaf.page);
-        while let Some(step) = self.path.last().copied() {
-            if step.slot == 0 && store.get(step.page)?.node.len() > 0 {
-                // The leaf behind loses the key before its first, which it has to be read with.
-                let depth = self.path.len();
-                if let Some(step) = self.path.last_mut() {
-                    step.slot = 1;
-                }
-                self.descend_first(store)?;
-                if let Some(next) = self.path.last().copied() {
-                    store.get_mut(next.page)?.set_before(&*format, before.clone());
-                }
-                self.path.truncate(depth);
-            }
-            let branch = store.get_mut(step.page)?;
-            if branch.node.len() == 0 {
-                if self.path.len() == 1 {
-                    branch.node.children.clear();
-                    branch.set_before(&*format, None);
-                    return Ok(None);
-                }
-                store.free(step.page);
-                self.path.pop();
-                continue;
-            }
-            let lost = step.slot.saturating_sub(1);
-            let entry = (branch.node.key(lost).to_vec(), branch.node.recno(lost));
-            branch.node.remove(lost);
-            if step.slot < branch.node.children.len() {
-                branch.node.children.remove(step.slot);
-            }
-            return Ok(Some(entry));
-        }
-        Ok(None)
-    }
-
-    /// Puts an entry in that mending left over. It was there already, so it is no repeated key.
-    fn put_back(&mut self, store: &mut PageStore, LeftOver { entry, next }: &LeftOver) -> Result<()> {
-        let (key, recno) = entry;
-        // Where equal keys keep the order in which they came, it goes before the one that came later.
-        if let Some((next, next_recno)) = next.as_ref().filter(|(next, _)| next == key)
-            && !store.format.ties_are_sorted()
-            && self.find(store, next, *next_recno)?
-        {
-            while let Some(step) = self.path.last().copied() {
-                let Some(child) = store.get(step.page)?.node.children.get(step.slot).copied() else {
-                    break;
-                };
-                self.enter(store, child)?;
-                let slot = store.get(child)?.node.len();
-                self.path.push(Step { page: child, slot });
-            }
-            return self.insert_here(store, key, *recno).map(|_| ());
-        }
-        self.insert(store, key, *recno).map(|_| ())
-    }
-
-    /// The two entries behind the path's end.
-    fn following(&mut self, store: &mut PageStore) -> Result<[Option<Entry>; 2]> {
-        let path = self.path.clone();
-        let mut following = [None, None];
-        let mut is_there = self.settle(store)?;
-        for place in &mut following {
-            if let Some(step) = self.path.last().filter(|_| is_there) {
-                let node = &store.get(step.page)?.node;
-                *place = Some((node.key(step.slot).to_vec(), node.recno(step.slot)));
-                is_there = self.next(store)?;
-            }
-        }
-        self.path = path;
-        Ok(following)
-    }
-
-    /// Merges the page at a level with a neighbour below the same branch; `false` when none has room.
-    fn merge(&mut self, store: &mut PageStore, level: usize, is_tight: bool) -> Result<bool> {
-        let Some(above) = level.checked_sub(1).and_then(|above| self.path.get(above)).copied() else {
-            return Ok(false);
-        };
-        for slot in [Some(above.slot), above.slot.checked_sub(1)].into_iter().flatten() {
-            let node = &store.get(above.page)?.node;
-            let Some([left, right]) = node
-                .children
-                .get(slot..slot + 2)
-                .and_then(|pair| pair.first_chunk::<2>())
-                .copied()
-            else {
-                continue;
-            };
-            for (page, slot) in [(left, slot), (right, slot + 1)] {
-                if !store.has(page) {
-                    let below = self.path.split_off(level);
-                    if let Some(step) = self.path.last_mut() {
-                        step.slot = slot;
-                    }
-                    let entered = self.enter(store, page);
-                    if let Some(step) = self.path.last_mut() {
-                        step.slot = above.slot;
-                    }
-                    self.path.extend(below);
-                    entered?;
-                }
-            }
-            if self.merge_pair(store, (above.page, slot), [left, right], is_tight)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn merge_pair(
-        &self,
-        store: &mut PageStore,
-        (above, slot): (u32, usize),
-        [left, right]: [u32; 2],
-        is_tight: bool,
-    ) -> Result<bool> {
-        let format = store.format.clone();
-        let node = &store.get(above)?.node;
-        let between = (node.key(slot).to_vec(), node.recno(slot));
-        if store.get(left)?.node.is_leaf() != store.get(right)?.node.is_leaf() {
-            return Err(store.corrupt(right, "a page on the level of its neighbour", "one on another level"));
-        }
-        let mut first = store.take(left)?;
-        let second = match store.take(right) {
-            Ok(second) => second,
-            Err(e) => {
-                store.put(left, first);
-                return Err(e);
-            }
-        };
-        let is_merged = first.merge(&*format, (&between.0, between.1), &second, is_tight);
-        let behind = second.node.siblings.map(|[_, behind]| behind);
-        if let (true, Some([_, next]), Some(behind)) = (is_merged, &mut first.node.siblings, behind) {
-            *next = behind;
-        }
-        store.put(left, first);
-        store.put(right, second);
-        if !is_merged {
-            return Ok(false);
-        }
-        if let Some(behind) = behind {
-            self.set_neighbour(store, behind, 0, left)?;
-        }
-        store.free(right);
-        let branch = store.get_mut(above)?;
-        if !format.branches_hold_entries() {
-            let (key, recno) = (branch.node.key(slot + 1).to_vec(), branch.node.recno(slot + 1));
-            branch.node.replace(slot, &key, recno);
-            branch.node.remove(slot + 1);
-        } else {
-            branch.node.remove(slot);
-        }
-        if slot + 1 < branch.node.children.len() {
-            branch.node.children.remove(slot + 1);
-        }
-        Ok(true)
-    }
-
-    /// Gives a branch without keys one of a neighbour's, where branches hold entries.
-    fn rotate(&self, store: &mut PageStore, level: usize) -> Result<()> {
-        let Some((above, bare)) = level
-            .checked_sub(1)
-            .and_then(|above| Some((*self.path.get(above)?, self.path.get(level)?.page)))
-        else {
-            return Ok(());
-        };
-        let node = &store.get(above.page)?.node;
-        let (slot, neighbour, is_right) = match (node.children.get(above.slot + 1), above.slot.checked_sub(1)) {
-            (Some(right), _) => (above.slot, *right, true),
-            (None, Some(slot)) => (slot, node.children.get(slot).copied().unwrap_or_default(), false),
-            // The only page below a branch of another program; it can stay.
-            (None, None) => return Ok(()),
-        };
-        let (key, recno) = (node.key(slot).to_vec(), node.recno(slot));
-        let mut other = store.take(neighbour)?;
-        let edge = if is_right {
-            0
-        } else {
-            other.node.len().saturating_sub(1)
-        };
-        let moved = (other.node.key(edge).to_vec(), other.node.recno(edge));
-        other.node.remove(edge);
-        let child = match is_right {
-            true if !other.node.children.is_empty() => Some(other.node.children.remove(0)),
-            true => None,
-            false => other.node.children.pop(),
-        };
-        store.put(neighbour, other);
-        let branch = store.get_mut(bare)?;
-        branch.node.push(&key, recno);
-        if let Some(child) = child {
-            let at = if is_right { branch.node.children.len() } else { 0 };
-            branch.node.children.insert(at, child);
-        }
-        store.get_mut(above.page)?.node.replace(slot, &moved.0, moved.1);
         Ok(())
     }
 }

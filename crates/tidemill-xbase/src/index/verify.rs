@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
-use super::Index;
 use super::key::KeyOrder;
 use super::order::Order;
 use super::page::{KeyBytes, NO_PAGE, Node};
 use super::tag::Tag;
 use super::tree::{DEPTH_MAX, Tree};
+use super::{Index, IndexDialect};
 
 /// Something wrong with an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,6 +133,24 @@ pub enum IndexFault {
         /// The page below.
         below: u64,
     },
+    /// A page has a key that belongs to the right of it, as the branch above says.
+    #[error("key \"{key}\" of record {recno} on the page at {below} is behind the key of the branch for that page")]
+    BehindBranchKey {
+        /// The key.
+        key: String,
+        /// Its record.
+        recno: u32,
+        /// The page.
+        below: u64,
+    },
+    /// A page has a key that belongs to the left of it, or of its own keys.
+    #[error("key \"{key}\" stands behind \"{before}\" of a branch")]
+    BeforeBranchKey {
+        /// The key.
+        key: String,
+        /// The key of the branch.
+        before: String,
+    },
     /// An entry whose record has another key, or is not in the order.
     #[error("record {recno} stands under key \"{key}\" and {}", belongs(expected.as_deref()))]
     WrongKey {
@@ -228,8 +246,8 @@ impl Index {
                     &self.tree(
                         tag.root,
                         KeyBytes {
-                            len: tag.key_len,
-                            trail: 0,
+                            form: tag.form,
+                            ..KeyBytes::plain(tag.key_len, 0)
                         },
                         KeyOrder::by_bytes(),
                     ),
@@ -250,6 +268,9 @@ impl Index {
 
 /// A file in which everything is wrong gives no longer list.
 pub(crate) const FINDINGS_MAX: usize = 10_000;
+
+/// The keys of branches before and behind what lies below them.
+type Bounds<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 
 struct Check<'a> {
     index: &'a Index,
@@ -284,7 +305,7 @@ impl Check<'_> {
             leaf_level: None,
             edges: Vec::new(),
         };
-        self.visit(&mut state, tree.root, None, 0);
+        self.visit(&mut state, tree.root, (None, None), 0);
         for (offset, right) in state.edges.into_iter().flatten() {
             self.neighbour(tree, tag, offset, "right", None, right);
         }
@@ -295,7 +316,7 @@ impl Check<'_> {
         &mut self,
         state: &mut TreeCheck<'_>,
         page: u32,
-        before: Option<&[u8]>,
+        (before, behind): Bounds<'_>,
         level: usize,
     ) -> Option<(Vec<u8>, u32)> {
         let (tree, tag) = (state.tree, state.tag);
@@ -318,6 +339,10 @@ impl Check<'_> {
             }
         };
         self.neighbours(state, &node, offset, level);
+        let parts = !tree.format.branches_hold_entries() && !tree.format.branches_copy_entries();
+        if parts {
+            self.between(state, &node, offset, (before, behind));
+        }
         if node.is_leaf() {
             let expected = *state.leaf_level.get_or_insert(level);
             if expected != level {
@@ -329,14 +354,32 @@ impl Check<'_> {
         } else if tree.format.branches_hold_entries() {
             for (slot, child) in node.children.iter().copied().enumerate() {
                 let before = slot.checked_sub(1).map(|slot| node.key(slot)).or(before);
-                self.visit(state, child, before, level + 1);
+                self.visit(state, child, (before, None), level + 1);
                 if slot < node.len() {
                     self.entry(state, offset, node.key(slot), node.recno(slot));
                 }
             }
+        } else if parts {
+            let mut last = None;
+            for (slot, child) in node.children.iter().copied().enumerate() {
+                let before = slot.checked_sub(1).map(|slot| node.key(slot)).or(before);
+                let behind = if slot < node.len() {
+                    Some(node.key(slot))
+                } else {
+                    behind
+                };
+                last = self.visit(state, child, (before, behind), level + 1);
+                if let (Some((key, recno)), Some(order), true) = (&last, state.keys, slot < node.len())
+                    && order.compare(key, node.key(slot)).is_gt()
+                {
+                    let (key, recno, below) = (shown(key), *recno, tree.offset(child));
+                    self.add(offset, tag, IndexFault::BehindBranchKey { key, recno, below });
+                }
+            }
+            return last;
         } else {
             for (slot, child) in node.children.iter().copied().enumerate() {
-                let below = self.visit(state, child, None, level + 1);
+                let below = self.visit(state, child, (None, None), level + 1);
                 let (key, recno) = (node.key(slot), node.recno(slot));
                 // Without the type of the keys it is not known how those of the leaf end.
                 let is_last = |below: (Vec<u8>, u32)| below.1 == recno && (state.keys.is_none() || below.0 == key);
@@ -348,6 +391,26 @@ impl Check<'_> {
         }
         let last = node.len().checked_sub(1)?;
         Some((node.key(last).to_vec(), node.recno(last)))
+    }
+
+    /// Looks at the keys of a page below branches that only part pages: the first is not before the key of the branch above, and
+    /// a branch has its own in order and up to that.
+    fn between(&mut self, state: &TreeCheck<'_>, node: &Node, offset: u64, (before, behind): Bounds<'_>) {
+        let Some(order) = state.keys else { return };
+        // Those of a leaf are looked at with the entries, and its last one with the branch.
+        let (own, behind) = match node.is_leaf() {
+            true => (0..node.len().min(1), None),
+            false => (0..node.len(), behind),
+        };
+        let keys = before.into_iter().chain(own.map(|slot| node.key(slot))).chain(behind);
+        let keys: Vec<&[u8]> = keys.collect();
+        let wrong = keys
+            .array_windows()
+            .find(|[low, high]| order.compare(low, high).is_gt());
+        if let Some([before, key]) = wrong {
+            let (key, before) = (shown(key), shown(before));
+            self.add(offset, state.tag, IndexFault::BeforeBranchKey { key, before });
+        }
     }
 
     fn entry(&mut self, state: &mut TreeCheck<'_>, offset: u64, key: &[u8], recno: u32) {
@@ -417,7 +480,7 @@ impl Check<'_> {
 
     /// Follows the list of free pages.
     fn free_pages(&mut self) {
-        let tree = self.index.tree(0, KeyBytes { len: 1, trail: 0 }, KeyOrder::by_bytes());
+        let tree = self.index.tree(0, KeyBytes::plain(1, 0), KeyOrder::by_bytes());
         let mut page = self.index.first_free;
         let mut window = Vec::new();
         while page != 0 && page != NO_PAGE {
@@ -438,14 +501,18 @@ impl Check<'_> {
 
     fn unreachable(&mut self) {
         let page_len = self.index.format.page_len() as u64;
-        let headers = self.index.tags.iter().map(|tag| tag.header).chain([0]);
+        let headers = self.index.tags.iter().map(|tag| tag.header);
         let headers: BTreeSet<u64> = headers
             .flat_map(|header| (0..self.index.header_len.div_ceil(page_len)).map(move |page| header + page * page_len))
             .collect();
         let is_lost = |offset: &u64| !headers.contains(offset) && !self.reached.contains(offset);
-        let mut lost = (0..self.index.source.len() / page_len)
-            .map(|page| page * page_len)
-            .filter(is_lost);
+        // Long pages begin at a multiple of their length, and MDX's behind the header, whatever its length is.
+        let first = match self.index.dialect {
+            IndexDialect::Mdx => self.index.first_page,
+            _ => self.index.first_page.next_multiple_of(page_len),
+        };
+        let pages = self.index.source.len().saturating_sub(first) / page_len;
+        let mut lost = (0..pages).map(|page| first + page * page_len).filter(is_lost);
         if let Some(first) = lost.next() {
             let pages = 1 + lost.count() as u64;
             self.add(first, None, IndexFault::Unreachable { pages });

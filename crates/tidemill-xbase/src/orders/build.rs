@@ -8,7 +8,7 @@ use crate::regular_file;
 use crate::sibling::Sibling;
 use crate::table::Table;
 
-use super::{BuildOptions, KeySettings, OrderKeys, allow_candidate};
+use super::{BuildOptions, KeySettings, OrderKeys, allow_candidate, mdx_of};
 
 /// Makes the index file at `path` with these orders of a table's records, in place of the one that is there. Custom orders are
 /// empty: their entries are the program's to add.
@@ -39,7 +39,7 @@ pub fn build_index_with(
 ) -> Result<()> {
     let path = path.as_ref();
     let dialect = IndexDialect::from_path(path).ok_or_else(|| {
-        let why = "an index is called .cdx, .ntx or .nsx";
+        let why = "an index is called .cdx, .ntx, .nsx, .mdx, .ndx or .idx";
         Error::Misuse(format!("{}: {why}", path.display()))
     })?;
     Build {
@@ -55,6 +55,12 @@ pub fn build_index_with(
 
 /// Makes an index file anew from what its headers say.
 pub(crate) fn rebuild_index(old: &Index, table: &Table, settings: &KeySettings, options: &BuildOptions) -> Result<()> {
+    if let Some(distinct) = old.tags().iter().find(|tag| tag.is_distinct) {
+        return Err(Error::Unsupported {
+            path: old.path().to_owned(),
+            what: format!("tag {} refuses repeated keys; dBASE 7 makes it anew", distinct.name),
+        });
+    }
     let orders: Vec<_> = old.tags().iter().map(OrderSpec::from).collect();
     Build {
         path: old.path(),
@@ -80,6 +86,7 @@ struct Build<'a> {
 impl Build<'_> {
     fn run(&self, orders: &[OrderSpec]) -> Result<()> {
         regular_file::is_none_or_regular(self.path)?;
+        self.leaves_mdx()?;
         let bytes = self.bytes(orders)?;
         let sibling = Sibling::create(self.path, self.table.path())?;
         let file = sibling.data_file();
@@ -89,9 +96,31 @@ impl Build<'_> {
         Ok(())
     }
 
+    /// Refuses a CDX of the name of a table whose production index is an MDX: it would take its place, and the MDX would not follow
+    /// changes any more.
+    fn leaves_mdx(&self) -> Result<()> {
+        match mdx_of(self.table) {
+            Some(mdx) if self.dialect == IndexDialect::Cdx && self.path.file_stem() == mdx.file_stem() => {
+                Err(Error::Unsupported {
+                    path: self.table.path().to_owned(),
+                    what: format!(
+                        "{} would take the place of its production index {}; give the file another name",
+                        self.path.display(),
+                        mdx.display()
+                    ),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn bytes(&self, orders: &[OrderSpec]) -> Result<Vec<u8>> {
         let codepage = self.settings.environment.codepage;
-        let mut builder = IndexBuilder::new(self.dialect, self.table.record_count(), codepage);
+        let record_count = self.table.record_count();
+        let mut builder = match self.old {
+            Some(old) => IndexBuilder::like(old, record_count, codepage)?,
+            None => IndexBuilder::new(self.dialect, record_count, codepage),
+        };
         for order in orders {
             self.add(&mut builder, order)
                 .map_err(|e| Error::order(self.path, order.name(), e))?;
@@ -111,6 +140,7 @@ impl Build<'_> {
                 OrderKeys::compile(expression, condition, self.dialect, table.fields(), settings)?
             }
         };
+        keys.check_digits()?;
         let order = keys.of_order(order, settings);
         let mut sorter = self.options.apply(order.name(), builder.keys(&order)?);
         match old {

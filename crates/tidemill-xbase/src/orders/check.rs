@@ -82,12 +82,13 @@ impl Check<'_> {
             if let Some(is_there) = is_there.get_mut(at) {
                 *is_there = true;
             }
-            if !knows_letters && own.is_some_and(|own| own != key && is_of_letters(key, own)) {
+            let is_own = own.is_some_and(|own| self.order.order.codec.are_alike(own, key));
+            if !knows_letters && !is_own && own.is_some_and(|own| is_of_letters(key, own)) {
                 if unknown == 0 {
                     first_unknown = recno;
                 }
                 unknown += 1;
-            } else if own != Some(key) {
+            } else if !is_own {
                 let (key, expected) = (shown(key), own.map(shown));
                 self.add(tree.offset(step.page), IndexFault::WrongKey { recno, key, expected });
             }

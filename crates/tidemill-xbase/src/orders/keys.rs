@@ -22,6 +22,8 @@ pub struct OrderKeys {
     capitals: Option<Box<[u8; 256]>>,
     /// Whether it is known how they are sorted.
     is_sorted: bool,
+    /// A field whose numbers have more digits than a double keeps, where dBASE keeps them (MDX).
+    long: Option<String>,
 }
 
 impl OrderKeys {
@@ -90,7 +92,8 @@ impl OrderKeys {
             (IndexDialect::Ntx, KeyType::Number) => (width, KeyEncoding::Text(decimals)),
             (IndexDialect::Ntx, KeyType::Timestamp) => (17, KeyEncoding::Text(0)),
             (IndexDialect::Ntx, _) => (key.key_len(), KeyEncoding::Text(0)),
-            (IndexDialect::Cdx | IndexDialect::Nsx, _) => (key.key_len(), KeyEncoding::Binary),
+            (IndexDialect::Cdx | IndexDialect::Nsx | IndexDialect::Idx, _) => (key.key_len(), KeyEncoding::Binary),
+            (IndexDialect::Mdx | IndexDialect::Ndx, _) => (key.key_len(), KeyEncoding::Dbase),
         };
         let codec = KeyCodec {
             key_type,
@@ -98,13 +101,36 @@ impl OrderKeys {
             encoding,
             is_nullable: false,
         };
+        let is_long = |field: &&Field| {
+            let digits = field.width.saturating_sub(usize::from(field.decimals > 0));
+            field.letter == 'N' && digits > DOUBLE_DIGITS
+        };
+        let mut used = key.fields().into_iter().filter_map(|field| fields.get(field));
+        let long = match (dialect, key_type) {
+            (IndexDialect::Mdx, KeyType::Number) => used.find(is_long).map(|field| field.name.clone()),
+            _ => None,
+        };
         Ok(Self {
             key,
             condition,
             is_sorted: key_type != KeyType::Character || settings.collation.is_known(),
             codec,
             capitals: None,
+            long,
         })
+    }
+
+    /// Refuses to write numbers of more digits than a double has into an MDX: dBASE would look for other keys.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`].
+    pub(crate) fn check_digits(&self) -> Result<()> {
+        match &self.long {
+            None => Ok(()),
+            Some(field) => Err(Error::Misuse(format!(
+                "numbers of field {field} have more than {DOUBLE_DIGITS} digits, of which keys would keep so many"
+            ))),
+        }
     }
 
     /// The compiled key expression.
@@ -253,7 +279,7 @@ impl OrderKeys {
         match self.codec.encoding {
             KeyEncoding::Collated => return Err(Error::UnknownCollation),
             KeyEncoding::Bitmap => return Err(Error::NoKeys),
-            KeyEncoding::Binary | KeyEncoding::Text(_) => {}
+            KeyEncoding::Binary | KeyEncoding::Text(_) | KeyEncoding::Dbase => {}
         }
         let begin = keys.len();
         let value = self.key.evaluate_record(record)?;
@@ -317,6 +343,9 @@ impl OrderKeys {
             .collation(settings.collation.clone())
     }
 }
+
+/// Every number of so many digits is a double.
+const DOUBLE_DIGITS: usize = 15;
 
 /// What a record has for a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

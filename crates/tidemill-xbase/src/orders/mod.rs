@@ -81,7 +81,7 @@ impl TableIndex {
         Self::of(Index::open(path, &options)?, table, settings)
     }
 
-    /// Opens the production index of a table: the CDX of its name. `None` when there is none.
+    /// Opens the production index of a table: the CDX of its name, or the MDX. `None` when there is none.
     ///
     /// # Errors
     /// As [`TableIndex::open`], and [`Error::Unsupported`] when the header says that there is one and no file is found.
@@ -187,8 +187,7 @@ pub(crate) fn production_extension(table: &Path) -> &'static str {
     }
 }
 
-/// The MDX beside a table of dBASE whose header says that it has a production index, where there is no CDX: changes that do not
-/// reach it would leave dBASE with orders of other records.
+/// The MDX beside a table of dBASE whose header says that it has a production index, where there is no CDX.
 pub(crate) fn mdx_of(table: &Table) -> Option<PathBuf> {
     let has_other = || belonging(table.path(), &[production_extension(table.path())]).is_ok();
     if !table.header().production_index || has_other() {
@@ -197,15 +196,17 @@ pub(crate) fn mdx_of(table: &Table) -> Option<PathBuf> {
     belonging(table.path(), &["mdx"]).ok()
 }
 
-/// Where the production index of a table is: the CDX of its name, in any case. `None` when there is none, or an MDX, which is not
-/// read.
+/// Where the production index of a table is: the CDX of its name, in any case, or where there is none the MDX that the header of a
+/// dBASE table tells of. `None` when there is none.
 ///
 /// # Errors
 /// [`Error::Unsupported`] when the header says that there is one and no file is found.
 pub fn production_path(table: &Table) -> Result<Option<PathBuf>> {
+    if let Some(mdx) = mdx_of(table) {
+        return Ok(Some(mdx));
+    }
     match belonging(table.path(), &[production_extension(table.path())]) {
         Ok(path) => Ok(Some(path)),
-        Err(_) if mdx_of(table).is_some() => Ok(None),
         Err(names) if table.header().production_index => Err(Error::Unsupported {
             path: table.path().to_owned(),
             what: format!(

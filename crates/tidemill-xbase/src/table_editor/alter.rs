@@ -92,6 +92,7 @@ impl TableEditor {
 
     pub(crate) fn alter_on(&mut self, alteration: &Alteration, disk: &Arc<dyn Disk>) -> Result<()> {
         self.alone("altering")?;
+        self.followed_by_mdx()?;
         self.committed("altering")?;
         if let ContainerLink::Used { container, .. } = self.opened().container() {
             let what = format!(

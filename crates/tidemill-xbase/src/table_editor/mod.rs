@@ -32,7 +32,7 @@ mod reindex;
 mod waiting_tests;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -101,6 +101,8 @@ pub struct TableEditor {
     /// Whether the header on disk still has an older count or day.
     header_stale: bool,
     orders: Orders,
+    /// The production index of a dBASE table, without which its records are not changed.
+    mdx: Option<PathBuf>,
     history: History,
     /// A record without values.
     blank: Vec<u8>,
@@ -120,7 +122,8 @@ impl TableEditor {
     /// To be read only, [`Error::Pending`] as of [`Table::open`]; else as [`crate::recover`];
     /// [`Error::StaleIndex`] when the production index has not followed the table, and as [`TableEditor::open_index`];
     /// [`Error::Locked`] when other programs have it open in a way that excludes this until the timeout;
-    /// [`Error::Misuse`] for options that recover; [`Error::Unsupported`] to change a table whose production index is an MDX; and as
+    /// [`Error::Misuse`] for options that recover; [`Error::Unsupported`] to change a table whose production index is an MDX that cannot be
+    /// changed; and as
     /// [`Table::open`].
     pub fn open(path: impl AsRef<Path>, options: &EditOptions) -> Result<Self> {
         let path = path.as_ref();
@@ -147,17 +150,6 @@ impl TableEditor {
         }
         if table.header().record_len == 0 {
             return Err(Error::corrupt(path, "record length", 10, "at least 1", "0"));
-        }
-        if options.mode != OpenMode::ReadOnly
-            && let Some(mdx) = mdx_of(&table)
-        {
-            let what = format!(
-                "its orders are in {}, which would not follow changes; move that file away to change the table without it, and \
-                 make its tags again in dBASE",
-                mdx.display()
-            );
-            let path = path.to_owned();
-            return Err(Error::Unsupported { path, what });
         }
         let locks = KeptLocks::of_table(FileLocks::new(Arc::clone(&handle), path)?, options.log.as_ref());
         let memo = table.memo().map(|memo| {
@@ -198,6 +190,7 @@ impl TableEditor {
             record_count,
             header,
             header_stale: false,
+            mdx: mdx_of(&table),
             orders: Orders::new(Arc::new(table), options.keys.clone()),
             history: History::default(),
             blank: Vec::new(),

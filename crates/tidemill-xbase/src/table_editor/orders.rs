@@ -16,6 +16,7 @@ mod custom;
 mod drafts;
 mod fresh;
 mod making;
+mod mdx;
 mod relisted;
 
 use std::ops::Range;
@@ -28,7 +29,7 @@ use super::{EditOptions, OpenMode, TableEditor};
 use crate::error::{Error, Result};
 use crate::expression::{Record, RecordBytes};
 use crate::field::Field;
-use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, OrderSpec, Tag};
+use crate::index::{IndexDialect, IndexEditor, IndexOptions, OrderSpec, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
 use crate::orders::{
     BuildOptions, KeySettings, MadeKey, OrderKeys, Seen, TableOrder, production_extension, production_path,
@@ -69,6 +70,8 @@ struct OrderFile {
     /// How often something had been rolled back when the pages in memory were looked at.
     rollbacks: u64,
     is_locked: bool,
+    /// Whether the table is open for changes.
+    is_written: bool,
 }
 
 /// How expressions are compiled and text is sorted, by the path of an index file and what the file looks like.
@@ -287,6 +290,9 @@ impl TableEditor {
             opened => return opened,
         }
         match production_path(&self.orders.table) {
+            Ok(Some(path)) if IndexDialect::from_path(&path) == Some(IndexDialect::Mdx) => {
+                self.open_mdx(&path, &settings)
+            }
             Ok(Some(path)) => self.open_index_by(&path, &settings),
             Ok(None) | Err(Error::Unsupported { .. }) => Ok(()),
             Err(e) => Err(e),
@@ -327,6 +333,7 @@ impl TableEditor {
         write: impl FnOnce(&mut Self) -> Result<()>,
         undo: impl FnOnce(&mut Self),
     ) -> Result<()> {
+        self.followed_by_mdx()?;
         if self.orders.files.is_empty() {
             return write(self);
         }
@@ -499,6 +506,7 @@ impl Orders {
             rollbacks: options.log.as_ref().map_or(0, TransactionLog::rollbacks),
             log: options.log.clone(),
             is_locked: false,
+            is_written: options.mode != OpenMode::ReadOnly,
         };
         file.compile()?;
         file.prepare()?;
@@ -691,7 +699,7 @@ impl OrderFile {
     /// The file anew, with these keys of the records of `table`. Custom orders are empty.
     fn rebuilt(&self, keys: &[OrderKeys], table: &Table, options: &BuildOptions) -> Result<Vec<u8>> {
         let codepage = self.settings.environment.codepage;
-        let mut builder = IndexBuilder::new(self.index.dialect(), table.record_count(), codepage);
+        let mut builder = self.index.builder(table.record_count(), codepage)?;
         for (tag, keys) in self.index.tags().iter().zip(keys) {
             let order = keys.of_order(&OrderSpec::from(tag), &self.settings);
             let sorter = builder
@@ -710,6 +718,8 @@ impl OrderFile {
     fn prepare(&mut self) -> Result<()> {
         let tags: Vec<String> = self.index.tags().iter().map(|tag| tag.name.clone()).collect();
         for (tag, keys) in tags.iter().zip(&self.keys) {
+            let digits = if self.is_written { keys.check_digits() } else { Ok(()) };
+            digits.map_err(|e| Error::order(self.index.path(), tag, e))?;
             let prepared = self.index.order(tag, keys.key_type(), &self.settings.collation);
             prepared.map_err(|e| Error::order(self.index.path(), tag, e))?;
         }

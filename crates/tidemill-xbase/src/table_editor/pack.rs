@@ -53,6 +53,7 @@ impl TableEditor {
 
     pub(crate) fn pack_on(&mut self, disk: &Arc<dyn Disk>) -> Result<u32> {
         self.alone("packing")?;
+        self.followed_by_mdx()?;
         self.committed("packing")?;
         self.rewritten(Keeps::NotDeleted, disk)
     }
@@ -125,6 +126,7 @@ impl TableEditor {
 
     pub(crate) fn zap_on(&mut self, disk: &Arc<dyn Disk>) -> Result<()> {
         self.alone("zapping")?;
+        self.followed_by_mdx()?;
         if self.is_in_memory || self.options.log.is_some() || !self.has_memos_beside()? {
             return self.as_one(Self::zap_alone);
         }

@@ -89,9 +89,14 @@ fn the_index_files_are_decoded_from_their_page() {
         ("```hexdump cdx\n", IndexDialect::Cdx),
         ("```hexdump ntx\n", IndexDialect::Ntx),
         ("```hexdump nsx\n", IndexDialect::Nsx),
+        ("```hexdump mdx\n", IndexDialect::Mdx),
+        ("```hexdump ndx\n", IndexDialect::Ndx),
+        ("```hexdump idx\n", IndexDialect::Idx),
     ] {
         let index = Index::from_bytes(hexdump("xbase-index.md", dump), dialect, &IndexOptions::new()).unwrap();
-        let order = index.order("CITY", KeyType::Character, &Collation::binary()).unwrap();
+        // A file of one order may not name it.
+        let name = index.tags()[0].name.clone();
+        let order = index.order(&name, KeyType::Character, &Collation::binary()).unwrap();
         assert_eq!((order.tag().expression.as_str(), order.tag().key_len), ("CITY", 8));
         let entries = order.walk(Direction::Forward).map(|entry| {
             let entry = entry.unwrap();

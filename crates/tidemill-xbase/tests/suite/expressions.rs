@@ -495,6 +495,8 @@ const FORMS: [(char, &[&str]); 5] = [
             "DESCEND(?N)",
             "DOW(?D)",
             "EXP(?N)",
+            "FIXED(?N)",
+            "FLOAT(?N)",
             "FLOOR(?N)",
             "HOUR(?T)",
             "INT(?N)",

@@ -33,7 +33,8 @@ fn sound_files_have_no_finding() {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
-    files.retain(|path| IndexDialect::from_path(path).is_some());
+    // Those that were laid out by hand have a test of their own.
+    files.retain(|path| IndexDialect::from_path(path).is_some() && !path.to_string_lossy().contains("hand"));
     files.sort();
     assert_eq!(files.len(), 3 + 2 + 22 + 7 * 3);
     for path in files {

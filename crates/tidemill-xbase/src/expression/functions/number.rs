@@ -18,6 +18,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
     function("CEILING", "N", Gives::Cut, |_, a| number(a[0].number().ceil())),
     function("EXP", "N", Gives::Fraction, |_, a| number(a[0].number().exp())),
+    // dBASE has two kinds of numbers, decimal and binary; here all are doubles.
+    function("FIXED", "N", Gives::Argument(0), |_, a| number(a[0].number())),
+    function("FLOAT", "N", Gives::Argument(0), |_, a| number(a[0].number())),
     function("FLOOR", "N", Gives::Cut, |_, a| number(a[0].number().floor())),
     function("I2BIN", "N", TEXT, |_, a| {
         let [low, high, ..] = a[0].integer().to_le_bytes();

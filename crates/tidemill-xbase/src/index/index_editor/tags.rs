@@ -34,10 +34,7 @@ impl IndexEditor {
             return Err(order.refuse("is there already"));
         }
         let codec = order.codec(self.dialect)?;
-        let bytes = KeyBytes {
-            len: order.key_len,
-            trail: codec.trail(),
-        };
+        let bytes = KeyBytes::plain(order.key_len, codec.trail());
         let (page_len, unit) = (self.store.format.page_len() as u64, self.store.format.page_unit());
         let base = self.store.offset(self.store.end());
         let at = usize::try_from(base).map_err(|_| order.refuse("does not fit into the file"))?;
@@ -70,7 +67,10 @@ impl IndexEditor {
                 keys.finish(|key, recno| packer.add(key, recno))?;
                 (u64::from(packer.finish(false)?) * format.page_unit(), new, entry)
             }
-            IndexDialect::Ntx => return Err(order.refuse("an NTX file has one order, and there is one already")),
+            IndexDialect::Ntx | IndexDialect::Ndx | IndexDialect::Idx => {
+                return Err(order.refuse("the file has one order, and there is one already"));
+            }
+            IndexDialect::Mdx => return Err(order.refuse("no order is added to an MDX file")),
         };
         let number = |offset: u64| u32::try_from(offset / unit).map_err(|_| order.refuse("does not fit into the file"));
         let (mut root, mut header) = (number(root)?, number(base)?);
@@ -78,7 +78,7 @@ impl IndexEditor {
             u32::try_from(new.len() as u64 / page_len).map_err(|_| order.refuse("does not fit into the file"))?;
         let free = match self.dialect {
             IndexDialect::Cdx => self.store.allocate_run(pages)?,
-            IndexDialect::Nsx | IndexDialect::Ntx => None,
+            _ => None,
         };
         match free {
             None => drop(self.store.allocate_at_end(pages)?),
@@ -112,6 +112,10 @@ impl IndexEditor {
     /// # Errors
     /// [`Error::Misuse`] when the order is not there; [`Error::Corrupt`], [`Error::Io`].
     pub(crate) fn drop_order(&mut self, order: usize) -> Result<()> {
+        if self.dialect == IndexDialect::Mdx {
+            let path = self.path().display();
+            return Err(Error::Misuse(format!("{path}: no order is taken out of an MDX file")));
+        }
         self.flush()?;
         self.version += 1;
         let Some(mut tree) = self.trees.get_mut(order).and_then(Option::take) else {
@@ -145,7 +149,7 @@ impl IndexEditor {
         let page_len = self.store.format.page_len() as u64;
         let header_len = match self.dialect {
             IndexDialect::Cdx => cdx::HEADER_LEN as u64,
-            IndexDialect::Nsx | IndexDialect::Ntx => page_len,
+            _ => page_len,
         };
         for page in 0..header_len.div_ceil(page_len) {
             self.store.free(number(header + page * page_len));

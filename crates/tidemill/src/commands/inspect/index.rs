@@ -46,6 +46,9 @@ fn describe_with(mut options: IndexOptions, path: &Path, args: &TableArgs) -> an
         format: match index.dialect() {
             IndexDialect::Ntx => "ntx",
             IndexDialect::Nsx => "nsx",
+            IndexDialect::Mdx => "mdx",
+            IndexDialect::Ndx => "ndx",
+            IndexDialect::Idx => "idx",
             _ => "cdx",
         },
         bytes: std::fs::metadata(path)?.len(),

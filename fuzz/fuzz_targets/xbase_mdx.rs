@@ -1,0 +1,10 @@
+//! An MDX file.
+
+#![no_main]
+
+mod index;
+
+use libfuzzer_sys::fuzz_target;
+use tidemill_xbase::index::IndexDialect;
+
+fuzz_target!(|input: &[u8]| index::run(input, IndexDialect::Mdx));
