@@ -186,7 +186,7 @@ fn changed_alike(blanks: Blank, table_type: TableType, seed: u64) {
     }
     run("CREATE INDEX id ON t ( id )");
     let mut statements = Vec::new();
-    for round in 0..70 {
+    for round in 0..45 {
         let fresh = match round {
             0 => "t",
             _ if round % 5 == 0 => "s",

@@ -1,5 +1,7 @@
 //! Rows as lines of text, and the clock that tests of SQL see.
 
+use std::time::Duration;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float64Type, Int32Type, Int64Type, Time32MillisecondType, TimestampMillisecondType,
@@ -21,6 +23,8 @@ fn clock() -> Clock {
 pub(crate) fn with_the_clock() -> (Settings, StatementOptions) {
     let settings = Settings {
         show_deleted: false,
+        // A process that another test starts has the locks of this one until it is its own program.
+        lock_timeout: Duration::from_secs(5),
         ..Settings::default()
     };
     let options = StatementOptions {
