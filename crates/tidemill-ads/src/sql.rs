@@ -33,7 +33,7 @@
 //!
 //! A blank of a field that cannot hold NULL is a value: 0, false, an empty text, a date before every day; aggregates count it. In tables
 //! of xBase `IS NULL`, `IFNULL` and `COALESCE` take it for NULL; in those of Visual FoxPro only what was made with NULL is NULL. With
-//! [`StatementOptions::blanks`] blanks of all but texts are NULL. NULL sorts before every value. Blanks at the end of texts do not count in comparisons. Whole
+//! [`StatementOptions::blanks`] blanks of all but texts and memos are NULL. NULL sorts before every value. Blanks at the end of texts do not count in comparisons. Whole
 //! numbers and decimals are exact, division gives a double, and NULL by zero. Texts sort by their characters' code points.
 //!
 //! # What this module does not do

@@ -304,10 +304,18 @@ impl Lowering<'_> {
                     return None;
                 }
                 Some(match Blank::of(field, self.table) {
-                    Blank::Apart if self.can_be_blank(field) => Lowered {
-                        doubtful: column(operand),
-                        ..Lowered::exact(call("EMPTY", vec![name]))
-                    },
+                    Blank::Apart if self.can_be_blank(field) => {
+                        let empty = call("EMPTY", vec![name.clone()]);
+                        let null = call("ISNULL", vec![name]);
+                        let syntax = match field.nullable {
+                            true => binary(BinaryOperator::Or, empty, null),
+                            false => empty,
+                        };
+                        Lowered {
+                            doubtful: column(operand),
+                            ..Lowered::exact(syntax)
+                        }
+                    }
                     Blank::Apart if !field.nullable => Lowered::exact(constant(false)),
                     Blank::Apart => Lowered::exact(call("ISNULL", vec![name])),
                     Blank::Null => Lowered::exact(call("EMPTY", vec![name])),

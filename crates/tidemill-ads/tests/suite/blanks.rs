@@ -563,3 +563,88 @@ fn every_function_takes_a_blank_for_what_the_mode_says() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Of each type: a table of records 1 (blank), 2 (nothing, as it is written) and 3 (a value), and which of them fulfil a condition where blanks
+/// are NULL.
+#[test]
+fn every_type_has_its_blank() {
+    let types = [
+        ("Numeric(8,2)", "0", "5.25", true),
+        ("Integer", "0", "7", false),
+        ("Money", "0", "2.5", false),
+        ("Double", "0", "0.5", false),
+        ("Logical", "FALSE", "TRUE", true),
+        ("Date", "NULL", "'2024-02-29'", true),
+        ("Timestamp", "NULL", "{ts '2024-02-29 10:11:12'}", true),
+        ("Char(5)", "''", "'x'", false),
+        ("Memo", "NULL", "'note'", false),
+        ("Numeric(8,2) NULL", "0", "5.25", true),
+        ("Date NULL", "NULL", "'2024-02-29'", true),
+        ("Char(5) NULL", "''", "'x'", true),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut connection = Connection::open(folder.path()).expect("a connection");
+    let mode = Mode {
+        blanks: Blank::Null,
+        table_type: TableType::Vfp,
+    };
+    let (settings, options) = mode.options();
+    let mut tables = connection.tables(&settings, &options);
+    let mut wrong = Vec::new();
+    for (place, (type_of, nothing, value, has_blank)) in types.into_iter().enumerate() {
+        let table = format!("t{place}");
+        let mut run = |sql: &str| run(sql, &mut tables).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        run(&format!("CREATE TABLE {table} ( id Integer, c {type_of} )"));
+        run(&format!("INSERT INTO {table} ( id ) VALUES ( 1 )"));
+        run(&format!("INSERT INTO {table} VALUES ( 2, {nothing} ), ( 3, {value} )"));
+        let is_nothing_null = nothing == "NULL";
+        let known: Vec<i32> = match (has_blank, is_nothing_null) {
+            (true, true) => vec![3],
+            (true, false) => vec![2, 3],
+            (false, _) => vec![1, 2, 3],
+        };
+        let null: Vec<i32> = (1..=3).filter(|id| !known.contains(id)).collect();
+        let empty: Vec<i32> = known.iter().copied().filter(|id| *id != 3).collect();
+        for is_indexed in [false, true] {
+            if is_indexed && type_of.starts_with("Memo") {
+                continue;
+            }
+            if is_indexed {
+                run(&format!("CREATE INDEX c ON {table} ( c )"));
+            }
+            for (condition, expected) in [
+                ("c IS NULL".to_owned(), &null),
+                ("c IS NOT NULL".to_owned(), &known),
+                (format!("c <> {value}"), &empty),
+                (format!("NOT c = {value}"), &empty),
+                (format!("c = {value} OR NOT c = {value}"), &known),
+                (
+                    format!("c IN ( {value} ) OR c IS NULL"),
+                    &[null.as_slice(), &[3]].concat(),
+                ),
+                (format!("NOT ( c IS NULL OR c = {value} )"), &empty),
+            ] {
+                let Answer::Rows(rows) = run(&format!("SELECT id FROM {table} WHERE {condition} ORDER BY id")) else {
+                    panic!("no rows")
+                };
+                let mut expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
+                expected.sort();
+                let found = lines_of(&rows);
+                if found != expected {
+                    wrong.push(format!(
+                        "{type_of}, {is_indexed}: {condition} gives {found:?}, not {expected:?}"
+                    ));
+                }
+            }
+            let Answer::Rows(rows) = run(&format!("SELECT COUNT(c), COUNT(DISTINCT c) FROM {table}")) else {
+                panic!("no rows")
+            };
+            let distinct = usize::from(!empty.is_empty()) + 1;
+            let expected = format!("{}|{distinct}", known.len());
+            if lines_of(&rows) != [expected.clone()] {
+                wrong.push(format!("{type_of}: counts {:?}, not {expected}", lines_of(&rows)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -26,7 +26,7 @@ pub struct StatementOptions {
     /// Whether records that are written through a cursor have to fulfil the condition of its statement. Default: no.
     pub constrains: bool,
     /// What a blank number, logical, date or moment is to a statement. With [`Blank::Null`] it is NULL, wherever the statement meets it:
-    /// in conditions and indexes, in what is computed, grouped, sorted and joined; a blank text is empty, and no memo is NULL. Default:
+    /// in conditions and indexes, in what is computed, grouped, sorted and joined; a blank text or memo is an empty one. Default:
     /// [`Blank::Zero`], as ADS has it: 0, false, and a date before every day, which only leaves as NULL. A statement that was prepared
     /// under one is [`Kind::StructureChanged`](crate::sql::Kind::StructureChanged) under the other.
     pub blanks: Blank,
