@@ -19,7 +19,7 @@ use super::collate::without_collations;
 use super::dialect::Ads;
 use super::error::{Error, Kind, Result};
 use super::nesting::balance_conditions;
-use super::quantified::write_out;
+use super::quantified::{write_out, write_out_value};
 use super::statement::{
     Delete, Insert, InsertSource, Merge, Place, Select, Statement, StatementKind, TableName, TransactionMode, Update,
 };
@@ -280,8 +280,14 @@ impl Parser {
     fn values(&mut self) -> Result<Vec<Option<Expr>>> {
         self.in_parentheses(|parser| match parser.take("DEFAULT") {
             true => Ok(None),
-            false => parser.expression().map(Some),
+            false => parser.value().map(Some),
         })
+    }
+
+    fn value(&mut self) -> Result<Expr> {
+        let mut value = self.expression()?;
+        write_out_value(&mut value)?;
+        Ok(value)
     }
 
     fn update(&mut self) -> Result<StatementKind> {
@@ -383,7 +389,7 @@ impl Parser {
                 column = self.ident()?;
             }
             self.expect_token(&Token::Eq)?;
-            assignments.push((column, self.expression()?));
+            assignments.push((column, self.value()?));
             if !self.grammar.consume_token(&Token::Comma) {
                 return Ok(assignments);
             }

@@ -1,4 +1,5 @@
-//! `x > ANY ( query )` and `x > ALL ( query )` where an engine has no plan for them: in the list of a SELECT, in ON, in ORDER BY.
+//! `x > ANY ( query )` and `x > ALL ( query )` where an engine has no plan for them: in the list of a SELECT, in ON, in ORDER BY, and in
+//! what UPDATE and INSERT give columns.
 //!
 //! What the greatest or the least value of the query says decides such a comparison, but for NULL: without a row ANY is false and ALL is
 //! true, and where the values do not decide, a NULL among them leaves it open. So it becomes a CASE over `MIN`, `MAX` and `COUNT` of the
@@ -24,6 +25,14 @@ use super::walk;
 /// None; what cannot be written out stays.
 pub(super) fn write_out(query: &mut impl VisitMut) -> Result<()> {
     walk::change(query, &mut Queries)
+}
+
+/// As [`write_out`], of a value that a change gives a column: an engine computes it in the list of a SELECT.
+///
+/// # Errors
+/// As [`write_out`].
+pub(super) fn write_out_value(value: &mut Expr) -> Result<()> {
+    walk::change(value, &mut Comparisons)
 }
 
 /// Finds the places.
@@ -81,7 +90,7 @@ fn constraint(operator: &mut JoinOperator) -> Option<&mut JoinConstraint> {
 }
 
 fn in_expression(expr: &mut Expr) -> ControlFlow<Error> {
-    match walk::change(expr, &mut Comparisons) {
+    match write_out_value(expr) {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => ControlFlow::Break(error),
     }

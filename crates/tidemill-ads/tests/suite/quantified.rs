@@ -156,6 +156,13 @@ fn any_and_all_are_written_out_where_engines_have_no_plan_for_them() {
         let text = asked(&format!("SELECT {test} FROM a"));
         assert!(text.contains("ANY") || text.contains("ALL"), "{text}");
     }
+    for change in [
+        "UPDATE a SET v = CASE WHEN v > ALL ( SELECT w FROM b ) THEN 1 ELSE 2 END",
+        "INSERT INTO a VALUES ( 1, CASE WHEN 3 > ALL ( SELECT w FROM b ) THEN 1 ELSE 2 END )",
+    ] {
+        let text = asked(change);
+        assert!(text.contains("MAX(w)") && !text.contains("ALL"), "{text}");
+    }
     let text = asked("SELECT id FROM a WHERE v > ANY ( SELECT w FROM b )");
     assert!(text.contains("ANY"), "{text}");
 }
