@@ -89,6 +89,27 @@ pub struct ContainerField {
     pub format: Option<String>,
 }
 
+impl ContainerTable {
+    /// Whether the container says more than the names of the table and of its fields.
+    pub(crate) fn says_more(&self) -> bool {
+        let named = Self {
+            name: self.name.clone(),
+            file: self.file.clone(),
+            fields: self.fields.clone(),
+            ..Self::default()
+        };
+        let is_named = |field: &ContainerField| {
+            let name = field.name.clone();
+            *field
+                == ContainerField {
+                    name,
+                    ..ContainerField::default()
+                }
+        };
+        *self != named || !self.fields.iter().all(is_named)
+    }
+}
+
 impl Container {
     /// Opens the container at `path`, with its memo file when that lies beside it as a regular file; without it there are names
     /// only.

@@ -105,6 +105,25 @@ impl NewContainer {
         }
     }
 
+    /// The path of the `.dbc`.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the three files in a folder, for them to be moved to where they belong.
+    ///
+    /// # Errors
+    /// As [`NewContainer::write`].
+    pub(crate) fn write_in(&self, folder: &Path, create: &CreateOptions) -> Result<()> {
+        let moved = Self {
+            path: folder.join(self.path.file_name().unwrap_or_default()),
+            table: self.table.clone(),
+            file: self.file.clone(),
+            names: self.names.clone(),
+        };
+        moved.write(create)
+    }
+
     /// The files that [`NewContainer::write`] makes.
     pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
         EXTENSIONS.iter().map(|extension| companion(&self.path, extension))

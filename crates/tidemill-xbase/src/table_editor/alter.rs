@@ -21,12 +21,13 @@ use super::record::{END_OF_FILE, counter_at};
 use super::{OpenMode, TableEditor};
 use crate::alteration::{Alteration, AlteredColumn};
 use crate::array_values::ArrayValues;
-use crate::container::{BACKLINK, ContainerLink};
+use crate::container::{BACKLINK, ContainerLink, ContainerTable, NewContainer};
 use crate::conversion::{convert, shown};
 use crate::draft::{Draft, DraftFile};
 use crate::error::{Error, Result};
-use crate::field::{Field, FieldKind};
-use crate::header::Dialect;
+use crate::field::{Field, FieldKind, Fields};
+use crate::field_spec::{FieldSpec, short_names};
+use crate::header::{CivilDate, Dialect};
 use crate::lock::FileLocks;
 use crate::memo::MemoDialect;
 use crate::memo_editor::MemoEditor;
@@ -37,7 +38,7 @@ use crate::scan::{Deleted, Scan};
 use crate::storage::DataFile;
 use crate::table::Table;
 use crate::table_set::replace;
-use crate::table_writer::{Column, NULL_FLAGS, descriptor};
+use crate::table_writer::{Column, CreateOptions, NULL_FLAGS, descriptor};
 use crate::transaction::{Disk, KeptLocks, TheDisk};
 use crate::value::Value;
 
@@ -82,7 +83,8 @@ impl TableEditor {
     /// is open exclusively, in a transaction, and for a structure that the format does not allow; [`Error::Order`] when an
     /// order could not be made over the new fields, with [`Error::DuplicateKey`] when they gave two records one key in a candidate
     /// index; [`Error::Unsupported`] for tables of dBASE II and
-    /// dBASE 7, those with fields that are not read, and those whose fields a database container describes. The table is as before
+    /// dBASE 7, those with fields that are not read, and those of a database container that has other tables or more than the names of
+    /// fields: one of their own is made anew with them. The table is as before
     /// then, though values that were to become memos may stay behind in the memo file. [`Error::Io`]; [`Error::Unknown`] when the disk
     /// failed while the files took their places; close the table then and recover the folder.
     pub fn alter(&mut self, alteration: &Alteration) -> Result<()> {
@@ -94,23 +96,23 @@ impl TableEditor {
         self.alone("altering")?;
         self.followed_by_mdx()?;
         self.committed("altering")?;
-        if let ContainerLink::Used { container, .. } = self.opened().container() {
-            let what = format!(
-                "its fields are described in {}, which would no longer agree with them; remove the table from the database \
-                 first, or copy it",
-                container.path().display()
-            );
-            let path = self.path().to_owned();
-            return Err(Error::Unsupported { path, what });
-        }
+        let container = self.altered_container(alteration)?;
+        let long_names: Vec<String> = alteration.columns.iter().map(|column| column.name.clone()).collect();
+        let named = |fields: &Arc<Fields>| match &container {
+            Some(_) => fields
+                .with_long_names(&long_names)
+                .map_or_else(|| Arc::clone(fields), Arc::new),
+            None => Arc::clone(fields),
+        };
         let table = Arc::new(self.table()?);
-        let structure = Structure::new(self, alteration)?;
+        let structure = Structure::new(self, alteration, container.is_some())?;
         let real = regular_file::behind_link(self.path())?;
         let folder = std::fs::canonicalize(folder_of(&real)).map_err(|e| Error::io(&real, "open", e))?;
         let draft = Draft::beside(&real, disk)?;
         let file = draft.file(&real)?;
         file.data().write(0, &structure.header)?;
         let mut new = self.altered(&file)?;
+        new.fields = named(&new.fields);
         self.check_orders(&new.fields.visible)?;
         let memo = structure.open_memo(self, &mut new, draft.folder())?;
         let count = self.record_count();
@@ -120,7 +122,8 @@ impl TableEditor {
         new.count(count);
         new.write_header()?;
         // With what the counters say now.
-        new.fields = Arc::clone(&new.table()?.fields);
+        let counted = new.table()?;
+        new.fields = named(&counted.fields);
         if self.orders.has_candidates() {
             let altered = new.table()?;
             self.check_candidates(&altered, &new.fields.visible, |_| true)?;
@@ -131,6 +134,9 @@ impl TableEditor {
         }
         let whole = new.table()?;
         let orders = self.draft_orders_over(&new.fields.visible, &whole, &folder, &draft)?;
+        if let Some(container) = &container {
+            container.write_in(draft.folder(), &self.container_options())?;
+        }
         // Nothing points at it any more; left behind it would only be in the way.
         let gone = self.memo.as_ref().filter(|_| matches!(memo, NewMemo::Gone));
         let gone: Vec<PathBuf> = gone.map(|memo| memo.path().to_owned()).into_iter().collect();
@@ -159,7 +165,50 @@ impl TableEditor {
         self.fields = Arc::clone(&new.fields);
         self.look_at_fields();
         self.ranges = self.options.scheme.table(&self.header);
-        self.remake_orders(&folder, &orders)
+        self.remake_orders(&folder, &orders)?;
+        if container.is_some() {
+            let open = self.options.open.clone().codepage(self.codepage);
+            let opened = Table::of_open(&path, Arc::clone(file.handle()), &open)?;
+            self.know_container(opened);
+        }
+        Ok(())
+    }
+
+    /// The container of the new table, where the old one has one of its own; `None` for a free table.
+    fn altered_container(&self, alteration: &Alteration) -> Result<Option<NewContainer>> {
+        let ContainerLink::Used { container, .. } = self.opened().container() else {
+            return Ok(None);
+        };
+        let fields = alteration.columns.iter();
+        let fields: Vec<FieldSpec> = fields.map(|column| FieldSpec::new(&column.name, 'C', 1, 0)).collect();
+        let mut seen = std::collections::HashSet::new();
+        if let Some(twice) = fields.iter().find(|field| !seen.insert(field.name.to_uppercase())) {
+            return Err(self.misuse(&format!("field {:?} is there twice", twice.name)));
+        }
+        let new = NewContainer::new(self.path(), &fields, self.codepage)?;
+        // What else it says of the table, and other tables, cannot be written anew.
+        let says_more = self.opened().container().table().is_none_or(ContainerTable::says_more);
+        if says_more || !container.is_only_of(self.path()) || new.path() != container.path() {
+            let what = format!(
+                "its fields are described in {}, which has more than their names and would no longer agree with them; remove the \
+                 table from the database first, or copy it",
+                container.path().display()
+            );
+            let path = self.path().to_owned();
+            return Err(Error::Unsupported { path, what });
+        }
+        Ok(Some(new))
+    }
+
+    fn container_options(&self) -> CreateOptions {
+        let never = CivilDate {
+            year: 1980,
+            month: 1,
+            day: 1,
+        };
+        let mut create = CreateOptions::new(self.header.last_update.unwrap_or(never));
+        create.codepage = self.codepage;
+        create
     }
 
     /// An editor of the new file, which has a header so far.
@@ -344,7 +393,7 @@ struct Structure {
 }
 
 impl Structure {
-    fn new(table: &TableEditor, alteration: &Alteration) -> Result<Self> {
+    fn new(table: &TableEditor, alteration: &Alteration, has_container: bool) -> Result<Self> {
         let dialect = table.header.dialect;
         let refuse = |what: &str| {
             Err(Error::Unsupported {
@@ -365,7 +414,11 @@ impl Structure {
         let vfp = dialect == Dialect::VisualFoxPro;
         let (mut descriptors, mut kinds, mut letters) = (Vec::<[u8; 32]>::new(), Vec::new(), Vec::new());
         let (mut offset, mut bits) = (1, 0);
-        for (column, name) in alteration.columns.iter().zip(names(table, &alteration.columns)?) {
+        let names = match has_container {
+            true => short_names_of(table, &alteration.columns)?,
+            false => names(table, &alteration.columns)?,
+        };
+        for (column, name) in alteration.columns.iter().zip(names) {
             let (kind, width, described) = match (
                 &column.spec,
                 column.from.and_then(|from| table.fields.visible.get(from)),
@@ -495,6 +548,30 @@ fn names(table: &TableEditor, columns: &[AlteredColumn]) -> Result<Vec<Vec<u8>>>
         Ok(name)
     };
     columns.iter().map(encode).collect()
+}
+
+/// The names that fields with longer ones have in the header: those that they have, and others for new ones.
+fn short_names_of(table: &TableEditor, columns: &[AlteredColumn]) -> Result<Vec<Vec<u8>>> {
+    let old = |column: &AlteredColumn| {
+        let field = table.fields.visible.get(column.from?)?;
+        (field.name == column.name).then(|| field.short_name.clone())
+    };
+    let mut taken: Vec<String> = columns.iter().filter_map(old).collect();
+    let mut names = Vec::with_capacity(columns.len());
+    for column in columns {
+        let name = old(column).unwrap_or_else(|| {
+            let all = taken.iter().map(String::as_str).chain([column.name.as_str()]);
+            let short = short_names(all, table.codepage).pop().unwrap_or_default();
+            taken.push(short.clone());
+            short
+        });
+        let mut bytes = Vec::new();
+        if table.codepage.encode(&name, &mut bytes).is_err() || bytes.is_empty() {
+            return Err(table.misuse(&format!("field {:?}: the code page has no such name", column.name)));
+        }
+        names.push(bytes);
+    }
+    Ok(names)
 }
 
 /// How the new table keeps memos, if it has any: as the old one, or in the way of its format.

@@ -330,16 +330,92 @@ fn a_container_that_others_use_is_left_alone() {
 fn the_fields_of_a_table_in_a_database_are_not_altered() {
     let folder = TempDir::new().unwrap();
     let path = frame(folder.path(), "frame.dbf");
-    let before = std::fs::read(&path).unwrap();
+    // It lies under the name of a database.
+    let database = folder.path().join("x.dbc");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let name = b"frame.dbc";
+    let found = bytes.windows(name.len()).position(|window| window == name).unwrap();
+    bytes[found..found + name.len()].copy_from_slice(b"x.dbc\0\0\0\0");
+    std::fs::write(&path, &bytes).unwrap();
+    for extension in ["dbc", "dct", "dcx"] {
+        std::fs::rename(path.with_extension(extension), database.with_extension(extension)).unwrap();
+    }
     let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
     let alteration = Alteration::of(editor.fields()).drop_field("customernu").unwrap();
     let refused = editor.alter(&alteration).unwrap_err().to_string();
     assert!(
-        refused.contains("its fields are described in") && refused.contains("frame.dbc"),
+        refused.contains("its fields are described in") && refused.contains("x.dbc"),
         "{refused}"
     );
     drop(editor);
-    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+}
+
+#[test]
+fn a_table_with_a_container_of_its_own_is_altered_with_it() {
+    let folder = TempDir::new().unwrap();
+    let path = frame(folder.path(), "frame.dbf");
+    let orders = [
+        OrderSpec::new("ID", "id"),
+        OrderSpec::new("BOTH", "STR(id)+STR(customerNumber)"),
+    ];
+    let index = path.with_extension("cdx");
+    build_index(&index, &open(&path), &orders, &KeySettings::new(CodePage::Cp1252)).unwrap();
+    let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    let alteration = Alteration::of(editor.fields())
+        .drop_field("Größe in cm")
+        .unwrap()
+        .rename_field("customerName", "name of the customer")
+        .unwrap()
+        .add_field(FieldSpec::new("customerNamesake", 'C', 8, 0));
+    editor.alter(&alteration).unwrap();
+    let expected = ["name of the customer", "customerNumber", "id", "customerNamesake"];
+    let short = ["NAME OF TH", "CUSTOMERNU", "ID", "CUSTOMERNA"];
+    let check = |fields: &[tidemill_xbase::Field]| {
+        assert_eq!(
+            fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>(),
+            expected
+        );
+        assert_eq!(
+            fields.iter().map(|field| field.short_name.as_str()).collect::<Vec<_>>(),
+            short
+        );
+    };
+    check(editor.fields());
+    check(editor.table().unwrap().fields());
+    editor
+        .append_values(&[(0, Value::Text("Berta")), (3, Value::Text("new"))])
+        .unwrap();
+    // And once more, through the same handle.
+    let again = Alteration::of(editor.fields())
+        .rename_field("customerNamesake", "namesake")
+        .unwrap();
+    editor.alter(&again).unwrap();
+    drop(editor);
+    let table = open(&path);
+    assert!(matches!(table.container(), ContainerLink::Used { .. }));
+    assert_eq!(
+        names(&table),
+        ["name of the customer", "customerNumber", "id", "namesake"]
+    );
+    assert_eq!(table.record_count(), 4);
+    assert!(rows(&table)[3].starts_with("Berta"), "{:?}", rows(&table));
+    assert_eq!(
+        files(folder.path()),
+        [
+            "frame.cdx",
+            "frame.dbc",
+            "frame.dbf",
+            "frame.dct",
+            "frame.dcx",
+            "frame.fpt"
+        ]
+    );
+    let settings = KeySettings::new(CodePage::Cp1252);
+    let index = TableIndex::open(&index, &table, &settings).unwrap();
+    assert_eq!(index.verify(&table).unwrap(), []);
+    let container = Arc::new(Table::open(path.with_extension("dbc"), &OpenOptions::new()).unwrap());
+    assert_eq!(container.verify().unwrap().damage, []);
 }
 
 #[test]

@@ -62,6 +62,14 @@ impl TableEditor {
         Ok(())
     }
 
+    /// Goes on with a table whose fields have the names of its container.
+    pub(in crate::table_editor) fn know_container(&mut self, table: Table) {
+        self.orders.table = Arc::new(table);
+        for file in &mut self.orders.files {
+            file.table = Arc::clone(&self.orders.table);
+        }
+    }
+
     /// Goes on over the fields that the table has now, with the index files of a folder that [`TableEditor::draft_orders_over`] has
     /// made, and makes the others anew.
     pub(in crate::table_editor) fn remake_orders(&mut self, folder: &Path, new: &[DraftFile]) -> Result<()> {
