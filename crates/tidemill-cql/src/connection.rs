@@ -8,6 +8,7 @@
 //! Not here: nodes with shards. [`Connections::serves`] says whether a cluster can be had.
 
 mod answers;
+mod class;
 mod cluster;
 mod columns;
 mod compression;

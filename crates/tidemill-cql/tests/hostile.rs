@@ -93,7 +93,7 @@ async fn nodes_that_lie_end_in_an_error_in_time_and_in_little_memory() {
     const LIMIT: Duration = Duration::from_millis(400);
     let slowly = Duration::from_millis(20);
     let at_once = Duration::ZERO;
-    let cases: [(_, Says, _, _, _); 21] = [
+    let cases: [(_, Says, _, _, _); 22] = [
         (
             "a length of 4 GiB",
             |_, id| header(id, SUPPORTED, u32::MAX),
@@ -200,6 +200,17 @@ async fn nodes_that_lie_end_in_an_error_in_time_and_in_little_memory() {
                 let class = format!("{}Int32Type{}", "ListType(".repeat(6000), ")".repeat(6000));
                 let length = u16::try_from(class.len()).unwrap().to_be_bytes();
                 let types = [TABLE, &[0, 0], &length, class.as_bytes()].concat();
+                good_until_asked(opcode, id, || result(&[2, 1, 1], &types))
+            },
+            vec![],
+            at_once,
+            "columns",
+        ),
+        (
+            // The driver looks for its end for ever.
+            "a class that does not end",
+            |opcode, id| {
+                let types = [TABLE, b"\0\0\0\x0cListType(A(B"].concat();
                 good_until_asked(opcode, id, || result(&[2, 1, 1], &types))
             },
             vec![],

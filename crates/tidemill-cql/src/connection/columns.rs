@@ -1,6 +1,8 @@
 //! Descriptions of columns in answers, passed over and checked. The driver's own reader takes memory for as many columns as it is told there
 //! are, and calls itself for each type within a type.
 
+use super::class;
+
 /// Checks that the columns that a RESULT describes are there and can be borne. `has_metadata_ids` says that what is prepared has an
 /// identity of its columns, as ScyllaDB and the client can agree.
 ///
@@ -88,8 +90,9 @@ fn behind_type<'a>(rest: &'a [u8], depth: u32, types: &mut u32) -> Option<&'a [u
         // CUSTOM, with the name of a class.
         0x0000 => {
             let behind = behind_string(rest)?;
-            let class = rest.get(..rest.len() - behind.len())?;
-            is_shallow(class, depth).then_some(behind)
+            // Behind its length.
+            let name = rest.get(2..rest.len() - behind.len())?;
+            class::is_bearable(name, depth).then_some(behind)
         }
         0x0001..=0x0015 => Some(rest),
         // List and set, map.
@@ -114,19 +117,6 @@ fn behind_type<'a>(rest: &'a [u8], depth: u32, types: &mut u32) -> Option<&'a [u
     }
 }
 
-/// Whether the classes within a class, `A(B(C))`, are no deeper than this.
-fn is_shallow(class: &[u8], depth: u32) -> bool {
-    let mut open = 0_u32;
-    class.iter().all(|byte| {
-        match byte {
-            b'(' => open += 1,
-            b')' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        open <= depth
-    })
-}
-
 fn behind_string(rest: &[u8]) -> Option<&[u8]> {
     let (length, rest) = rest.split_first_chunk()?;
     rest.get(usize::from(u16::from_be_bytes(*length))..)
@@ -148,6 +138,10 @@ const MOST_TYPES: u32 = 1 << 18;
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use scylla_cql::frame::protocol_features::ProtocolFeatures;
+    use scylla_cql::frame::response::result;
+
     use super::*;
 
     /// What is prepared with a parameter, and answers a column.
@@ -228,5 +222,39 @@ mod tests {
         let rows = |fields| [&ROWS[..], &head, b"\0\x02ks\0\x01t", &tuple(fields).repeat(60_000)].concat();
         assert!(check_result(&rows(3), false).is_ok());
         assert!(check_result(&rows(4), false).is_err());
+    }
+
+    proptest! {
+        /// What passes is read by the driver's own reader: neither ends the process, whatever the bytes are.
+        #[test]
+        fn the_driver_can_read_what_passes(
+            ids in 0_usize..2,
+            is_rows in any::<bool>(),
+            changes in prop::collection::vec((0_usize..80, any::<u8>()), 0..6),
+            cut in 0_usize..80,
+        ) {
+            let mut body = match is_rows {
+                false => prepared(ids),
+                true => [
+                    &ROWS[..],
+                    &[ONE_TABLE | HAS_MORE_PAGES, 2].map(i32::to_be_bytes).concat(),
+                    b"\0\0\0\x01x\0\x02ks\0\x01t\0\x01a\0\x21\0\x0d\0\x31\0\x02\0\x09\0\x15",
+                    b"\0\x01b\0\0\0\x0eListType(A(B))\0\0\0\x01\0\0\0\x01\0\0\0\0",
+                ]
+                .concat(),
+            };
+            for (at, byte) in changes {
+                if let Some(place) = body.get_mut(at) {
+                    *place = byte;
+                }
+            }
+            body.truncate(body.len().max(1).min(4 + cut.max(body.len().saturating_sub(cut))));
+            if check_result(&body, false).is_ok() {
+                let read = result::deserialize_with_features(body.into(), None, &ProtocolFeatures::default());
+                if let Ok(result::Result::Rows((rows, _))) = read {
+                    let _ = rows.deserialize_metadata();
+                }
+            }
+        }
     }
 }
