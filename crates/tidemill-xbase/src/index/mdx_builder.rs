@@ -77,3 +77,53 @@ impl MdxBuilder {
 fn too_large() -> Error {
     Error::Misuse("an MDX file of more than 2 TiB".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::mdx::HEADER_LEN;
+    use crate::index::page::{put, put_u16};
+    use crate::index::{Collation, Direction, Index, IndexOptions, KeyType};
+
+    #[test]
+    fn a_file_of_dbase_7_has_long_names_and_one_of_long_blocks_has_long_pages() {
+        for (version, item_len, pages, name) in [
+            (3, 48, 2, "A_NAME_OF_MORE_THAN_TEN_BYTES"),
+            (3, 32, 2, "SHORT"),
+            (2, 32, 1, "SHORT"),
+            (2, 32, 3, "SHORT"),
+            (2, 32, 63, "SHORT"),
+        ] {
+            let mut header = vec![0; HEADER_LEN];
+            put(&mut header, 0, &[version]);
+            put_u16(&mut header, 20, pages);
+            put_u16(&mut header, 22, pages * 512);
+            put(&mut header, 26, &[item_len]);
+            let kind = MdxFile::like(&header).unwrap();
+            let mut builder = MdxBuilder::new(kind, CodePage::Cp437);
+            for (name, key_type, key_len) in [(name, KeyType::Character, 20), ("DAY", KeyType::Date, 8)] {
+                let spec = OrderSpec::new(name, "X").keys(key_type, key_len);
+                let mut keys = KeySorter::new(&spec, IndexDialect::Mdx, 5000).unwrap();
+                for recno in 1..=3000_u32 {
+                    let key = match key_type {
+                        KeyType::Character => format!("{:020}", recno.wrapping_mul(2_654_435_761)).into_bytes(),
+                        _ => crate::index::key::sortable(f64::from(2_450_000 + recno % 500)).to_vec(),
+                    };
+                    keys.push(&key, recno).unwrap();
+                }
+                builder.add(&spec, keys).unwrap();
+            }
+            let index = Index::from_bytes(builder.finish().unwrap(), IndexDialect::Mdx, &IndexOptions::new()).unwrap();
+            assert_eq!(
+                (index.page_len(), index.tags()[0].name.as_str()),
+                (pages as u64 * 512, name)
+            );
+            let orders = [(name, KeyType::Character), ("DAY", KeyType::Date)]
+                .map(|(name, key_type)| index.order(name, key_type, &Collation::binary()).unwrap());
+            assert_eq!(index.verify(&orders, Some(3000)).unwrap(), [], "{version} {pages}");
+            for order in orders {
+                assert_eq!(order.walk(Direction::Backward).map(Result::unwrap).count(), 3000);
+            }
+        }
+    }
+}
