@@ -17,12 +17,25 @@ pub(super) fn indexes_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     for entry in fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))? {
         let path = entry?.path();
         let path = path.strip_prefix("./").map_or_else(|_| path.clone(), Path::to_path_buf);
-        if IndexDialect::from_path(&path).is_some() && path.is_file() {
+        if IndexDialect::from_path(&path).is_some() && path.is_file() && !is_stranger(&path) {
             indexes.push(path);
         }
     }
     indexes.sort();
     Ok(indexes)
+}
+
+/// Whether a file only has the name of an index: other programs have files called .mdx and .idx, too.
+fn is_stranger(path: &Path) -> bool {
+    use IndexDialect::{Idx, Mdx, Ndx};
+    let has_table = || {
+        ["dbf", "DBF"]
+            .iter()
+            .any(|extension| path.with_extension(extension).is_file())
+    };
+    matches!(IndexDialect::from_path(path), Some(Idx | Mdx | Ndx))
+        && !has_table()
+        && Index::open(path, &IndexOptions::new()).is_err()
 }
 
 /// The production index of a table. That it has none though its header says so is a note: tables are sent without their indexes.
