@@ -15,9 +15,9 @@ use crate::error::{Error, NotRecovered, RefusedLog, Result};
 use crate::regular_file;
 
 /// The extensions of the files that a log may change: tables, memos and indexes, also those of Visual FoxPro's containers.
-const EXTENSIONS: [&str; 24] = [
-    "dbf", "dbt", "fpt", "smt", "cdx", "idx", "ntx", "nsx", "mdx", "dbc", "dct", "dcx", "scx", "sct", "vcx", "vct",
-    "frx", "frt", "lbx", "lbt", "mnx", "mnt", "pjx", "pjt",
+const EXTENSIONS: [&str; 25] = [
+    "dbf", "dbt", "fpt", "smt", "cdx", "idx", "ntx", "nsx", "mdx", "ndx", "dbc", "dct", "dcx", "scx", "sct", "vcx",
+    "vct", "frx", "frt", "lbx", "lbt", "mnx", "mnt", "pjx", "pjt",
 ];
 
 /// Whether a file of this name may be one of a table.
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn only_plain_names_of_tables_pass() {
         let passes = |name: &str| check_name(Path::new("x.tmlog"), Path::new(name)).is_ok();
-        for name in ["t.dbf", "T.DBF", "t.fpt", "a b.cdx", "..dbf", "t.x.ntx"] {
+        for name in ["t.dbf", "T.DBF", "t.fpt", "t.ndx", "a b.cdx", "..dbf", "t.x.ntx"] {
             assert!(passes(name), "{name}");
         }
         for name in [

@@ -124,6 +124,9 @@ fn a_transaction_that_is_rolled_back_leaves_the_mdx_as_it_was() {
     }
     let mut table = TableEditor::open(&path, &EditOptions::new(TODAY).log(&log)).unwrap();
     let transaction = log.begin().unwrap();
+    for single in SINGLE {
+        table.open_index(path.with_file_name(single)).unwrap();
+    }
     table.append_values(&values(9)).unwrap();
     transaction.commit().unwrap();
     drop(table);
