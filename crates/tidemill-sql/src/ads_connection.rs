@@ -222,6 +222,7 @@ pub(crate) fn settings(options: &SessionOptions, files: &[(String, PathBuf)]) ->
         ..Settings::default()
     };
     let mut statements = StatementOptions::default();
+    statements.blanks = options.blanks();
     statements.table.codepage = options.codepage_set();
     statements.standard_tables = options.makes_standard_tables();
     Ok((settings, statements))

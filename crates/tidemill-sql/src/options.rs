@@ -36,6 +36,8 @@ pub struct SessionOptions {
     pub(crate) making: TableOptions,
     pub(crate) field_projection: Option<FieldProjection>,
     standard_tables: bool,
+    /// Queries of the planner alone answer.
+    planner_only: bool,
 }
 
 /// What records are said to be.
@@ -89,8 +91,8 @@ impl SessionOptions {
         self
     }
 
-    /// What a blank number or logical of an xBase table is. Default: what ADS takes it for in statements, 0 and false, and null where
-    /// a table is only read or copied.
+    /// What a blank number, logical, date or moment of an xBase table is. [`Blank::Zero`] is what programs for ADS and Clipper see: 0,
+    /// false, and a date before every day. Default: NULL.
     #[must_use]
     pub fn blank(mut self, blank: Blank) -> Self {
         self.xbase = self.xbase.blank(blank);
@@ -282,9 +284,9 @@ impl SessionOptions {
         }
     }
 
-    /// As statements see tables: a blank is a value, unless it was set to be null.
+    /// As statements see tables: a blank is NULL, unless it was set to be a value.
     pub(crate) fn of_statements(&self) -> Self {
-        let blank = self.blank.unwrap_or(Blank::Zero);
+        let blank = self.blanks();
         Self {
             xbase: self.xbase.clone().blank(blank),
             blank: Some(blank),
@@ -295,7 +297,8 @@ impl SessionOptions {
     /// As copies see tables: a blank is NULL, unless it was set to be a value.
     pub(crate) fn of_copies(&self) -> Self {
         Self {
-            blank: Some(self.blank.unwrap_or_default()),
+            blank: Some(self.blanks()),
+            planner_only: self.blanks() == Blank::Null,
             ..self.clone()
         }
     }
@@ -333,7 +336,17 @@ impl SessionOptions {
 
     /// Whether ADS SQL reads xBase tables as this session does.
     pub(crate) fn suits_ads(&self) -> bool {
-        self.blank != Some(Blank::Null) && !self.recover && self.deleted != Deleted::Only
+        !self.planner_only && !self.recover && self.deleted != Deleted::Only
+    }
+
+    /// Whether answers have the types of ADS SQL, whoever gives them.
+    pub(crate) fn has_types_of_ads(&self) -> bool {
+        !self.planner_only
+    }
+
+    /// What a blank number, logical, date or moment of an xBase table is.
+    pub(crate) fn blanks(&self) -> Blank {
+        self.blank.unwrap_or_default()
     }
 
     /// Whether blanks of xBase tables are values.

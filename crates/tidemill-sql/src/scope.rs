@@ -86,16 +86,56 @@ struct Relation {
 /// A WITH query and the names of its columns.
 type WithQuery = (String, Vec<String>);
 
-/// The WITH queries in force, with where each enclosing query's own begin.
-#[derive(Default)]
-struct WithQueries {
-    queries: Vec<WithQuery>,
-    marks: Vec<usize>,
+/// The WITH queries in force. One is known behind its own query: within it, its name is that of a table or of an outer WITH query.
+struct WithQueries<Q> {
+    queries: Vec<Q>,
+    levels: Vec<Level<Q>>,
+}
+
+/// A query that is visited.
+struct Level<Q> {
+    /// How many WITH queries are those of the queries around it.
+    outer: usize,
+    /// Those of its own whose queries were not visited yet, the last one first.
+    waiting: Vec<Q>,
+}
+
+impl<Q> Default for WithQueries<Q> {
+    fn default() -> Self {
+        Self {
+            queries: Vec::new(),
+            levels: Vec::new(),
+        }
+    }
+}
+
+impl<Q> WithQueries<Q> {
+    fn enter(&mut self, query: &Query, own: Vec<Q>) {
+        let mut level = Level {
+            outer: self.queries.len(),
+            waiting: Vec::new(),
+        };
+        if query.with.as_ref().is_some_and(|with| with.recursive) {
+            self.queries.extend(own);
+        } else {
+            level.waiting = own.into_iter().rev().collect();
+        }
+        self.levels.push(level);
+    }
+
+    fn leave(&mut self) {
+        let outer = self.levels.pop().map_or(0, |level| level.outer);
+        self.queries.truncate(outer);
+        // The WITH queries of a query are visited before the rest of it.
+        if let Some(known) = self.levels.last_mut().and_then(|level| level.waiting.pop()) {
+            self.queries.push(known);
+        }
+    }
 }
 
 struct Binder<'a> {
     tables: &'a HashMap<String, Bound>,
-    with_queries: WithQueries,
+    with_queries: WithQueries<WithQuery>,
     scopes: Vec<Scope>,
 }
 
@@ -239,9 +279,9 @@ impl Binder<'_> {
         }
     }
 
-    fn first_select_relations(&self, body: &SetExpr) -> Vec<Relation> {
+    fn first_select_relations(&self, body: &SetExpr, with_queries: &[WithQuery]) -> Vec<Relation> {
         match body {
-            SetExpr::Select(select) => self.relations_of(&select.from, &self.with_queries.queries),
+            SetExpr::Select(select) => self.relations_of(&select.from, with_queries),
             _ => Vec::new(),
         }
     }
@@ -251,25 +291,24 @@ impl VisitorMut for Binder<'_> {
     type Break = String;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<String> {
-        self.with_queries.marks.push(self.with_queries.queries.len());
         let mut visible = self.with_queries.queries.clone();
         self.add_with_queries(query, &mut visible);
-        self.with_queries.queries = visible;
-        let mut relations = self.first_select_relations(&query.body);
+        let mut relations = self.first_select_relations(&query.body, &visible);
         self.name_apart(&mut relations, self.scopes.len());
         let scope = Scope {
             relations,
-            outputs: self.outputs_of_body(&query.body, &self.with_queries.queries),
+            outputs: self.outputs_of_body(&query.body, &visible),
             outputs_first: true,
         };
+        let own = visible.split_off(self.with_queries.queries.len());
+        self.with_queries.enter(query, own);
         self.scopes.push(scope);
         ControlFlow::Continue(())
     }
 
     fn post_visit_query(&mut self, _query: &mut Query) -> ControlFlow<String> {
         self.scopes.pop();
-        let mark = self.with_queries.marks.pop().unwrap_or(0);
-        self.with_queries.queries.truncate(mark);
+        self.with_queries.leave();
         ControlFlow::Continue(())
     }
 
@@ -464,23 +503,21 @@ impl Relation {
 #[derive(Default)]
 struct Collector {
     relations: Vec<(String, SqlLocation)>,
-    with_names: Vec<String>,
-    marks: Vec<usize>,
+    with_queries: WithQueries<String>,
 }
 
 impl Visitor for Collector {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-        self.marks.push(self.with_names.len());
         let own = query.with.iter().flat_map(|with| &with.cte_tables);
-        self.with_names
-            .extend(own.map(|cte| cte.alias.name.value.to_lowercase()));
+        let own = own.map(|cte| cte.alias.name.value.to_lowercase());
+        self.with_queries.enter(query, own.collect());
         ControlFlow::Continue(())
     }
 
     fn post_visit_query(&mut self, _query: &Query) -> ControlFlow<()> {
-        self.with_names.truncate(self.marks.pop().unwrap_or(0));
+        self.with_queries.leave();
         ControlFlow::Continue(())
     }
 
@@ -488,7 +525,7 @@ impl Visitor for Collector {
         if let TableFactor::Table { name, args: None, .. } = factor {
             let written = text(name);
             let is_known = self.relations.iter().any(|(known, _)| *known == written);
-            if !self.with_names.contains(&written.to_lowercase()) && !is_known {
+            if !self.with_queries.queries.contains(&written.to_lowercase()) && !is_known {
                 self.relations.push((written, name.span().start));
             }
         }

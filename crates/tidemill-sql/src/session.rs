@@ -459,7 +459,7 @@ impl Session {
                 },
             );
         }
-        let has_blanks = tables.values().any(|table| table.is_xbase && options.has_blanks());
+        let settles = options.has_types_of_ads() && tables.values().any(|table| table.is_xbase);
         let key = Key::new(statement, &tables, &providers);
         let known = plans.map_or(Ok(None), |plans| plans.find(&key, &providers))?;
         let Planned { plan, keeps_order } = match known {
@@ -496,7 +496,7 @@ impl Session {
         let fault = |error| faults::of_planning(Error::from(error), statement, None, sql);
         let physical = state.query_planner().create_physical_plan(&plan, &state).await;
         let stream = execute_stream(physical.map_err(fault)?, state.task_ctx()).map_err(fault)?;
-        Ok(match has_blanks {
+        Ok(match settles {
             true => Answer::settled(stream),
             false => Answer::streamed(stream),
         })

@@ -360,8 +360,7 @@ pub(crate) struct TableArgs {
     /// The code page of xBase tables, over what they say themselves (cp437, cp850, cp1252, koi8-r, ...).
     #[arg(long, value_name = "NAME", help_heading = TABLES)]
     pub(crate) codepage: Option<CodePage>,
-    /// What a blank number or logical of an xBase table is; zero is what Clipper and ADS programs see (0, false). Default: zero in
-    /// statements, as ADS has it, else null.
+    /// What a blank number, logical or date of an xBase table is; zero is what Clipper and ADS programs see (0, false). Default: null.
     #[arg(long, value_enum, help_heading = TABLES)]
     pub(crate) blank: Option<BlankArg>,
     /// What becomes of records that are marked as deleted.

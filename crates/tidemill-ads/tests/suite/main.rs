@@ -19,4 +19,5 @@ mod sql_rows;
 mod sql_slt;
 mod standard_tables;
 mod statements;
+mod unknown_collation;
 mod work_areas;

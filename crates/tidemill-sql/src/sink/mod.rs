@@ -19,13 +19,13 @@ mod unwritable;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_ipc::MetadataVersion;
 use arrow_ipc::writer::IpcWriteOptions;
-use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
+use tidemill_clickhouse::dictionaries::{plain_batch, plain_schema};
 use tidemill_riegeli::array_record::ArrayRecordWriterOptions;
 use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{Compression, WriterOptions};
@@ -187,7 +187,7 @@ pub(crate) fn file_sink(
         }
         Format::Parquet => Box::new(parquet::ParquetSink::new(schema, BufWriter::new(create()?))?),
         Format::Arrow => {
-            let plain = without_dictionaries(schema);
+            let plain = plain_schema(schema);
             // As the C++ library pads: DataFusion does not find the schema of an object behind more (datafusion-datasource-arrow 55,
             // `infer_stream_schema`).
             let layout = IpcWriteOptions::try_new(8, false, MetadataVersion::V5)?;
@@ -288,22 +288,13 @@ enum ArrowSink<W: Write> {
     File(arrow_ipc::writer::FileWriter<W>, SchemaRef),
 }
 
-/// The same columns, each value by itself.
-fn without_dictionaries(schema: &SchemaRef) -> SchemaRef {
-    let fields = schema.fields().iter().map(|field| match field.data_type() {
-        DataType::Dictionary(_, values) => field.as_ref().clone().with_data_type(values.as_ref().clone()),
-        _ => field.as_ref().clone(),
-    });
-    let fields: Vec<Field> = fields.collect();
-    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
-}
-
 impl<W: Write + Send> Sink for ArrowSink<W> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         match self {
             Self::Stream(writer) => writer.write(batch)?,
             Self::File(writer, plain) => {
-                writer.write(&cast_batch(batch, plain)?)?;
+                let batch = plain_batch(batch).map_err(|error| ArrowError::ExternalError(Box::new(error)))?;
+                writer.write(&cast_batch(&batch, plain)?)?;
             }
         }
         Ok(())
@@ -371,6 +362,8 @@ const TIME_MILLISECONDS: &str = "%H:%M:%S%.3f";
 mod tests {
     use arrow_array::types::Int32Type;
     use arrow_array::{ArrayRef, DictionaryArray};
+
+    use std::sync::Arc;
 
     use super::*;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, TimestampMicrosecondArray};
 use tidemill_sql::{CopyOptions, Error, FileOptions, Location, Session, SessionOptions, Verify};
+use tidemill_testkit::corpus_bytes;
 
 use crate::destination;
 use crate::statements::csv;
@@ -337,4 +338,44 @@ async fn deleted_records_keep_their_marks() {
         .await
         .expect("a schema");
     assert_eq!(schema.fields().len(), 2);
+}
+
+/// Values of LowCardinality lie within others, and each block has a dictionary of its own: an Arrow file has one of a column.
+#[tokio::test]
+async fn columns_of_low_cardinality_go_into_arrow_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = session(folder.path());
+    for name in [
+        "low_cardinality",
+        "array_low_cardinality",
+        "variant_low_cardinality",
+        "low_cardinality_wide",
+    ] {
+        let bytes = corpus_bytes(format!("clickhouse/native/{name}.native"));
+        let twice = folder.path().join(format!("{name}.native"));
+        fs::write(&twice, [bytes.clone(), bytes].concat()).expect("written");
+        let twice = Location::existing(&twice).expect(name);
+        let arrow = folder.path().join(format!("{name}.arrow"));
+        let copied = session
+            .copy(&twice, &destination(&arrow), &CopyOptions::default(), |_| ())
+            .await;
+        assert!(copied.expect(name).rows > 0, "{name}");
+        let arrow = Location::existing(&arrow).expect(name);
+        let rows = async |table: &Location| {
+            let batches = session
+                .read(table, None)
+                .await
+                .expect(name)
+                .collect()
+                .await
+                .expect(name);
+            let rows = batches.iter().flat_map(|batch| {
+                let column = Arc::clone(batch.column(0));
+                (0..batch.num_rows())
+                    .map(move |row| arrow_cast::display::array_value_to_string(&column, row).expect("a text"))
+            });
+            rows.collect::<Vec<_>>()
+        };
+        assert_eq!(rows(&arrow).await, rows(&twice).await, "{name}");
+    }
 }

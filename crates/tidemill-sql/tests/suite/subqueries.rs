@@ -198,3 +198,35 @@ async fn not_in_keeps_a_row_without_a_value_where_the_subquery_is_empty() {
     let sql = "SELECT id FROM t WHERE a NOT IN (SELECT b FROM u WHERE u.c = t.c + 1) ORDER BY id";
     assert_eq!(csv(&session, sql).await, "1\n3\n4\n");
 }
+
+/// Within its own query, the name of a WITH query is that of the table; behind it, its rows. RECURSIVE alone means itself.
+#[tokio::test]
+async fn a_with_query_may_have_the_name_of_the_table_that_it_reads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("t.csv"), "id,pay\n1,10\n2,20\n3,30\n").expect("written");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    csv(&session, "SELECT * INTO d FROM t").await;
+    for table in ["t", "d"] {
+        for (sql, expected) in [
+            (
+                "WITH {t} AS (SELECT id FROM {t} WHERE id > 1) SELECT COUNT(*) AS n FROM {t}",
+                "2\n",
+            ),
+            (
+                "WITH {t} AS (SELECT id FROM {t} WHERE id > 1), u AS (SELECT id FROM {t} WHERE id > 2) SELECT u.id FROM u",
+                "3\n",
+            ),
+            (
+                "WITH {t} AS (SELECT {t}.pay * 2 AS twice FROM {t}) SELECT MAX({t}.twice) AS n FROM {t} WHERE twice < (SELECT MAX(twice) FROM {t})",
+                "40\n",
+            ),
+            (
+                "SELECT COUNT(*) AS n FROM {t} WHERE id IN (WITH {t} AS (SELECT id FROM {t} WHERE pay > 10) SELECT id FROM {t})",
+                "2\n",
+            ),
+        ] {
+            let sql = sql.replace("{t}", table);
+            assert_eq!(csv(&session, &sql).await, expected, "{sql}");
+        }
+    }
+}
