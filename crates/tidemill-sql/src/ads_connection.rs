@@ -221,10 +221,12 @@ pub(crate) fn settings(options: &SessionOptions, files: &[(String, PathBuf)]) ->
         paths,
         ..Settings::default()
     };
-    let mut statements = StatementOptions::default();
-    statements.blanks = options.blanks();
+    let mut statements = StatementOptions {
+        blanks: options.blanks(),
+        standard_tables: options.makes_standard_tables(),
+        ..StatementOptions::default()
+    };
     statements.table.codepage = options.codepage_set();
-    statements.standard_tables = options.makes_standard_tables();
     Ok((settings, statements))
 }
 

@@ -372,7 +372,7 @@ impl Output {
 
 impl<E: Engine> EngineScan<E> {
     /// The same scan without its first rows, where these need not be read.
-    fn from_row(&self, offset: usize) -> Option<Self> {
+    fn beginning_at(&self, offset: usize) -> Option<Self> {
         let engines = &self.engines.all;
         let is_counted = engines.iter().all(|engine| engine.row_count().is_exact() == Some(true));
         let can_skip = engines.iter().all(|engine| engine.skips()) && is_counted;

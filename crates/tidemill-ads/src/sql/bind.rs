@@ -10,11 +10,11 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::Location;
 
 use super::arithmetic::Operator;
+use super::collate::upper;
 use super::error::{Error, Kind, Result};
 use super::expression::{Blank, Column, Comparison, Expr};
 use super::functions;
 use super::group::{Aggregate, AggregateKind};
-use super::like::upper;
 use super::value::{Type, Value};
 use cast::{cast_type, typed_literal};
 use concat::orders_of;
@@ -285,8 +285,8 @@ impl<'s> Scope<'s> {
             } => self.bind(&ast::Expr::Like {
                 negated: *negated,
                 any: *any,
-                expr: Box::new(upper(expr)),
-                pattern: Box::new(upper(pattern)),
+                expr: Box::new(upper(expr.as_ref().clone())),
+                pattern: Box::new(upper(pattern.as_ref().clone())),
                 escape_char: escape_char.clone(),
             })?,
             ast::Expr::Subquery(_)

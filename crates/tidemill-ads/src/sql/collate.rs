@@ -139,7 +139,8 @@ fn nothing() -> Expr {
     Expr::value(ast::Value::Null)
 }
 
-fn upper(expr: Expr) -> Expr {
+/// `UPPER(…)` of an expression.
+pub(super) fn upper(expr: Expr) -> Expr {
     let name = Ident::with_span(expr.span(), "UPPER");
     let argument = ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr));
     Expr::Function(ast::Function {

@@ -1,7 +1,5 @@
 //! Patterns of `LIKE`: `%` for any text, `_` for any character. `ILIKE` is `LIKE` of both sides in capitals.
 
-use sqlparser::ast;
-
 /// A pattern, taken apart once.
 #[derive(Debug)]
 pub(super) struct Pattern {
@@ -88,25 +86,6 @@ impl Pattern {
             back = Some((rest, part));
         }
     }
-}
-
-/// `UPPER(…)` of an expression.
-pub(super) fn upper(expr: &ast::Expr) -> ast::Expr {
-    let argument = ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr.clone()));
-    ast::Expr::Function(ast::Function {
-        name: ast::ObjectName::from(vec![ast::Ident::new("UPPER")]),
-        uses_odbc_syntax: false,
-        parameters: ast::FunctionArguments::None,
-        args: ast::FunctionArguments::List(ast::FunctionArgumentList {
-            duplicate_treatment: None,
-            args: vec![argument],
-            clauses: Vec::new(),
-        }),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The tests of tidemill-cql in one program, which is compiled and linked once.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod cluster;
 mod connection;

@@ -1,6 +1,6 @@
 //! The tests of tidemill-riegeli in one program, which is compiled and linked once.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
+#![expect(clippy::expect_used, reason = "a panic is how a test fails")]
 
 mod array_record;
 mod array_record_python;

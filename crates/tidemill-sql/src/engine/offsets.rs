@@ -39,7 +39,7 @@ impl PhysicalOptimizerRule for Offsets {
 fn without_offset(limit: &GlobalLimitExec) -> Option<Arc<dyn ExecutionPlan>> {
     let source = limit.input().downcast_ref::<DataSourceExec>()?;
     let scan = source.data_source().downcast_ref::<EngineScan<Box<dyn Engine>>>()?;
-    let scan = scan.from_row(limit.skip()).filter(|_| limit.skip() > 0)?;
+    let scan = scan.beginning_at(limit.skip()).filter(|_| limit.skip() > 0)?;
     let scan = DataSourceExec::from_data_source(scan);
     Some(Arc::new(GlobalLimitExec::new(scan, 0, limit.fetch())))
 }

@@ -112,12 +112,11 @@ struct Behind {
     rows: usize,
 }
 
-impl Behind {
-    fn new(batches: Batches, rows: usize) -> Batches {
-        match rows {
-            0 => batches,
-            rows => Box::new(Self { batches, rows }),
-        }
+/// The batches without their first `rows` rows.
+fn without_first(rows: usize, batches: Batches) -> Batches {
+    match rows {
+        0 => batches,
+        rows => Box::new(Behind { batches, rows }),
     }
 }
 

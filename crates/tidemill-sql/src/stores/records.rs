@@ -18,7 +18,7 @@ use tidemill_riegeli::columns::MessageColumns;
 use tidemill_riegeli::tensorflow_example::{ExampleDecoder, ExampleKind, ExampleSampler, ExampleSchema};
 use tidemill_riegeli::{MessageSchema, ReaderOptions, RecordReader, SharedSource};
 
-use super::{Behind, Reading};
+use super::{Reading, without_first};
 use crate::Result;
 use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, Filter, Request};
@@ -60,14 +60,14 @@ impl RecordFile {
         RecordsReader::open(SharedSource::clone(&self.source), &self.path, self.format, reading)
     }
 
-    /// Whether [`Self::from_row`] knows where a row is. TFRecord has no index and no chunks.
+    /// Whether [`Self::reading_from`] knows where a row is. TFRecord has no index and no chunks.
     pub(super) fn has_numbers(&self) -> bool {
         matches!(self.format, Format::Riegeli | Format::ArrayRecord)
     }
 
     /// How the file is read from the chunk of a row on, and how many rows of the chunk come before that row. An ArrayRecord file
     /// tells it by its index, others by the headers of their chunks.
-    pub(super) fn from_row(&self, row: usize) -> Result<(ReaderOptions, usize)> {
+    pub(super) fn reading_from(&self, row: usize) -> Result<(ReaderOptions, usize)> {
         if row == 0 {
             return Ok((self.reading.clone(), 0));
         }
@@ -170,7 +170,7 @@ impl Engine for RecordEngine {
     }
 
     fn scan(&self, request: Request) -> Result<Batches> {
-        let (reading, before) = self.file.from_row(request.offset)?;
+        let (reading, before) = self.file.reading_from(request.offset)?;
         let wanted = request.projection.len();
         let mut columns = request.projection;
         columns.extend(request.filter.iter().flat_map(|filter| &filter.columns));
@@ -194,7 +194,7 @@ impl Engine for RecordEngine {
             batches: rows,
             say_damage,
         });
-        Ok(Behind::new(batches, before))
+        Ok(without_first(before, batches))
     }
 }
 

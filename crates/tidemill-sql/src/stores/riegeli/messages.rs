@@ -12,7 +12,7 @@ use crate::Result;
 use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, Filter, Request};
 use crate::stores::records::RecordFile;
-use crate::stores::{Behind, Reading};
+use crate::stores::{Reading, without_first};
 
 pub(super) struct MessageEngine {
     pub(super) file: RecordFile,
@@ -55,7 +55,7 @@ impl Engine for MessageEngine {
         let schema = members.fold(self.schema.clone(), |schema, (column, paths)| {
             schema.with_members(*column, paths)
         });
-        let (options, before) = self.file.from_row(request.offset)?;
+        let (options, before) = self.file.reading_from(request.offset)?;
         let reader = RecordReader::from_source(SharedSource::clone(&self.file.source), &self.file.path, &options)?;
         let limit = request.limit.map_or(usize::MAX, |limit| limit.saturating_add(before));
         let mut columns = request.projection;
@@ -75,7 +75,7 @@ impl Engine for MessageEngine {
         };
         let (path, damage) = (self.file.path.clone(), self.damage.clone());
         let say_damage = move |rows: &Rows| damage.add(&path, rows.batches.skipped());
-        Ok(Behind::new(Box::new(Reading { batches, say_damage }), before))
+        Ok(without_first(before, Box::new(Reading { batches, say_damage })))
     }
 }
 

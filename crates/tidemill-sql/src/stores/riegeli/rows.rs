@@ -11,7 +11,7 @@ use crate::Result;
 use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, Request};
 use crate::stores::records::RecordFile;
-use crate::stores::{Behind, Reading};
+use crate::stores::{Reading, without_first};
 
 pub(super) struct RowEngine {
     pub(super) file: RecordFile,
@@ -46,7 +46,7 @@ impl Engine for RowEngine {
     }
 
     fn scan(&self, request: Request) -> Result<Batches> {
-        let (options, before) = self.file.from_row(request.offset)?;
+        let (options, before) = self.file.reading_from(request.offset)?;
         let read = match request.offset {
             0 => Arc::clone(&self.read),
             _ => {
@@ -65,6 +65,6 @@ impl Engine for RowEngine {
         let batches = read.scan(scan)?;
         let (path, damage) = (self.file.path.clone(), self.damage.clone());
         let say_damage = move |batches: &RowBatches| damage.add(&path, batches.skipped());
-        Ok(Behind::new(Box::new(Reading { batches, say_damage }), before))
+        Ok(without_first(before, Box::new(Reading { batches, say_damage })))
     }
 }
