@@ -227,6 +227,7 @@ pub(crate) fn settings(options: &SessionOptions, files: &[(String, PathBuf)]) ->
         ..StatementOptions::default()
     };
     statements.table.codepage = options.codepage_set();
+    statements.table.looks_at_text = true;
     Ok((settings, statements))
 }
 

@@ -282,7 +282,7 @@ impl ConnectionTables<'_> {
         let options = OpenOptions::new()
             .blank(Blank::Zero)
             .access(self.options.access)
-            .look_at_text(!self.options.table.is_oem)
+            .look_at_text(self.options.table.looks_at_text)
             .field_names(names);
         match self.options.table.codepage {
             Some(codepage) => options.codepage(codepage),

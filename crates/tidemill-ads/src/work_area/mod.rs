@@ -92,9 +92,11 @@ pub struct TableOptions {
     pub mode: OpenMode,
     /// The name that relations and expressions know the table by. Default: that of the file.
     pub alias: Option<String>,
-    /// The code page, where the file names none or a wrong one. Default: the one that its language byte names, else the one that its
-    /// text looks like.
+    /// The code page, where the file names none or a wrong one. Default: the one that its language byte names.
     pub codepage: Option<CodePage>,
+    /// Whether the code page of a table that names none is the one that its text looks like ([`OpenOptions::look_at_text`]). Default: false,
+    /// as ADS has it.
+    pub looks_at_text: bool,
     /// Whether programs see text in the code page of Windows and the table holds it in that of DOS. Default: false, text goes
     /// through as it is.
     pub is_oem: bool,
@@ -114,6 +116,7 @@ impl Default for TableOptions {
             mode: OpenMode::Shared,
             alias: None,
             codepage: None,
+            looks_at_text: false,
             is_oem: false,
             is_proprietary: false,
             memo_block_size: None,
@@ -600,11 +603,10 @@ fn open_own_index(editor: &mut TableEditor) -> Result<()> {
 /// How the table is read: programs see text fields in their whole width.
 fn open_options(codepage: Option<CodePage>, options: &TableOptions) -> OpenOptions {
     let names = options.field_names.clone();
-    // A program that says that its tables hold the text of DOS knows better.
     let open = OpenOptions::new()
         .keep_trailing_blanks(true)
         .field_names(names)
-        .look_at_text(!options.is_oem);
+        .look_at_text(options.looks_at_text);
     match codepage {
         Some(codepage) => open.codepage(codepage),
         None => open,

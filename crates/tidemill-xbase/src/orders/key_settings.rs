@@ -130,7 +130,11 @@ fn found(path: &Path, table: &Table) -> KeySettings {
     let national = || {
         let names = own().map(|(name, _)| name).chain(Collation::languages());
         let names = names.chain(others().map(|(name, _)| name));
-        names.filter_map(|name| KeySettings::language(page, name).ok())
+        // Letters of a language that its code page sorts by bytes are those of that page: Russian ones of 866 and 1251.
+        let pages = CodePage::all().filter(|other| *other != page);
+        let elsewhere = pages.flat_map(|other| Collation::languages().map(move |name| (other, name)));
+        let names = names.map(|name| (page, name)).chain(elsewhere);
+        names.filter_map(|(page, name)| KeySettings::language(page, name).ok())
     };
     if let Some(settings) = std::iter::once(all_letters).chain(national()).find(fits) {
         return settings;
