@@ -315,7 +315,9 @@ impl Table {
 
 impl Alphabet {
     fn of(language: &str) -> Result<&'static Self> {
-        let known = ALPHABETS.iter().find(|alphabet| alphabet.language.eq_ignore_ascii_case(language));
+        let known = ALPHABETS
+            .iter()
+            .find(|alphabet| alphabet.language.eq_ignore_ascii_case(language));
         known.ok_or_else(|| {
             let known: Vec<_> = Collation::languages().collect();
             let message = format!(
