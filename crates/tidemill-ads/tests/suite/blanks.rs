@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+use crate::rivals::{Random, answers};
 use crate::sql_rows::{lines_of, with_the_clock};
 use tidemill_ads::sql::{Answer, ConnectionTables, Error, Kind, Prepared, StatementOptions};
 use tidemill_ads::{Connection, Durability, Settings, TableType};
@@ -113,22 +113,7 @@ fn for_ads(text: &str) -> String {
     written + rest
 }
 
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-
-    fn of<'t>(&mut self, items: &[&'t str]) -> &'t str {
-        let place = usize::try_from(self.below(items.len() as u64)).expect("a place");
-        items[place]
-    }
-
     fn number(&mut self) -> String {
         self.of(&["0", "-2", "3", "5", "-0.5", "2.25", "7", "1"]).to_owned()
     }
@@ -146,7 +131,7 @@ impl Random {
         }
     }
 
-    fn condition(&mut self, depth: u32) -> String {
+    fn blank_condition(&mut self, depth: u32) -> String {
         let column = self.of(&["n", "q", "d", "f"]);
         let number = self.of(&["n", "q"]);
         let operator = self.of(&["=", "<", ">=", "<>", ">", "<="]);
@@ -168,14 +153,22 @@ impl Random {
             9 => format!("@is_empty({})~", self.of(&["n", "q", "d"])),
             10 => format!("n {operator} q"),
             11 => format!("@ifnull(n, {})~ {operator} q * 2", self.number()),
-            12 | 13 => format!("NOT ({})", self.condition(depth - 1)),
-            14 | 15 => format!("({} AND {})", self.condition(depth - 1), self.condition(depth - 1)),
-            _ => format!("({} OR {})", self.condition(depth - 1), self.condition(depth - 1)),
+            12 | 13 => format!("NOT ({})", self.blank_condition(depth - 1)),
+            14 | 15 => format!(
+                "({} AND {})",
+                self.blank_condition(depth - 1),
+                self.blank_condition(depth - 1)
+            ),
+            _ => format!(
+                "({} OR {})",
+                self.blank_condition(depth - 1),
+                self.blank_condition(depth - 1)
+            ),
         }
     }
 
-    fn query(&mut self) -> String {
-        let condition = self.condition(3);
+    fn blank_query(&mut self) -> String {
+        let condition = self.blank_condition(3);
         let (column, key) = (self.of(&["n", "q"]), self.of(&["n", "q", "f", "tag"]));
         let descending = self.of(&["", " DESC"]);
         match self.below(12) {
@@ -210,7 +203,7 @@ impl Random {
 
     /// A statement that changes records, for ADS SQL and for SQLite.
     fn change(&mut self, mode: Mode, next: u64) -> (String, String) {
-        let condition = self.condition(2);
+        let condition = self.blank_condition(2);
         let column = self.of(&["n", "q", "d", "f"]);
         let value = match self.below(4) {
             0 => format!("@null({column})~"),
@@ -254,31 +247,6 @@ fn plain(line: &str) -> String {
         _ => cell.to_owned(),
     });
     cells.collect::<Vec<_>>().join("|").replace("-0.000000", "0.000000")
-}
-
-/// What SQLite answers to each query of a script.
-fn by_sqlite(script: String) -> Vec<Vec<String>> {
-    let mut python = Command::new("python3")
-        .args(["-c", SCRIPT])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("a Python");
-    let mut stdin = python.stdin.take().expect("a pipe");
-    let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
-    let output = python.wait_with_output().expect("an answer");
-    writer.join().expect("a writer").expect("a script written");
-    assert!(output.status.success(), "SQLite failed");
-    let text = String::from_utf8(output.stdout).expect("text");
-    let answers = text.split_terminator("--\n");
-    answers
-        .map(|answer| {
-            answer
-                .lines()
-                .map(|line| line.replace("-0.000000", "0.000000"))
-                .collect()
-        })
-        .collect()
 }
 
 fn answered_alike(mode: Mode, seed: u64) {
@@ -330,12 +298,13 @@ fn answered_alike(mode: Mode, seed: u64) {
             let _ = writeln!(script, "{}", mode.for_sqlite(all));
             statements.push(for_ads(all));
         } else {
-            let query = random.query();
+            let query = random.blank_query();
             let _ = writeln!(script, "{}", mode.for_sqlite(&query));
             statements.push(for_ads(&query));
         }
     }
-    let mut answers = by_sqlite(script).into_iter();
+    let mut python = Command::new("python3");
+    let mut answers = answers(python.args(["-c", SCRIPT]), script).into_iter();
     let half = statements.len() / 2;
     for (place, statement) in statements.iter().enumerate() {
         if place == half {

@@ -10,6 +10,7 @@ mod look_ups;
 mod merges;
 mod quantified;
 mod recovery;
+mod rivals;
 mod scripts;
 mod sql_analytical;
 mod sql_functions;

@@ -2,9 +2,9 @@
 //! behind the other, with blanks as values and as NULL.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+use crate::rivals::{Random, answers};
 use crate::sql_rows::{lines_of, with_the_clock};
 use tidemill_ads::sql::{Answer, Prepared};
 use tidemill_ads::{Connection, Durability, TableType};
@@ -44,22 +44,7 @@ for line in sys.stdin:
             db.execute('INSERT INTO t ' + insert, values)
 ";
 
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-
-    fn of<'t>(&mut self, items: &[&'t str]) -> &'t str {
-        let place = usize::try_from(self.below(items.len() as u64)).expect("a place");
-        items[place]
-    }
-
     /// The names of the columns that are not blank, and their values.
     fn record(&mut self) -> (Vec<&'static str>, Vec<String>) {
         let mut values = vec![("id", self.below(25).to_string())];
@@ -77,7 +62,7 @@ impl Random {
     }
 
     /// A condition, for ADS SQL and for the model.
-    fn condition(&mut self) -> (String, String) {
+    fn match_condition(&mut self) -> (String, String) {
         let first = self.of(&[
             "t.id = s.id",
             "t.id = s.id",
@@ -131,28 +116,6 @@ fn plain(line: &str) -> String {
         Err(_) => cell.to_owned(),
     });
     cells.collect::<Vec<_>>().join("|").replace("-0.000000", "0.000000")
-}
-
-fn by_the_model(script: String) -> Vec<Vec<String>> {
-    let mut python = Command::new("python3")
-        .args(["-c", MODEL])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("a Python");
-    let mut stdin = python.stdin.take().expect("a pipe");
-    let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
-    let output = python.wait_with_output().expect("an answer");
-    writer.join().expect("a writer").expect("a script written");
-    assert!(output.status.success(), "the model failed");
-    let text = String::from_utf8(output.stdout).expect("text");
-    let answers = text.split_terminator("--\n");
-    answers
-        .map(|answer| {
-            let lines = answer.lines();
-            lines.map(|line| line.replace("-0.000000", "0.000000")).collect()
-        })
-        .collect()
 }
 
 fn changed_alike(blanks: Blank, table_type: TableType, seed: u64) {
@@ -209,7 +172,7 @@ fn changed_alike(blanks: Blank, table_type: TableType, seed: u64) {
             }
         }
         let ((on, condition), (set, setting), (insert, inserted)) =
-            (random.condition(), random.setting(), random.insert());
+            (random.match_condition(), random.setting(), random.insert());
         let (has_update, has_insert) = match random.below(4) {
             0 => (true, false),
             1 => (false, true),
@@ -242,7 +205,8 @@ fn changed_alike(blanks: Blank, table_type: TableType, seed: u64) {
         statements.push(show.to_owned());
         let _ = writeln!(script, "SHOW\t{}", show.replacen("q, d", "q, NULLIF(d, '')", 1));
     }
-    let mut answers = by_the_model(script).into_iter();
+    let mut python = Command::new("python3");
+    let mut answers = answers(python.args(["-c", MODEL]), script).into_iter();
     let mut before = String::new();
     for statement in &statements {
         if let Answer::Rows(rows) = run(statement) {

@@ -1,10 +1,10 @@
 //! ANY and ALL in the list of a SELECT and in ON: what the analytical engine is given for them has the truth values of SQL, as SQLite
 //! (Python's module `sqlite3`) finds out.
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
+use crate::rivals::answers;
 use tidemill_ads::sql::{Analytical, AnalyticalQuery, Error, Kind, Rows, StatementOptions};
 use tidemill_ads::{Connection, Settings};
 
@@ -125,20 +125,7 @@ fn any_and_all_are_written_out_where_engines_have_no_plan_for_them() {
             "for r in db.execute({text:?}): print('|'.join(str(v) for v in r))\nprint('--')\n"
         ));
     }
-    let mut python = Command::new("python3")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = python.stdin.take().unwrap();
-    let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
-    let output = python.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    let answers = String::from_utf8(output.stdout).unwrap();
-    let answers: Vec<Vec<&str>> = answers
-        .split_terminator("--\n")
-        .map(|answer| answer.lines().collect())
-        .collect();
+    let answers = answers(&mut Command::new("python3"), script);
     assert_eq!(answers.len(), texts.len());
     for ((text, expected), found) in texts.iter().zip(&expected).zip(&answers) {
         assert_eq!(found, expected, "{text}");

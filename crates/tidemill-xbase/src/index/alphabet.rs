@@ -189,26 +189,30 @@ pub(super) const ALPHABETS: &[Alphabet] = &[
     },
 ];
 
-pub(super) const MODULES: &[Module] = &[
-    alphabet("CS852", "cs", CodePage::Cp852),
-    bytes(
-        "CS852C",
-        "cs",
-        CodePage::Cp852,
-        "61 B5 A0 8E 84 42 62 43 63 AC 9F 44 64 D2 D4 45 65 90 82 B7 D8 D3 89 46 66 47 67 48 68 49 69 D6 A1 4A 6A 4B 6B \
+/// The order of bytes of CS852C and SK852C.
+const CZECH_852: &str = "61 B5 A0 8E 84 42 62 43 63 AC 9F 44 64 D2 D4 45 65 90 82 B7 D8 D3 89 46 66 47 67 48 68 49 69 D6 A1 4A 6A 4B 6B \
          4C 6C 91 92 95 96 4D 6D 4E 6E D5 E5 4F 6F E0 A2 E2 93 99 94 50 70 51 71 52 72 E8 EA FC FD 53 73 E6 E7 54 74 9B \
          9C 55 75 E9 A3 DE 85 9A 81 56 76 57 77 58 78 59 79 ED EC 5A 7A A6 A7 5B-60 7B-80 83 86-88 8A-8D 8F 97 98 9D 9E \
-         A4 A5 A8-AB AD-B4 B6 B8-D1 D7 D9-DD DF E1 E3 E4 EB EE-FB",
-    ),
-    alphabet("CSISO", "cs", CodePage::Iso8859_2),
-    bytes(
-        "CSKAMC",
-        "cs",
-        CodePage::Cp895,
-        "61 8F A0 8E 84 42 62 43 63 80 87 44 64 85 83 45 65 90 82 89 88 46 66 47 67 48 68 49 69 8B A1 4A 6A 4B 6B 4C 6C \
+         A4 A5 A8-AB AD-B4 B6 B8-D1 D7 D9-DD DF E1 E3 E4 EB EE-FB";
+/// The order of bytes of CSKAMC and SKKAMC.
+const KAMENICKY: &str = "61 8F A0 8E 84 42 62 43 63 80 87 44 64 85 83 45 65 90 82 89 88 46 66 47 67 48 68 49 69 8B A1 4A 6A 4B 6B 4C 6C \
          8A 8D 9C 8C 4D 6D 4E 6E A5 A4 4F 6F 95 A2 A7 93 99 94 50 70 51 71 52 72 AB AA 9E A9 53 73 9B A8 54 74 86 9F 55 \
-         75 97 A3 A6 96 9A 81 56 76 57 77 58 78 59 79 9D 98 5A 7A 92 91 5B-60 7B-7F",
-    ),
+         75 97 A3 A6 96 9A 81 56 76 57 77 58 78 59 79 9D 98 5A 7A 92 91 5B-60 7B-7F";
+/// The order of bytes of FR850M, IT850M and NL850M.
+const WESTERN_850: &str = "8E 8F 80 90 A5 99 9A A0 85 83 84 86 87 82 8A 88 89 A1 8D 8C 8B A4 A2 95 93 94 A3 97 96 81 98 A8 9B-9D 9F 9E 91 \
+         92 E1 A6 A7 A9-E0 E2-FF 00 20 30-39 41-5A 61-7A 28 29 5B 5D 7B 7D 3C 3E 3D 2B 2D 25 2A 2E 2C 3B 3A 3F 21 2F 5C \
+         7C 40 26 23 24 22 60 27 5E 7E 5F 01-1F 7F";
+/// The order of bytes of HR646, SL646, SR646 and SR646C.
+const YUSCII: &str = "41-43 5E 5D 44 5C 45-53 5B 54-5A 40 5F 61-63 7E 7D 64 7C 65-73 7B 74-7A 60";
+/// The order of bytes of SV437C and SV850.
+const SWEDISH: &str =
+    "90 46-59 9A 5A 8F 8E 99 5B-65 8A 66-79 81 7A 86 84 94 7B-80 82 83 85 87 92 91 88 89 8B-8D 93 95-98";
+
+pub(super) const MODULES: &[Module] = &[
+    alphabet("CS852", "cs", CodePage::Cp852),
+    bytes("CS852C", "cs", CodePage::Cp852, CZECH_852),
+    alphabet("CSISO", "cs", CodePage::Iso8859_2),
+    bytes("CSKAMC", "cs", CodePage::Cp895, KAMENICKY),
     alphabet("CSWIN", "cs", CodePage::Cp1250),
     alphabet("DE850", "de", CodePage::Cp850),
     bytes(
@@ -271,22 +275,10 @@ pub(super) const MODULES: &[Module] = &[
         CodePage::Cp850,
         "A0 85 83 84 62-65 82 8A 88 89 66-69 A1 8D 8C 8B 6A-6F A2 95 93 94 70-75 A3 97 96 81 76-80 86 87 8E-92 98-9F",
     ),
-    bytes(
-        "FR850M",
-        "fr",
-        CodePage::Cp850,
-        "8E 8F 80 90 A5 99 9A A0 85 83 84 86 87 82 8A 88 89 A1 8D 8C 8B A4 A2 95 93 94 A3 97 96 81 98 A8 9B-9D 9F 9E 91 \
-         92 E1 A6 A7 A9-E0 E2-FF 00 20 30-39 41-5A 61-7A 28 29 5B 5D 7B 7D 3C 3E 3D 2B 2D 25 2A 2E 2C 3B 3A 3F 21 2F 5C \
-         7C 40 26 23 24 22 60 27 5E 7E 5F 01-1F 7F",
-    ),
+    bytes("FR850M", "fr", CodePage::Cp850, WESTERN_850),
     alphabet("FRISO", "fr", CodePage::Iso8859_1),
     alphabet("FRWIN", "fr", CodePage::Cp1252),
-    bytes(
-        "HR646",
-        "hr",
-        CodePage::Cp437,
-        "41-43 5E 5D 44 5C 45-53 5B 54-5A 40 5F 61-63 7E 7D 64 7C 65-73 7B 74-7A 60",
-    ),
+    bytes("HR646", "hr", CodePage::Cp437, YUSCII),
     alphabet("HR852", "hr", CodePage::Cp852),
     alphabet("HRISO", "hr", CodePage::Iso8859_2),
     alphabet("HRWIN", "hr", CodePage::Cp1250),
@@ -315,14 +307,7 @@ pub(super) const MODULES: &[Module] = &[
         CodePage::Cp850,
         "90 46-61 85 A0 62-65 82 8A 66-69 8D A1 6A-6F 95 A2 70-75 97 A3 76-81 83 84 86-89 8B 8C 8E 8F 91-94 96 98-9F",
     ),
-    bytes(
-        "IT850M",
-        "it",
-        CodePage::Cp850,
-        "8E 8F 80 90 A5 99 9A A0 85 83 84 86 87 82 8A 88 89 A1 8D 8C 8B A4 A2 95 93 94 A3 97 96 81 98 A8 9B-9D 9F 9E 91 \
-         92 E1 A6 A7 A9-E0 E2-FF 00 20 30-39 41-5A 61-7A 28 29 5B 5D 7B 7D 3C 3E 3D 2B 2D 25 2A 2E 2C 3B 3A 3F 21 2F 5C \
-         7C 40 26 23 24 22 60 27 5E 7E 5F 01-1F 7F",
-    ),
+    bytes("IT850M", "it", CodePage::Cp850, WESTERN_850),
     bytes(
         "ITISB",
         "it",
@@ -343,14 +328,7 @@ pub(super) const MODULES: &[Module] = &[
         "8E 8F 42 43 80 44 45 90 46-4E A5 4F 99 50-55 9A 56-61 83-86 A0 62 63 87 64 65 82 88-8A 66-69 8B-8D A1 98 6A-6E \
          A4 6F 93-95 A2 70-73 E1 74 75 81 96 97 A3 76-7F 91 92 9B-9F A6-E0",
     ),
-    bytes(
-        "NL850M",
-        "nl",
-        CodePage::Cp850,
-        "8E 8F 80 90 A5 99 9A A0 85 83 84 86 87 82 8A 88 89 A1 8D 8C 8B A4 A2 95 93 94 A3 97 96 81 98 A8 9B-9D 9F 9E 91 \
-         92 E1 A6 A7 A9-E0 E2-FF 00 20 30-39 41-5A 61-7A 28 29 5B 5D 7B 7D 3C 3E 3D 2B 2D 25 2A 2E 2C 3B 3A 3F 21 2F 5C \
-         7C 40 26 23 24 22 60 27 5E 7E 5F 01-1F 7F",
-    ),
+    bytes("NL850M", "nl", CodePage::Cp850, WESTERN_850),
     bytes(
         "NO865",
         "no",
@@ -374,59 +352,19 @@ pub(super) const MODULES: &[Module] = &[
     ),
     alphabet("RUKOI8", "ru", CodePage::Koi8R),
     alphabet("SK852", "sk", CodePage::Cp852),
-    bytes(
-        "SK852C",
-        "sk",
-        CodePage::Cp852,
-        "61 B5 A0 8E 84 42 62 43 63 AC 9F 44 64 D2 D4 45 65 90 82 B7 D8 D3 89 46 66 47 67 48 68 49 69 D6 A1 4A 6A 4B 6B \
-         4C 6C 91 92 95 96 4D 6D 4E 6E D5 E5 4F 6F E0 A2 E2 93 99 94 50 70 51 71 52 72 E8 EA FC FD 53 73 E6 E7 54 74 9B \
-         9C 55 75 E9 A3 DE 85 9A 81 56 76 57 77 58 78 59 79 ED EC 5A 7A A6 A7 5B-60 7B-80 83 86-88 8A-8D 8F 97 98 9D 9E \
-         A4 A5 A8-AB AD-B4 B6 B8-D1 D7 D9-DD DF E1 E3 E4 EB EE-FB",
-    ),
+    bytes("SK852C", "sk", CodePage::Cp852, CZECH_852),
     alphabet("SKISO", "sk", CodePage::Iso8859_2),
-    bytes(
-        "SKKAMC",
-        "sk",
-        CodePage::Cp895,
-        "61 8F A0 8E 84 42 62 43 63 80 87 44 64 85 83 45 65 90 82 89 88 46 66 47 67 48 68 49 69 8B A1 4A 6A 4B 6B 4C 6C \
-         8A 8D 9C 8C 4D 6D 4E 6E A5 A4 4F 6F 95 A2 A7 93 99 94 50 70 51 71 52 72 AB AA 9E A9 53 73 9B A8 54 74 86 9F 55 \
-         75 97 A3 A6 96 9A 81 56 76 57 77 58 78 59 79 9D 98 5A 7A 92 91 5B-60 7B-7F",
-    ),
+    bytes("SKKAMC", "sk", CodePage::Cp895, KAMENICKY),
     alphabet("SKWIN", "sk", CodePage::Cp1250),
-    bytes(
-        "SL646",
-        "sl",
-        CodePage::Cp437,
-        "41-43 5E 5D 44 5C 45-53 5B 54-5A 40 5F 61-63 7E 7D 64 7C 65-73 7B 74-7A 60",
-    ),
+    bytes("SL646", "sl", CodePage::Cp437, YUSCII),
     alphabet("SL852", "sl", CodePage::Cp852),
     alphabet("SLISO", "sl", CodePage::Iso8859_2),
     alphabet("SLWIN", "sl", CodePage::Cp1250),
-    bytes(
-        "SR646",
-        "sr",
-        CodePage::Cp437,
-        "41-43 5E 5D 44 5C 45-53 5B 54-5A 40 5F 61-63 7E 7D 64 7C 65-73 7B 74-7A 60",
-    ),
-    bytes(
-        "SR646C",
-        "sr",
-        CodePage::Cp437,
-        "41-43 5E 5D 44 5C 45-53 5B 54-5A 40 5F 61-63 7E 7D 64 7C 65-73 7B 74-7A 60",
-    ),
+    bytes("SR646", "sr", CodePage::Cp437, YUSCII),
+    bytes("SR646C", "sr", CodePage::Cp437, YUSCII),
     alphabet("SRWIN", "sr", CodePage::Cp1251),
-    bytes(
-        "SV437C",
-        "sv",
-        CodePage::Cp437,
-        "90 46-59 9A 5A 8F 8E 99 5B-65 8A 66-79 81 7A 86 84 94 7B-80 82 83 85 87 92 91 88 89 8B-8D 93 95-98",
-    ),
-    bytes(
-        "SV850",
-        "sv",
-        CodePage::Cp850,
-        "90 46-59 9A 5A 8F 8E 99 5B-65 8A 66-79 81 7A 86 84 94 7B-80 82 83 85 87 92 91 88 89 8B-8D 93 95-98",
-    ),
+    bytes("SV437C", "sv", CodePage::Cp437, SWEDISH),
+    bytes("SV850", "sv", CodePage::Cp850, SWEDISH),
     bytes(
         "SV850M",
         "sv",

@@ -23,8 +23,8 @@
 use std::ops::Range;
 
 use super::page::{
-    Counters, Fault, KeyBytes, NO_PAGE, NUMBER, Node, PageFormat, PageWriter, bytes, own_len, put, put_u16, put_u32,
-    shared_len, u16_le, u32_le,
+    Branches, Counters, Fault, KeyBytes, NO_PAGE, NUMBER, Node, PageFormat, PageWriter, bytes, own_len, put, put_u16,
+    put_u32, shared_len, u16_le, u32_le,
 };
 use super::tag::{HeaderText, Tag};
 
@@ -270,8 +270,8 @@ impl PageFormat for Cdx {
         if self.is_large { self.page_len as u64 } else { 1 }
     }
 
-    fn branches_hold_entries(&self) -> bool {
-        false
+    fn branches(&self) -> Branches {
+        Branches::Copies
     }
 
     fn ties_are_sorted(&self) -> bool {

@@ -10,7 +10,8 @@ use crate::codepage::CodePage;
 
 use super::order_spec::OrderSpec;
 use super::page::{
-    Counters, Fault, KeyBytes, NO_PAGE, Node, PageFormat, PageWriter, bytes, put, put_u16, put_u32, u16_le, u32_le,
+    Branches, Counters, Fault, KeyBytes, NO_PAGE, Node, PageFormat, PageWriter, bytes, put, put_u16, put_u32, u16_le,
+    u32_le,
 };
 use super::tag::{HeaderText, Tag};
 
@@ -148,12 +149,8 @@ impl PageFormat for Idx {
         1
     }
 
-    fn branches_hold_entries(&self) -> bool {
-        false
-    }
-
-    fn branches_copy_entries(&self) -> bool {
-        false
+    fn branches(&self) -> Branches {
+        Branches::Bounds
     }
 
     fn ties_are_sorted(&self) -> bool {

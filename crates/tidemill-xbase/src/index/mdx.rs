@@ -20,8 +20,8 @@ use super::dbase_key;
 use super::key::KeyType;
 use super::order_spec::OrderSpec;
 use super::page::{
-    Counters, DECIMAL_LEN, Fault, KeyBytes, KeyForm, NUMBER, Node, PageFormat, PageWriter, TagChange, bytes, put,
-    put_u16, put_u32, u16_le, u32_le,
+    Branches, Counters, DECIMAL_LEN, Fault, KeyBytes, KeyForm, NUMBER, Node, PageFormat, PageWriter, TagChange, bytes,
+    put, put_u16, put_u32, u16_le, u32_le,
 };
 use super::tag::{HeaderText, Tag};
 
@@ -216,16 +216,8 @@ impl PageFormat for Mdx {
         PAGE_UNIT
     }
 
-    fn branches_hold_entries(&self) -> bool {
-        false
-    }
-
-    fn branches_copy_entries(&self) -> bool {
-        false
-    }
-
-    fn branches_part_pages(&self) -> bool {
-        true
+    fn branches(&self) -> Branches {
+        Branches::Partings
     }
 
     fn ties_are_sorted(&self) -> bool {

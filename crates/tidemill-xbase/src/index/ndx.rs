@@ -14,7 +14,8 @@ use super::dbase_key;
 use super::key::KeyType;
 use super::order_spec::OrderSpec;
 use super::page::{
-    Counters, Fault, KeyBytes, KeyForm, NUMBER, Node, PageFormat, PageWriter, put, put_u16, put_u32, u16_le, u32_le,
+    Branches, Counters, Fault, KeyBytes, KeyForm, NUMBER, Node, PageFormat, PageWriter, put, put_u16, put_u32, u16_le,
+    u32_le,
 };
 use super::tag::{HeaderText, Tag};
 
@@ -146,16 +147,8 @@ impl PageFormat for Ndx {
         PAGE_LEN as u64
     }
 
-    fn branches_hold_entries(&self) -> bool {
-        false
-    }
-
-    fn branches_copy_entries(&self) -> bool {
-        false
-    }
-
-    fn branches_part_pages(&self) -> bool {
-        true
+    fn branches(&self) -> Branches {
+        Branches::Partings
     }
 
     fn ties_are_sorted(&self) -> bool {

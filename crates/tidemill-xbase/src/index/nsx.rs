@@ -13,7 +13,7 @@ use crate::error::Result;
 use super::key::KeyType;
 use super::order_spec::OrderSpec;
 use super::page::{
-    Counters, Fault, KeyBytes, NO_PAGE, Node, PageFormat, PageWriter, bytes, own_len, put, put_u16, put_u32,
+    Branches, Counters, Fault, KeyBytes, NO_PAGE, Node, PageFormat, PageWriter, bytes, own_len, put, put_u16, put_u32,
     shared_len, u16_le, u32_le,
 };
 use super::tag::{HeaderText, Tag};
@@ -253,8 +253,8 @@ impl PageFormat for Nsx {
         if self.is_large { PAGE_LEN as u64 } else { 1 }
     }
 
-    fn branches_hold_entries(&self) -> bool {
-        true
+    fn branches(&self) -> Branches {
+        Branches::Entries
     }
 
     fn ties_are_sorted(&self) -> bool {

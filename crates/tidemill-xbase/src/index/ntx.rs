@@ -13,7 +13,9 @@ use crate::codepage::CodePage;
 use crate::error::Result;
 
 use super::order_spec::OrderSpec;
-use super::page::{Counters, Fault, KeyBytes, Node, PageFormat, PageWriter, put, put_u16, put_u32, u16_le, u32_le};
+use super::page::{
+    Branches, Counters, Fault, KeyBytes, Node, PageFormat, PageWriter, put, put_u16, put_u32, u16_le, u32_le,
+};
 use super::tag::{HeaderText, Tag};
 
 /// Bytes in a page, the header too.
@@ -121,8 +123,8 @@ impl PageFormat for Ntx {
         }
     }
 
-    fn branches_hold_entries(&self) -> bool {
-        true
+    fn branches(&self) -> Branches {
+        Branches::Entries
     }
 
     fn ties_are_sorted(&self) -> bool {

@@ -220,6 +220,19 @@ impl Node {
     }
 }
 
+/// What the keys of a format's branches are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Branches {
+    /// Entries of the order: a B-tree (NTX, NSX).
+    Entries,
+    /// Copies of the last entry below each, with its record: a B+ tree (CDX).
+    Copies,
+    /// Bounds without a record: no key below one is behind it (IDX).
+    Bounds,
+    /// Bounds without a record, one fewer than pages below, which they part (MDX, NDX).
+    Partings,
+}
+
 /// How a format packs its pages.
 pub(crate) trait PageFormat: fmt::Debug + Send + Sync {
     /// Bytes in a page.
@@ -228,13 +241,19 @@ pub(crate) trait PageFormat: fmt::Debug + Send + Sync {
     /// What a page number counts: bytes, or pages in the large variants of Harbour.
     fn page_unit(&self) -> u64;
 
-    /// Whether the keys of branches are entries of the order (a B-tree) or only say what is below (a B+ tree).
-    fn branches_hold_entries(&self) -> bool;
+    /// What the keys of branches are.
+    fn branches(&self) -> Branches;
 
-    /// Whether the keys of branches that hold no entries are copies of the last entry below, with its record. Elsewhere they have
-    /// record 0, and no key below is behind them.
+    fn branches_hold_entries(&self) -> bool {
+        self.branches() == Branches::Entries
+    }
+
     fn branches_copy_entries(&self) -> bool {
-        !self.branches_hold_entries()
+        self.branches() == Branches::Copies
+    }
+
+    fn branches_part_pages(&self) -> bool {
+        self.branches() == Branches::Partings
     }
 
     /// Whether equal keys lie in record order for certain.
@@ -242,11 +261,6 @@ pub(crate) trait PageFormat: fmt::Debug + Send + Sync {
 
     /// Whether a descending order is stored descending, instead of ascending and walked backwards.
     fn descends_in_file(&self) -> bool;
-
-    /// Whether a branch that holds no entries has one page more than keys, which part the pages (MDX, NDX).
-    fn branches_part_pages(&self) -> bool {
-        false
-    }
 
     /// Decodes a page of [`PageFormat::page_len`] bytes. `before` is the key before its first one in the order, where the
     /// walk to the page has seen one.
