@@ -1,8 +1,8 @@
-//! `COLLATE`: a comparison that is told how it takes the case of letters.
+//! `COLLATE`: whether a comparison is case-sensitive.
 //!
-//! Texts of xBase tables are compared with regard to case, which is `ads_default_cs`. Under `ads_default_ci` both sides are compared in capitals,
-//! so the clause becomes what ADS's help says that it is the same as: `UPPER( field ) = value` ("Comparison Operators and Coercion"). It is
-//! obeyed in comparisons, BETWEEN, IN, LIKE and ORDER BY; elsewhere it stays, and is refused by its name.
+//! Comparisons of xBase texts are case-sensitive (`ads_default_cs`). `ads_default_ci` compares both sides in upper case: ADS's help calls the
+//! clause equivalent to `UPPER( field ) = value` ("Comparison Operators and Coercion"), and it is rewritten as that. It works in comparisons,
+//! BETWEEN, IN, LIKE and ORDER BY. Elsewhere it is left in place and refused by name.
 
 use std::ops::ControlFlow;
 

@@ -52,7 +52,7 @@ impl Mode {
         (settings, options)
     }
 
-    /// What SQLite is told of a blank field.
+    /// The SQL literal that stands for a blank field in SQLite.
     fn blank(self, column: &str) -> &'static str {
         match (self.blanks, column) {
             (Blank::Null, _) => "NULL",

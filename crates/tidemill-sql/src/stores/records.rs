@@ -13,10 +13,9 @@ use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use datafusion::common::stats::Precision;
-use tidemill_riegeli::array_record::ArrayRecordReader;
 use tidemill_riegeli::columns::MessageColumns;
 use tidemill_riegeli::tensorflow_example::{ExampleDecoder, ExampleKind, ExampleSampler, ExampleSchema};
-use tidemill_riegeli::{MessageSchema, ReaderOptions, RecordReader, SharedSource};
+use tidemill_riegeli::{MessageSchema, ReaderOptions, RecordIndex, SharedSource};
 
 use super::{Reading, without_first};
 use crate::Result;
@@ -42,12 +41,13 @@ pub(super) struct RecordFile {
     pub(super) reading: ReaderOptions,
     /// Only the chunks of these positions are read.
     pub(super) positions: Option<Range<u64>>,
+    /// Where the records are, unless only a scan can tell: of TFRecord, and while recovering, which leaves out what is damaged.
+    pub(super) index: Option<Arc<RecordIndex>>,
 }
 
 pub(super) struct RecordEngine {
     pub(super) file: RecordFile,
     pub(super) kind: RecordKind,
-    pub(super) rows: Precision<usize>,
     pub(super) damage: DamageLog,
 }
 
@@ -60,37 +60,26 @@ impl RecordFile {
         RecordsReader::open(SharedSource::clone(&self.source), &self.path, self.format, reading)
     }
 
-    /// Whether [`Self::reading_from`] knows where a row is. TFRecord has no index and no chunks.
-    pub(super) fn has_numbers(&self) -> bool {
-        matches!(self.format, Format::Riegeli | Format::ArrayRecord)
+    /// How many rows an unfiltered scan has, where the records were counted.
+    pub(super) fn rows(&self) -> Precision<usize> {
+        self.index.as_ref().map_or(Precision::Absent, |index| {
+            Precision::Exact(usize::try_from(index.len()).unwrap_or(usize::MAX))
+        })
     }
 
-    /// How the file is read from the chunk of a row on, and how many rows of the chunk come before that row. An ArrayRecord file
-    /// tells it by its index, others by the headers of their chunks.
-    pub(super) fn reading_from(&self, row: usize) -> Result<(ReaderOptions, usize)> {
-        if row == 0 {
-            return Ok((self.reading.clone(), 0));
-        }
-        let source = SharedSource::clone(&self.source);
+    /// How the file is read from the chunk of a row on, and how many rows of the chunk come before that row.
+    pub(super) fn reading_from(&self, row: usize) -> (ReaderOptions, usize) {
         let number = u64::try_from(row).unwrap_or(u64::MAX);
-        let position = match (self.format, &self.positions) {
-            (Format::ArrayRecord, None) => {
-                ArrayRecordReader::from_source(source, &self.path, &self.reading)?.position(number)
-            }
-            _ => {
-                let mut reader = RecordReader::from_source(source, &self.path, &self.reading)?;
-                reader.index_records()?.position(number)
-            }
-        };
-        let end = self.positions.as_ref().map_or(u64::MAX, |positions| positions.end);
-        Ok(match position {
+        let position = self.index.as_ref().and_then(|index| index.position(number));
+        match position.filter(|_| row > 0) {
             Some(position) => {
+                let end = self.positions.as_ref().map_or(u64::MAX, |positions| positions.end);
                 let before = usize::try_from(position.record_index).unwrap_or(usize::MAX);
                 (self.reading.clone().chunks(position.chunk_begin..end), before)
             }
-            // There are not as many rows.
-            None => (self.reading.clone(), usize::MAX),
-        })
+            // Without an index, or of fewer rows, all are read.
+            None => (self.reading.clone(), row),
+        }
     }
 }
 
@@ -158,7 +147,7 @@ impl Engine for RecordEngine {
     }
 
     fn row_count(&self) -> Precision<usize> {
-        self.rows
+        self.file.rows()
     }
 
     fn divisible(&self) -> bool {
@@ -166,11 +155,11 @@ impl Engine for RecordEngine {
     }
 
     fn skips(&self) -> bool {
-        self.file.has_numbers()
+        self.file.index.is_some()
     }
 
     fn scan(&self, request: Request) -> Result<Batches> {
-        let (reading, before) = self.file.reading_from(request.offset)?;
+        let (reading, before) = self.file.reading_from(request.offset);
         let wanted = request.projection.len();
         let mut columns = request.projection;
         columns.extend(request.filter.iter().flat_map(|filter| &filter.columns));

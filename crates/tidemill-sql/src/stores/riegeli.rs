@@ -7,12 +7,11 @@ mod rows;
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
-use datafusion::common::stats::Precision;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use tidemill_riegeli::array_record::ArrayRecordReader;
 use tidemill_riegeli::rows::RowFile;
-use tidemill_riegeli::{MessageSchema, RecordReader, RecordType, RecordsMetadata, SharedSource};
+use tidemill_riegeli::{MessageSchema, RecordIndex, RecordReader, RecordType, RecordsMetadata, SharedSource};
 
 use self::messages::MessageEngine;
 use self::rows::RowEngine;
@@ -43,6 +42,7 @@ pub(super) async fn open(
             format: part.format,
             reading,
             positions: options.positions.clone(),
+            index: None,
         });
     }
     // Objects are waited for, which a thread of the runtime must not do.
@@ -82,7 +82,6 @@ pub(super) async fn open(
 /// A file whose records are known.
 struct Opened {
     file: RecordFile,
-    rows: Precision<usize>,
     kind: Kind,
 }
 
@@ -105,21 +104,17 @@ impl Opened {
                 Some(RecordType { name, descriptors }) => Kind::Message(MessageSchema::new(&descriptors, &name)?),
                 None => Kind::Bytes(None),
             };
-            return Ok(Self {
-                file,
-                rows: Precision::Absent,
-                kind,
-            });
+            return Ok(Self { file, kind });
         }
         let source = || SharedSource::clone(&file.source);
         let mut reader = RecordReader::from_source(source(), &file.path, &reading)?;
-        // Recovery leaves out what is damaged, so only a scan knows how much is left.
-        let rows = match (options.recovers(), file.format, &options.positions) {
+        let index = match (options.recovers(), file.format, &options.positions) {
             (true, ..) => None,
             (false, Format::ArrayRecord, None) => {
-                Some(ArrayRecordReader::from_source(source(), &file.path, &reading)?.len())
+                let indexed = ArrayRecordReader::from_source(source(), &file.path, &reading)?;
+                Some(RecordIndex::of_array_record(&indexed))
             }
-            (false, ..) => Some(reader.count_records()?),
+            (false, ..) => Some(reader.index_records()?),
         };
         let mut metadata = reader.records_metadata()?;
         if options.message_option() == MessageOption::None {
@@ -151,49 +146,39 @@ impl Opened {
             }
         };
         Ok(Self {
-            rows: rows.map_or(Precision::Absent, |rows| {
-                Precision::Exact(usize::try_from(rows).unwrap_or(usize::MAX))
-            }),
-            file: RecordFile { reading, ..file },
+            file: RecordFile {
+                reading,
+                index: index.map(Arc::new),
+                ..file
+            },
             kind,
         })
     }
 
     /// `example` is what records are of which nothing else is known.
     fn engine(self, example: Option<RecordKind>, damage: &DamageLog) -> Result<Box<dyn Engine>> {
-        let Self { file, rows, kind } = self;
+        let Self { file, kind } = self;
         let damage = damage.clone();
         let kind = match kind {
             Kind::Message(schema) if file.format == Format::TfRecord => RecordKind::Message(schema),
             Kind::Message(schema) => {
-                return Ok(Box::new(MessageEngine {
-                    file,
-                    schema,
-                    rows,
-                    damage,
-                }));
+                return Ok(Box::new(MessageEngine { file, schema, damage }));
             }
             Kind::Bytes(read) => match (example, read) {
                 (Some(example), _) => example,
                 (None, None) => RecordKind::Bytes,
-                (None, Some(read)) => return Ok(row_engine(read, file, rows, damage)),
+                (None, Some(read)) => return Ok(row_engine(read, file, damage)),
             },
-            Kind::Rows(read) => return Ok(row_engine(read, file, rows, damage)),
+            Kind::Rows(read) => return Ok(row_engine(read, file, damage)),
         };
-        Ok(Box::new(RecordEngine {
-            file,
-            kind,
-            rows,
-            damage,
-        }))
+        Ok(Box::new(RecordEngine { file, kind, damage }))
     }
 }
 
-fn row_engine(read: RowFile, file: RecordFile, rows: Precision<usize>, damage: DamageLog) -> Box<dyn Engine> {
+fn row_engine(read: RowFile, file: RecordFile, damage: DamageLog) -> Box<dyn Engine> {
     Box::new(RowEngine {
         file,
         read: Arc::new(read),
-        rows,
         damage,
     })
 }

@@ -441,13 +441,13 @@ async fn objects_on_the_network_are_read_in_ranges() {
     server.served.lock().expect("notes").clear();
     let rows = numbers(
         &session,
-        &format!("SELECT n FROM '{url}/large.riegeli' LIMIT 2 OFFSET 70000"),
+        &format!("SELECT n FROM '{url}/large.riegeli' LIMIT 2 OFFSET 95000"),
     )
     .await;
-    assert_eq!(rows, [70_001, 70_002]);
+    assert_eq!(rows, [95_001, 95_002]);
     let served: usize = server.served.lock().expect("notes").iter().sum();
     // Headers, and the chunk of the rows with what is read ahead.
-    assert!(served < size * 3 / 4, "{served} of {size} bytes for two rows");
+    assert!(served < size / 2, "{served} of {size} bytes for two rows");
 
     let text = Location::existing(&folder.path().join("text.riegeli")).expect("a location");
     for name in ["text.tfrecord", "text.array_record"] {

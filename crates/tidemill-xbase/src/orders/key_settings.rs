@@ -130,17 +130,21 @@ fn found(path: &Path, table: &Table) -> KeySettings {
     let national = || {
         let names = own().map(|(name, _)| name).chain(Collation::languages());
         let names = names.chain(others().map(|(name, _)| name));
-        // Letters of a language that its code page sorts by bytes are those of that page: Russian ones of 866 and 1251.
-        let pages = CodePage::all().filter(|other| *other != page);
-        let elsewhere = pages.flat_map(|other| Collation::languages().map(move |name| (other, name)));
-        let names = names.map(|name| (page, name)).chain(elsewhere);
-        names.filter_map(|(page, name)| KeySettings::language(page, name).ok())
+        names.filter_map(|name| KeySettings::language(page, name).ok())
     };
-    if let Some(settings) = std::iter::once(all_letters).chain(national()).find(fits) {
+    let are_by_bytes = are_sorted(&plain);
+    // Other code pages sort the letters of some languages by bytes: Russian ones in 866 and 1251. The keys then tell the capitals.
+    let pages = CodePage::all().filter(|other| are_by_bytes && *other != page);
+    let elsewhere = pages.flat_map(|other| {
+        let settings = Collation::languages().filter_map(move |name| KeySettings::language(other, name).ok());
+        settings.filter(|settings| settings.collation.weights().is_none())
+    });
+    let mut candidates = std::iter::once(all_letters).chain(national()).chain(elsewhere);
+    if let Some(settings) = candidates.find(fits) {
         return settings;
     }
     // Records may have been changed without the index.
-    if are_sorted(&plain) {
+    if are_by_bytes {
         return plain;
     }
     if let Some(settings) = national().find(are_sorted) {

@@ -17,7 +17,6 @@ use crate::stores::{Reading, without_first};
 pub(super) struct MessageEngine {
     pub(super) file: RecordFile,
     pub(super) schema: MessageSchema,
-    pub(super) rows: Precision<usize>,
     pub(super) damage: DamageLog,
 }
 
@@ -35,7 +34,7 @@ impl Engine for MessageEngine {
     }
 
     fn row_count(&self) -> Precision<usize> {
-        self.rows
+        self.file.rows()
     }
 
     fn divisible(&self) -> bool {
@@ -47,7 +46,7 @@ impl Engine for MessageEngine {
     }
 
     fn skips(&self) -> bool {
-        self.file.has_numbers()
+        self.file.index.is_some()
     }
 
     fn scan(&self, request: Request) -> Result<Batches> {
@@ -55,7 +54,7 @@ impl Engine for MessageEngine {
         let schema = members.fold(self.schema.clone(), |schema, (column, paths)| {
             schema.with_members(*column, paths)
         });
-        let (options, before) = self.file.reading_from(request.offset)?;
+        let (options, before) = self.file.reading_from(request.offset);
         let reader = RecordReader::from_source(SharedSource::clone(&self.file.source), &self.file.path, &options)?;
         let limit = request.limit.map_or(usize::MAX, |limit| limit.saturating_add(before));
         let mut columns = request.projection;

@@ -16,7 +16,6 @@ use crate::stores::{Reading, without_first};
 pub(super) struct RowEngine {
     pub(super) file: RecordFile,
     pub(super) read: Arc<RowFile>,
-    pub(super) rows: Precision<usize>,
     pub(super) damage: DamageLog,
 }
 
@@ -34,7 +33,7 @@ impl Engine for RowEngine {
     }
 
     fn row_count(&self) -> Precision<usize> {
-        self.rows
+        self.file.rows()
     }
 
     fn divisible(&self) -> bool {
@@ -42,11 +41,11 @@ impl Engine for RowEngine {
     }
 
     fn skips(&self) -> bool {
-        self.file.has_numbers()
+        self.file.index.is_some()
     }
 
     fn scan(&self, request: Request) -> Result<Batches> {
-        let (options, before) = self.file.reading_from(request.offset)?;
+        let (options, before) = self.file.reading_from(request.offset);
         let read = match request.offset {
             0 => Arc::clone(&self.read),
             _ => {
