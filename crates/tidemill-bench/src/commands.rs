@@ -12,13 +12,13 @@ pub mod show;
 mod version;
 
 use std::error::Error as _;
-use std::io::stdout;
+use std::io::{ErrorKind, stdout};
 use std::process::ExitCode;
 
 use tidemill_trust::printable;
 
 use crate::args::{Cli, Command};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::log;
 
 /// Does what the command line says, and says what went wrong. Ends with 0 when it is done, with 1 when a run measured errors, with 2 when it could
@@ -44,12 +44,20 @@ fn dispatch(command: &Command) -> Result<ExitCode> {
         Command::Schema(args) => schema::schema(args)?,
         Command::Load(args) => load::load(args)?,
         Command::Run(args) => return run::run(args),
-        Command::Show(args) => show::show(args, &mut stdout().lock())?,
-        Command::List(args) => list::list(args, &mut stdout().lock())?,
-        Command::Plot(args) => plot::plot(args, &mut stdout().lock())?,
-        Command::Hdr(args) => hdr::hdr(args, &mut stdout().lock())?,
-        Command::Export(args) => export::export(args, &mut stdout().lock())?,
-        Command::Version(args) => version::version(*args, &mut stdout().lock())?,
+        Command::Show(args) => printed(show::show(args, &mut stdout().lock()))?,
+        Command::List(args) => printed(list::list(args, &mut stdout().lock()))?,
+        Command::Plot(args) => printed(plot::plot(args, &mut stdout().lock()))?,
+        Command::Hdr(args) => printed(hdr::hdr(args, &mut stdout().lock()))?,
+        Command::Export(args) => printed(export::export(args, &mut stdout().lock()))?,
+        Command::Version(args) => printed(version::version(*args, &mut stdout().lock()))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whoever reads the output may have read enough, as `head` has.
+fn printed(result: Result<()>) -> Result<()> {
+    match result {
+        Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
 }

@@ -10,6 +10,7 @@ use crate::common::{Bench, Ran};
 use clap::{CommandFactory as _, Parser as _};
 use tidemill_bench::args::{Cli, Command, Extent, RunArgs};
 use tidemill_bench::report::Report;
+use tidemill_testkit::corpus;
 
 const PAGES: [(&str, &str); 3] = [
     ("bench.md", include_str!("../../../../docs/bench.md")),
@@ -404,6 +405,26 @@ fn other_commands_take_the_forms_of_others() {
         .unwrap();
     let version: serde_json::Value = serde_json::from_str(&Ran::from(version).good().out).unwrap();
     assert_eq!(version["tidemill-bench"]["version"], env!("CARGO_PKG_VERSION"));
+}
+
+/// `tidemill-bench show one.json | head` ends as it would alone.
+#[test]
+fn nobody_needs_to_read_all_that_is_printed() {
+    let report = corpus("bench/reports/latte_full.json");
+    let report = report.to_str().unwrap();
+    for arguments in [
+        &["show", report][..],
+        &["show", "--layout", "latte", report],
+        &["list", report],
+        &["version"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut process = Process::new(env!("CARGO_BIN_EXE_tidemill-bench"));
+        let output = process.args(arguments).stdout(writer).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*said), (Some(0), ""), "{arguments:?}");
+    }
 }
 
 /// Where the wrong form is refused, and says what it expected.
