@@ -228,3 +228,40 @@ fn a_file_that_ends_early_is_an_error_whatever_is_asked_of_it() {
     );
     assert!(recovered.done().starts_with("{\"c\":4"));
 }
+
+/// A table and its copy count alike, and ADS's rule is there for the asking.
+#[test]
+fn blanks_are_null_unless_zero_is_asked_for() {
+    let folder = Folder::with(&[]);
+    let sql = |arguments: &[&str]| folder.run(&[&["sql"], arguments].concat()).done();
+    sql(&["CREATE TABLE t (id Integer, n Numeric(6,2), l Logical, d Date)"]);
+    sql(&["INSERT INTO t VALUES (1, 2.5, TRUE, '2024-02-29')"]);
+    sql(&["INSERT INTO t (id) VALUES (2)"]);
+    folder.run(&["copy", "t.dbf", "c.parquet"]).done();
+    let count = "SELECT COUNT(n) AS n, COUNT(l) AS l, COUNT(d) AS d, AVG(n) AS a FROM ";
+    assert_eq!(sql(&[&format!("{count} t")]), "{\"n\":1,\"l\":1,\"d\":1,\"a\":2.5}\n");
+    assert_eq!(
+        sql(&[&format!("{count} c")]),
+        "{\"n\":1,\"l\":1,\"d\":1,\"a\":2.500000}\n"
+    );
+    assert_eq!(
+        sql(&["--blank", "zero", &format!("{count} t")]),
+        "{\"n\":2,\"l\":2,\"d\":2,\"a\":1.25}\n"
+    );
+    // Changes go by the same rule, and so do joins, which the engine answers.
+    assert_eq!(sql(&["SELECT t.id FROM t JOIN c ON c.id = t.id WHERE t.n = 0"]), "");
+    sql(&["DELETE FROM t WHERE n = 0"]);
+    assert_eq!(sql(&["SELECT COUNT(*) AS n FROM t"]), "{\"n\":2}\n");
+    sql(&["--blank", "zero", "DELETE FROM t WHERE n = 0"]);
+    assert_eq!(sql(&["SELECT COUNT(*) AS n FROM t"]), "{\"n\":1}\n");
+}
+
+#[test]
+fn a_text_of_statements_over_several_stores_runs_in_order() {
+    let folder = Folder::with(&[]);
+    fs::write(folder.file("more.csv"), "id,n\n1,10\n2,20\n3,30\n").expect("written");
+    let text = "SELECT id, n INTO t FROM more WHERE id < 3; INSERT INTO t SELECT id, n FROM more WHERE id = 3; \
+                WITH t AS (SELECT id FROM t WHERE n > 10) SELECT COUNT(*) AS n FROM t; SELECT id FROM more LIMIT 1 OFFSET 2";
+    let done = folder.run(&["sql", text]).done();
+    assert!(done.ends_with("{\"n\":2}\n{\"id\":3}\n"), "{done}");
+}
