@@ -31,7 +31,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     let lock = files.text("Cargo.lock").map(lock::parse).unwrap_or_default();
     let packages = workspace.packages()?;
     let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
-    let (command_line, tests) = one_build::trees(&workspace.root, &names)?;
+    let trees = one_build::Trees::of(&workspace.root, &names)?;
     let deny = files.text("deny.toml").unwrap_or_default();
 
     let mut report = Report::default();
@@ -63,8 +63,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
         lock::no_advisories(&lock, files.text(".ci/advisories.txt").unwrap_or_default()),
     );
     report.rule(
-        "tests and command line share one build of DataFusion",
-        one_build::shared(&command_line, &tests),
+        "all that stands over DataFusion shares one build of it",
+        trees.differences(),
     );
     report.rule("licences as deny.toml allows", licences::allowed(&packages, deny));
     report.rule("every package from crates.io", licences::from_crates_io(&packages));

@@ -37,7 +37,7 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
         E::RowCount { .. } | E::Checksum { .. } | E::Shrunk { .. } | E::Replaced { .. } => (Status::Integrity, "HY000"),
         E::Xbase(inner) => of_xbase(inner),
         E::Riegeli(_) => (Status::InvalidData, "HY000"),
-        E::Engine(_) | E::ClickHouse { .. } | E::Cassandra { .. } => match error.fault() {
+        E::Engine(_) | E::Native { .. } | E::Server { .. } => match error.fault() {
             Some(Fault::Unsupported) => (Status::NotImplemented, "0A000"),
             Some(Fault::NotFound) => (Status::NotFound, "42S02"),
             Some(Fault::Statement) => (Status::InvalidArguments, "42000"),

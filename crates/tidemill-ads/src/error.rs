@@ -1,5 +1,6 @@
 //! Errors and their numbers.
 
+use tidemill_trust::with_causes;
 use tidemill_xbase as xbase;
 use tidemill_xbase::index::IndexDialect;
 
@@ -248,16 +249,4 @@ pub(crate) fn code_of(error: &xbase::Error) -> ErrorCode {
         },
         _ => ErrorCode::InternalError,
     }
-}
-
-/// The text of an error with those of its causes.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(deeper) = cause {
-        text.push_str(": ");
-        text.push_str(&deeper.to_string());
-        cause = deeper.source();
-    }
-    text
 }

@@ -3,13 +3,12 @@
 //!
 //! It has no runtime and opens no file or socket: names of files are the clients' business.
 
-mod causes;
 pub mod keys;
 pub mod tls;
 
-pub use causes::with_causes;
 /// Its `ClientConfig` stands in public signatures, in this version.
 pub use rustls;
+pub use tidemill_trust::with_causes;
 
 /// The examples of the README run as tests of the documentation.
 #[cfg(doctest)]

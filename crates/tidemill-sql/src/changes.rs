@@ -11,9 +11,8 @@ use crate::location::Place;
 use crate::lowering::{self, Parameters};
 use crate::options::SessionOptions;
 use crate::route;
-use crate::server_url::{ServerKind, ServerUrl};
 use crate::session::{Session, Tables, not_a_query};
-use crate::sink::{Filling, IfThere, TableSink};
+use crate::stores::server::{Filling, IfThere, ServerUrl, TableChange};
 use crate::{Error, Result, copy};
 
 impl Session {
@@ -62,18 +61,13 @@ impl Session {
         if making.create && !given.is_empty() {
             answer = answer.named(&given)?;
         }
-        let sink = TableSink::begin(
-            url,
-            &self.clients,
-            &answer.schema(),
-            &Filling {
-                columns: &given,
-                making,
-                there: IfThere::Add,
-                job: None,
-            },
-        )
-        .await?;
+        let filling = Filling {
+            columns: &given,
+            making,
+            there: IfThere::Add,
+            job: None,
+        };
+        let sink = self.servers.of(url)?.fill(url, &answer.schema(), &filling).await?;
         // Columns go by their places, whatever the query calls them.
         let answer = answer.named(&sink.columns())?;
         let rows = copy::insert(answer, sink, |_, _| Ok(())).await?;
@@ -120,7 +114,7 @@ impl Session {
                 ads::run(&text, options, Vec::new(), &self.connection).await?;
                 Answer::counted(None)
             }
-            (Place::Server(server), _) => self.on_server(server, "TRUNCATE TABLE").await,
+            (Place::Server(server), _) => self.change_on_server(server, TableChange::Truncate).await,
             _ => Err(Error::Unsupported {
                 what: format!("{location}: TRUNCATE TABLE"),
                 hint: "it empties xBase tables and tables of ClickHouse".to_owned(),
@@ -128,22 +122,10 @@ impl Session {
         }
     }
 
-    /// Has a server do something with a table of its own.
-    pub(crate) async fn on_server(&self, table: &ServerUrl, what: &str) -> Result<Answer> {
-        match table.kind() {
-            ServerKind::ClickHouse => {
-                let name = tidemill_clickhouse::sql_text::name(table.last_part());
-                self.ask_server(table, &format!("{what} {name}"))
-                    .await?
-                    .collect()
-                    .await?;
-                Answer::counted(None)
-            }
-            ServerKind::Cassandra => Err(Error::Unsupported {
-                what: format!("{table}: {what}"),
-                hint: "this is done for tables of xBase and of ClickHouse; cqlsh does it for Cassandra".to_owned(),
-            }),
-        }
+    /// Has a server drop or empty a table of its own.
+    pub(crate) async fn change_on_server(&self, table: &ServerUrl, change: TableChange) -> Result<Answer> {
+        self.servers.of(table)?.change(table, change).await?;
+        Answer::counted(None)
     }
 }
 

@@ -22,7 +22,6 @@ use std::thread;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use tidemill_cql::Error as CassandraError;
 use tidemill_xbase::{DELETED_COLUMN, Existing};
 
 use self::checksum::{Checksums, Places, RecordSum};
@@ -39,7 +38,8 @@ use crate::location::{Location, Place};
 use crate::options::SessionOptions;
 use crate::records::{Records, RecordsSink, Skipped};
 use crate::session::Session;
-use crate::sink::{FileOptions, Filling, IfThere, Sink, TableOptions, TableSink, file_sink};
+use crate::sink::{FileOptions, Sink, file_sink};
+use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
 
 /// The settings of a copy.
@@ -302,9 +302,6 @@ impl Session {
         match self.schema(location).await {
             Ok(_) => Ok(true),
             Err(Error::NotFound { .. }) => Ok(false),
-            Err(Error::Cassandra { error, .. }) if matches!(*error, CassandraError::NotFound { kind: "table", .. }) => {
-                Ok(false)
-            }
             Err(error) => Err(error),
         }
     }
@@ -422,7 +419,8 @@ impl Writing<'_> {
                 (false, true) => IfThere::Replace,
                 (false, false) => IfThere::Refuse,
             };
-            if self.options.resume && self.destination.format != Format::ClickHouse {
+            let server = self.session.servers.of(url)?;
+            if self.options.resume && !server.resumes() {
                 return Err(Error::Unsupported {
                     what: format!(
                         "{}: going on with a table whose rows have another order",
@@ -431,11 +429,11 @@ impl Writing<'_> {
                     hint: "copy again without --create: rows of the same key take each other's place".to_owned(),
                 });
             }
-            let (clients, making) = (&self.session.clients, &self.options.table);
+            let making = &self.options.table;
             let job = self.name.map(|name| format!("tidemill copy {name} "));
             if let (true, Some(job)) = (self.options.resume, &job) {
                 // A run that was killed may still be adding rows.
-                TableSink::end_predecessors(url, clients, job).await?;
+                server.end_predecessors(url, job).await?;
             }
             let adds = self.options.resume || !self.options.table.create;
             let is_there = adds && self.session.is_there(self.destination).await?;
@@ -453,7 +451,7 @@ impl Writing<'_> {
                 there,
                 job: job.as_deref(),
             };
-            let sink = TableSink::begin(url, clients, &schema, &filling).await?;
+            let sink = server.fill(url, &schema, &filling).await?;
             let rows = insert(answer, sink, |batch, rows| step(batch, rows, &mut sums)).await?;
             if let Some(sums) = &sums {
                 let (mut found_rows, mut found) = self.found(self.destination, sums).await?;
@@ -612,7 +610,7 @@ impl Writing<'_> {
 /// Puts an answer into a table of a server. `progress` is called with each batch and the number of rows with it.
 pub(crate) async fn insert(
     mut answer: Answer,
-    mut sink: TableSink,
+    mut sink: Box<dyn TableSink>,
     mut progress: impl FnMut(&RecordBatch, u64) -> Result<()>,
 ) -> Result<u64> {
     let mut rows = 0;

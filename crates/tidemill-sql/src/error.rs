@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use datafusion::error::DataFusionError;
-use tidemill_cql::with_causes;
+use tidemill_trust::with_causes;
 
 /// The result of this crate's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -130,21 +130,25 @@ pub enum Error {
     /// A Riegeli file could not be read or written.
     #[error(transparent)]
     Riegeli(Box<tidemill_riegeli::Error>),
-    /// A file or a table of ClickHouse's could not be read or written.
+    /// A file of FORMAT Native could not be read or written.
     #[error("{place}: {}", with_causes(.error))]
-    ClickHouse {
-        /// The file, or the URL of the table without its password.
+    Native {
+        /// The file.
         place: String,
         /// What was wrong.
         error: Box<tidemill_clickhouse::Error>,
     },
-    /// A table of a Cassandra cluster could not be read or written.
-    #[error("{place}: {}", with_causes(.error))]
-    Cassandra {
+    /// A server could not be asked, or refused.
+    #[error("{place}: {}", with_causes(&**.error))]
+    Server {
         /// The URL of the table without its password.
         place: String,
-        /// What was wrong.
-        error: Box<tidemill_cql::Error>,
+        /// What the error is about.
+        fault: Fault,
+        /// Whether the server could not be reached, or went away.
+        is_of_connection: bool,
+        /// What the client or the server found wrong.
+        error: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Planning or execution failed in the query engine.
     #[error("{}", own(.0).map_or_else(|| .0.strip_backtrace(), ToString::to_string))]
@@ -213,14 +217,8 @@ impl Error {
 
     /// Whether a server could not be reached, or went away: it may be back later.
     pub fn is_of_connection(&self) -> bool {
-        use tidemill_clickhouse::Error as ClickHouse;
-        use tidemill_cql::Error as Cassandra;
         match self {
-            Self::ClickHouse { error, .. } => matches!(
-                **error,
-                ClickHouse::Io { .. } | ClickHouse::Timeout { .. } | ClickHouse::Truncated { .. }
-            ),
-            Self::Cassandra { error, .. } => matches!(**error, Cassandra::Connect { .. }),
+            Self::Server { is_of_connection, .. } => *is_of_connection,
             Self::Engine(error) => own(error).is_some_and(Self::is_of_connection),
             _ => false,
         }
@@ -239,8 +237,6 @@ impl Error {
     /// What an error of the planner or of a server is about; `None` for other errors.
     pub fn fault(&self) -> Option<Fault> {
         use DataFusionError as D;
-        use tidemill_clickhouse::Error as ClickHouse;
-        use tidemill_cql::Error as Cassandra;
         Some(match self {
             Self::Engine(error) => match error.find_root() {
                 D::NotImplemented(_) => Fault::Unsupported,
@@ -249,39 +245,15 @@ impl Error {
                 D::IoError(_) | D::ObjectStore(_) | D::ResourcesExhausted(_) => Fault::Io,
                 _ => Fault::Internal,
             },
-            Self::ClickHouse { error, .. } => match **error {
-                ClickHouse::Unsupported { .. } => Fault::Unsupported,
-                // UNKNOWN_TABLE and UNKNOWN_DATABASE.
-                ClickHouse::Server(ref exception) if matches!(exception.code, 60 | 81) => Fault::NotFound,
-                ClickHouse::Option { .. } | ClickHouse::Type { .. } => Fault::Statement,
-                ClickHouse::Row(_)
-                | ClickHouse::InsertText { .. }
-                | ClickHouse::Arrow(_)
-                | ClickHouse::Limit { .. } => Fault::Value,
-                _ => Fault::Io,
-            },
-            Self::Cassandra { error, .. } => match **error {
-                Cassandra::Unsupported { .. } => Fault::Unsupported,
-                Cassandra::NotFound { .. } => Fault::NotFound,
-                Cassandra::Url { .. } => Fault::Statement,
-                Cassandra::Value { .. } | Cassandra::Corrupt { .. } | Cassandra::Arrow(_) => Fault::Value,
-                _ => Fault::Io,
-            },
+            Self::Native { error, .. } => clickhouse_fault(error),
+            Self::Server { fault, .. } => *fault,
             _ => return None,
         })
     }
 
-    pub(crate) fn clickhouse(place: impl std::fmt::Display) -> impl FnOnce(tidemill_clickhouse::Error) -> Self {
-        let place = place.to_string();
-        move |error| Self::ClickHouse {
-            place,
-            error: Box::new(error),
-        }
-    }
-
-    pub(crate) fn cassandra(place: impl std::fmt::Display) -> impl FnOnce(tidemill_cql::Error) -> Self {
-        let place = place.to_string();
-        move |error| Self::Cassandra {
+    pub(crate) fn native(file: impl std::fmt::Display) -> impl FnOnce(tidemill_clickhouse::Error) -> Self {
+        let place = file.to_string();
+        move |error| Self::Native {
             place,
             error: Box::new(error),
         }
@@ -290,6 +262,19 @@ impl Error {
     pub(crate) fn io(path: impl AsRef<Path>, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         let path = path.as_ref().to_path_buf();
         move |source| Self::Io { path, action, source }
+    }
+}
+
+/// What an error of FORMAT Native, or of a client of ClickHouse, is about.
+pub(crate) fn clickhouse_fault(error: &tidemill_clickhouse::Error) -> Fault {
+    use tidemill_clickhouse::Error as E;
+    match error {
+        E::Unsupported { .. } => Fault::Unsupported,
+        // UNKNOWN_TABLE and UNKNOWN_DATABASE.
+        E::Server(exception) if matches!(exception.code, 60 | 81) => Fault::NotFound,
+        E::Option { .. } | E::Type { .. } => Fault::Statement,
+        E::Row(_) | E::InsertText { .. } | E::Arrow(_) | E::Limit { .. } => Fault::Value,
+        _ => Fault::Io,
     }
 }
 

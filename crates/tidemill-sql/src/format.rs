@@ -17,6 +17,7 @@ use tidemill_riegeli::tfrecord::TfRecordCompression;
 use tidemill_riegeli::{RecordFormat, Source, foreign_file};
 use tidemill_xbase::Header;
 
+use crate::stores::server::ServerKind;
 use crate::{Error, Result, shards};
 
 /// The file formats that a table can be in.
@@ -41,10 +42,8 @@ pub enum Format {
     Csv,
     /// One JSON object a line (`.jsonl`, `.ndjson`, `.json`).
     JsonLines,
-    /// A table of a ClickHouse server (`clickhouse://`).
-    ClickHouse,
-    /// A table of a Cassandra cluster (`cql://`).
-    Cassandra,
+    /// A table of a server (`clickhouse://`, `cql://`).
+    Server(ServerKind),
 }
 
 impl Format {
@@ -213,8 +212,7 @@ impl fmt::Display for Format {
             Self::Arrow => "arrow",
             Self::Csv => "csv",
             Self::JsonLines => "jsonl",
-            Self::ClickHouse => "clickhouse",
-            Self::Cassandra => "cassandra",
+            Self::Server(kind) => return kind.fmt(f),
         })
     }
 }

@@ -22,7 +22,8 @@ use crate::format::Format;
 use crate::location::{Location, Place};
 use crate::names::{self, Attached};
 use crate::session::Session;
-use crate::sink::{FileOptions, Filling, IfThere, TableOptions, TableSink};
+use crate::sink::FileOptions;
+use crate::stores::server::{Filling, IfThere, TableOptions};
 use crate::{Error, Result};
 
 /// What becomes of a table that is there, or is not.
@@ -132,7 +133,7 @@ impl Session {
                     there,
                     job: None,
                 };
-                let sink = TableSink::begin(url, &self.clients, &schema, &filling).await?;
+                let sink = self.servers.of(url)?.fill(url, &schema, &filling).await?;
                 copy::insert(Answer::read(schema, batches), sink, |_, _| Ok(())).await
             }
             (Place::File(path), Format::Xbase) if is_there && adds => {

@@ -10,8 +10,8 @@ use tidemill_trust::SecretUrl;
 use url::Url;
 
 use crate::format::{FileName, Format, known_extensions};
-use crate::server_url::{ServerKind, ServerUrl};
 use crate::stores::object::{self, Object};
+use crate::stores::server::ServerUrl;
 use crate::{Error, Result, names, shards};
 
 /// Where a table's bytes are.
@@ -176,20 +176,15 @@ impl Location {
         if !url.names_table() {
             return Err(Error::Unsupported {
                 what: format!("{url}: a server or a database as a table"),
-                hint: match url.kind() {
-                    ServerKind::ClickHouse => {
-                        "name the table behind the database, as in clickhouse://host/database/table"
-                    }
-                    ServerKind::Cassandra => "name the table behind the keyspace, as in cql://host/keyspace/table",
-                }
-                .to_owned(),
+                hint: format!(
+                    "name the table behind the {}, as in {}",
+                    url.kind().container(),
+                    url.kind().example()
+                ),
             });
         }
         Ok(Self {
-            format: match url.kind() {
-                ServerKind::ClickHouse => Format::ClickHouse,
-                ServerKind::Cassandra => Format::Cassandra,
-            },
+            format: Format::Server(url.kind()),
             place: Place::Server(url),
         })
     }

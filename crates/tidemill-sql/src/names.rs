@@ -25,8 +25,8 @@ use url::Url;
 use crate::folder::{self, Folder};
 use crate::format::{FileName, Format};
 use crate::location::{Location, ObjectUrl, Place};
-use crate::server_url::ServerUrl;
 use crate::session::Session;
+use crate::stores::server::{ServerUrl, examples, missing_feature};
 use crate::{Error, Result, shards};
 
 /// The settings that lead from a name to a file.
@@ -265,10 +265,14 @@ impl Names {
         if let Some((scheme, _)) = text.split_once("://") {
             return Err(Error::Unsupported {
                 what: format!("{}: a store of the kind {scheme}://", SecretUrl::new(text)),
-                hint: format!(
-                    "tables are read from files, from clickhouse and cql, and from {}",
-                    OBJECT_STORES.join(", ")
-                ),
+                hint: match missing_feature(text) {
+                    Some(feature) => format!("this build has no {feature}: build it with --features {feature}"),
+                    None => format!(
+                        "tables are read from files, from servers as {}, and from {}",
+                        examples(),
+                        OBJECT_STORES.map(|scheme| format!("{scheme}://")).join(", ")
+                    ),
+                },
             });
         }
         let mut chars = text.chars();

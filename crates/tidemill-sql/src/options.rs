@@ -11,8 +11,7 @@ use tidemill_riegeli::{FieldProjection, ReaderOptions, RecordType, RecordsMetada
 use tidemill_xbase::{Blank, CodePage, Deleted};
 
 use crate::names::Names;
-use crate::server_url::ServerUrl;
-use crate::sink::TableOptions;
+use crate::stores::server::{ServerUrl, TableOptions};
 use crate::{Error, Result};
 
 /// The settings of a [`Session`](crate::Session).

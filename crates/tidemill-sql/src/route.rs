@@ -11,8 +11,8 @@ use crate::format::Format;
 use crate::information_schema;
 use crate::location::{Location, Place};
 use crate::lowering::query_of;
-use crate::server_url::ServerUrl;
 use crate::session::Session;
+use crate::stores::server::ServerUrl;
 use crate::{Error, Result, dialect, scope};
 
 /// Who answers a text.

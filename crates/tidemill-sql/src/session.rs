@@ -38,8 +38,7 @@ use crate::plan_cache::{self, Key, PlanCache, Planned, Providers};
 use crate::route::{self, Route};
 use crate::scalars::{self, Surroundings};
 use crate::scope::{self, Bound};
-use crate::server_url::{ServerKind, ServerUrl};
-use crate::stores::Clients;
+use crate::stores::server::{ServerUrl, Servers, TableChange};
 use crate::yielding::YieldingJoins;
 use crate::{Error, Result, binary_functions, faults, lowering, planner_forms, stores, top_percent};
 
@@ -56,7 +55,7 @@ pub struct Session {
     without_files: OnceLock<SessionState>,
     damage: DamageLog,
     notes: DamageLog,
-    pub(crate) clients: Clients,
+    pub(crate) servers: Servers,
     pub(crate) connection: AdsConnection,
     pub(crate) plans: PlanCache,
 }
@@ -88,7 +87,7 @@ impl Session {
             config,
             damage: DamageLog::default(),
             notes: DamageLog::default(),
-            clients: Clients::default(),
+            servers: Servers::default(),
             connection: AdsConnection::default(),
             plans: PlanCache::default(),
         }
@@ -217,19 +216,13 @@ impl Session {
         }
     }
 
-    /// Has a ClickHouse server run a statement, in the server's own SQL. Rows come as the server sends them.
+    /// Has a server run a statement in its own SQL. Rows come as the server sends them.
     ///
     /// # Errors
     ///
     /// [`Error::Unsupported`] for a server of another kind; what the client and the server find wrong.
     pub async fn ask_server(&self, server: &ServerUrl, sql: &str) -> Result<Answer> {
-        match server.kind() {
-            ServerKind::ClickHouse => stores::clickhouse::answer(server, sql, &self.clients.clickhouse).await,
-            ServerKind::Cassandra => Err(Error::Unsupported {
-                what: format!("{server}: statements in CQL"),
-                hint: "tables of Cassandra can be named in statements of Tidemill's own SQL".to_owned(),
-            }),
-        }
+        self.servers.of(server)?.answer(server, sql).await
     }
 
     /// Answers a query over tables that another program lends for it. Nothing else is read.
@@ -285,12 +278,7 @@ impl Session {
             Route::Into(select) => Box::pin(self.select_into(*select, sql, values, options)).await,
             Route::Truncate(name) => Box::pin(self.truncate(&name, options)).await,
             Route::DropOnServer { server, if_exists } => {
-                let what = if if_exists {
-                    "DROP TABLE IF EXISTS"
-                } else {
-                    "DROP TABLE"
-                };
-                Box::pin(self.on_server(&server, what)).await
+                Box::pin(self.change_on_server(&server, TableChange::Drop { if_exists })).await
             }
             Route::Ads { kind, files } => ads::run(&text(kind), options, files, &self.connection).await,
         }
@@ -517,7 +505,7 @@ impl Session {
                 return stores::of_table(location, table, options, &self.damage);
             }
         }
-        stores::open(location, options, &self.damage, &self.clients, state).await
+        stores::open(location, options, &self.damage, &self.servers, state).await
     }
 
     /// How a statement would be answered, as indented lines: what is scanned, with which columns, filters and limits.
@@ -557,7 +545,7 @@ impl Session {
     ) -> Result<Answer> {
         let mut state = self.state_in_order();
         state.config_mut().options_mut().execution.collect_statistics = false;
-        let provider = stores::open(location, options, &self.damage, &self.clients, &state).await?;
+        let provider = stores::open(location, options, &self.damage, &self.servers, &state).await?;
         let mut physical = provider.scan(&state, None, &[], limit).await?;
         if limit.is_some() {
             physical = Arc::new(GlobalLimitExec::new(physical, 0, limit));
@@ -568,7 +556,7 @@ impl Session {
     /// How many rows a reader of the table finds under these settings.
     pub(crate) async fn count_under(&self, location: &Location, options: &SessionOptions) -> Result<u64> {
         let state = self.state_in_order();
-        let provider = stores::open(location, options, &self.damage, &self.clients, &state).await?;
+        let provider = stores::open(location, options, &self.damage, &self.servers, &state).await?;
         let physical = provider.scan(&state, Some(&Vec::new()), &[], None).await?;
         let mut answer = Answer::streamed(execute_stream(physical, state.task_ctx())?);
         let mut rows = 0;
@@ -599,14 +587,14 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::ClickHouse`] and [`Error::Cassandra`] when the server can't be asked.
+    /// [`Error::Server`] when the server can't be asked.
     pub async fn tables_of(&self, database: &ServerUrl) -> Result<Vec<Location>> {
-        stores::tables_of(database, &self.clients).await
+        stores::tables_of(database, &self.servers).await
     }
 
     async fn open(&self, location: &Location) -> Result<Arc<dyn TableProvider>> {
         let state = self.state();
-        stores::open(location, &self.options, &self.damage, &self.clients, &state).await
+        stores::open(location, &self.options, &self.damage, &self.servers, &state).await
     }
 }
 

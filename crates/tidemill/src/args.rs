@@ -30,6 +30,7 @@ pub(crate) enum Command {
     Salvage(SalvageArgs),
     Reindex(ReindexArgs),
     Recover(RecoverArgs),
+    #[cfg(feature = "bench")]
     Bench(BenchArgs),
     Tour(TourArgs),
 }
@@ -37,6 +38,7 @@ pub(crate) enum Command {
 /// Load tests: run workloads written in Rune against Cassandra, ClickHouse or tables, and measure throughput and latency.
 ///
 /// The same as the program tidemill-bench, with Latte's commands and options.
+#[cfg(feature = "bench")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
     #[command(flatten)]

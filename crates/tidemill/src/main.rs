@@ -22,7 +22,6 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Parser;
-use tidemill_bench::args::Cli;
 use tokio::runtime::Runtime;
 
 use crate::args::{Args, Command};
@@ -36,9 +35,10 @@ fn main() -> ExitCode {
         Err(error) => return misuse(&error),
     };
     // Load tests have threads and runtimes of their own.
+    #[cfg(feature = "bench")]
     if let Command::Bench(bench) = args.command {
         let (log, command) = (bench.log, bench.command);
-        return tidemill_bench::commands::main(Cli { log, command });
+        return tidemill_bench::commands::main(tidemill_bench::args::Cli { log, command });
     }
     panic::set_hook(Box::new(note_panic));
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -126,6 +126,7 @@ async fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Recover(args) => commands::recover::run(args),
         Command::Salvage(args) => commands::salvage::run(args).await,
         Command::Tour(args) => tour::run(args).await,
+        #[cfg(feature = "bench")]
         Command::Bench(_) => unreachable!("main has run it"),
     }
 }

@@ -12,9 +12,11 @@ pub(super) const ENGINES: [&str; 4] = [
 ];
 
 /// Crates that may name tokio; the others are blocking and are run on a pool by who calls them.
-const TOKIO: [&str; 8] = [
+const TOKIO: [&str; 9] = [
     "tidemill-clickhouse",
     "tidemill-cql",
+    // No code: features of dependencies.
+    "tidemill-features",
     "tidemill-sql",
     "tidemill-adbc",
     "tidemill-bench",

@@ -13,9 +13,9 @@
 //! The help calls the others subject to change; the rest of [`Kind`]'s are chosen here.
 
 use sqlparser::tokenizer::Location;
+use tidemill_trust::with_causes;
 use tidemill_xbase as xbase;
 
-use crate::error::with_causes;
 use crate::{ErrorCode, Refusal};
 
 /// The result of everything that runs SQL.

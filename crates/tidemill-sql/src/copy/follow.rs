@@ -31,10 +31,9 @@ use crate::engine::BATCHES_IN_FLIGHT;
 use crate::format::Format;
 use crate::location::{Location, Place};
 use crate::options::SessionOptions;
-use crate::server_url::ServerKind;
 use crate::session::Session;
 use crate::sink::{Position, Positions};
-use crate::stores::clickhouse::ServerTable;
+use crate::stores::server::examples;
 use crate::{Error, Result};
 
 /// How much of a table is copied before its position is kept: records of an xBase table, bytes of a Riegeli file.
@@ -89,9 +88,10 @@ impl Session {
         if !takes_rows {
             return Err(Error::Unsupported {
                 what: format!("{destination}: following into what rows, deleted ones too, are not added to"),
-                hint: "name a table as clickhouse://host/database/table or cql://host/keyspace/table, a .riegeli, or without deleted \
-                       records a .dbf"
-                    .to_owned(),
+                hint: format!(
+                    "name a table as {}, a .riegeli, or without deleted records a .dbf",
+                    examples()
+                ),
             });
         }
         let name = std::fs::canonicalize(file).map_err(Error::io(file, "find"))?;
@@ -148,13 +148,7 @@ impl Session {
     /// The name of a table as it is there, whatever the letters by which it was found; `None` where it is not there.
     async fn name_there(&self, table: &Location) -> Result<Option<String>> {
         match &table.place {
-            Place::Server(url) if url.kind() == ServerKind::ClickHouse => {
-                match ServerTable::find(url, &self.clients.clickhouse).await {
-                    Ok(found) => Ok(Some(found.table().to_owned())),
-                    Err(Error::NotFound { .. }) => Ok(None),
-                    Err(error) => Err(error),
-                }
-            }
+            Place::Server(url) => self.servers.of(url)?.find(url).await,
             Place::File(path) => Ok(path.exists().then(|| name_of(table))),
             _ => Ok(self.is_there(table).await?.then(|| name_of(table))),
         }
@@ -164,12 +158,7 @@ impl Session {
     /// the table keeps no longer.
     async fn rows_there(&self, table: &Location) -> Result<Option<u64>> {
         match &table.place {
-            Place::Server(url) if url.kind() == ServerKind::ClickHouse => {
-                let found = ServerTable::find(url, &self.clients.clickhouse).await?;
-                let rows = found.number(&format!("SELECT count() FROM {}", found.name())).await?;
-                let tells = rows == 0 || found.keeps_rows().await?;
-                Ok(tells.then_some(rows))
-            }
+            Place::Server(url) => self.servers.of(url)?.kept_rows(url).await,
             Place::File(_) => Ok(self.expected_rows(table).await?),
             _ => Ok(None),
         }

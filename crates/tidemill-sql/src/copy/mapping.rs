@@ -9,9 +9,8 @@ use tidemill_xbase::FieldSpec;
 use super::CopyOptions;
 use crate::format::Format;
 use crate::location::Location;
-use crate::server_url::{ServerKind, ServerUrl};
-use crate::sink::{TableOptions, new_columns, refuse_unwritable, without_mark};
-use crate::stores::clickhouse::ServerTable;
+use crate::sink::{refuse_unwritable, without_mark};
+use crate::stores::server::{ServerUrl, TableOptions};
 use crate::{Error, Result, Session};
 
 /// A column on its way into a copy.
@@ -89,7 +88,7 @@ pub(super) fn of_file(schema: &Schema, format: Format) -> Result<Vec<MappedColum
             .collect(),
         Format::Native => {
             let columns = fields().map(|field| {
-                let to = arrow_type::data_type(field).map_err(Error::clickhouse(field.name()))?;
+                let to = arrow_type::data_type(field).map_err(Error::native(field.name()))?;
                 Ok(mapped(field, to.to_string(), None))
             });
             columns.collect::<Result<_>>()?
@@ -105,28 +104,16 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::ClickHouse`], [`Error::Cassandra`] for a type that it has not, and when it cannot be asked.
+    /// [`Error::Server`] for a type that it has not, and when it cannot be asked.
     pub(super) async fn columns_of_new_table(
         &self,
         schema: &Schema,
         table: &ServerUrl,
         options: &TableOptions,
     ) -> Result<Vec<MappedColumn>> {
-        match table.kind() {
-            ServerKind::ClickHouse => {
-                let table = ServerTable::connect(table, &self.clients.clickhouse).await?;
-                let columns = new_columns(&table, schema, options).await?;
-                let columns = columns.iter();
-                Ok(columns.map(|(field, to)| mapped(field, to.to_string(), None)).collect())
-            }
-            ServerKind::Cassandra => {
-                let columns = schema.fields().iter().map(|field| {
-                    let to = tidemill_cql::arrow_type::column_type(field);
-                    Ok(mapped(field, to.map_err(Error::cassandra(field.name()))?, None))
-                });
-                columns.collect()
-            }
-        }
+        let columns = self.servers.of(table)?.new_columns(table, schema, options).await?;
+        let columns = columns.into_iter();
+        Ok(columns.map(|(field, to)| mapped(&field, to, None)).collect())
     }
 }
 

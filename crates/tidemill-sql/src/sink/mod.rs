@@ -3,17 +3,11 @@
 //! A [`Sink`] takes batches of one schema and makes a file or a stream of them. Streams (standard output) take the
 //! formats of [`StreamFormat`]; files take these and the ones that need a file of their own ([`file_sink`]).
 
-mod cassandra;
-mod clickhouse;
-mod fitting;
 mod json;
 mod native;
-mod order_key;
 mod parquet;
 mod positions;
-mod read_text;
 mod record_column;
-mod table;
 mod unwritable;
 
 use std::fs::File;
@@ -33,10 +27,7 @@ use tidemill_xbase::{
     CivilDate, CodePage, CreateOptions, DELETED_COLUMN, Dialect, FieldSpec, TableWriter, fits_header,
 };
 
-pub(crate) use self::clickhouse::{keeps_rows, new_columns};
 pub(crate) use self::positions::{Position, Positions};
-pub use self::table::TableOptions;
-pub(crate) use self::table::{Filling, IfThere, TableSink};
 pub(crate) use self::unwritable::refuse_unwritable;
 use crate::cast::cast_batch;
 use crate::format::Format;
@@ -175,7 +166,7 @@ pub(crate) fn file_sink(
                 format, path, schema, options,
             )?));
         }
-        Format::ClickHouse | Format::Cassandra => {
+        Format::Server(_) => {
             return Err(Error::Unsupported {
                 what: format!("{}: writing rows of a server's table to a file", path.display()),
                 hint: "name the server's table by its URL".to_owned(),

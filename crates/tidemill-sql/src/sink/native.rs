@@ -32,9 +32,7 @@ impl<W: Write> NativeSink<W> {
             ..BlockEncoder::default()
         };
         let types = schema.fields().iter().map(|field| arrow_type::data_type(field));
-        let types: Vec<DataType> = types
-            .collect::<Result<_, _>>()
-            .map_err(Error::clickhouse(path.display()))?;
+        let types: Vec<DataType> = types.collect::<Result<_, _>>().map_err(Error::native(path.display()))?;
         let fields = schema.fields().iter().zip(&types).map(|(field, data_type)| {
             let inner = match data_type {
                 DataType::Nullable(inner) => &**inner,
@@ -69,7 +67,7 @@ impl<W: Write> NativeSink<W> {
         let columns = columns.collect::<Result<_, _>>()?;
         let batch = RecordBatch::try_new_with_options(SchemaRef::clone(&self.schema), columns, &options)?;
         let written = self.writer.write_batch(&batch, &self.types);
-        written.map_err(Error::clickhouse(self.path.display()))
+        written.map_err(Error::native(self.path.display()))
     }
 }
 

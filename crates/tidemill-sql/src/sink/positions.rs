@@ -12,11 +12,10 @@ use arrow_schema::DataType;
 use tidemill_ads::sql::{StatementOptions, Value};
 use tidemill_ads::{Connection, Executed, Settings};
 
-use super::{Filling, IfThere, TableOptions, TableSink};
 use crate::ads_connection::blocking;
 use crate::location::{Location, Place};
-use crate::server_url::ServerUrl;
 use crate::session::Session;
+use crate::stores::server::{Filling, IfThere, ServerUrl, TableOptions};
 use crate::{Error, Result};
 
 /// The table. A row has a target, a source, and how far that was copied there; of several rows the one of the latest step counts.
@@ -184,20 +183,16 @@ impl<'s> Positions<'s> {
             order_by: "(target, source)".to_owned(),
             primary_key: Some("target, source".to_owned()),
         };
-        let (clients, schema) = (&self.session.clients, row.schema());
+        let schema = row.schema();
         let columns: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-        let mut sink = TableSink::begin(
-            table,
-            clients,
-            &schema,
-            &Filling {
-                columns: &columns,
-                making: &making,
-                there: IfThere::Add,
-                job: None,
-            },
-        )
-        .await?;
+        let filling = Filling {
+            columns: &columns,
+            making: &making,
+            there: IfThere::Add,
+            job: None,
+        };
+        let server = self.session.servers.of(table)?;
+        let mut sink = server.fill(table, &schema, &filling).await?;
         match sink.write(&row).await {
             Ok(()) => sink.finish().await.map(drop),
             Err(error) => {

@@ -1,80 +1,133 @@
-//! Tables of a Cassandra cluster.
+//! Cassandra: tables of a cluster by CQL.
 //!
-//! A scan reads the ring side by side in ranges of tokens, or, where conditions name the partitions that are wanted, those alone
-//! ([`condition`]). Its columns, its limit and these conditions are in the text of its statements, which EXPLAIN shows; what is
-//! left of the statement runs here. A scan that wants no columns but only rows to count has them counted by the cluster. Rows
-//! come in the order of their tokens, and in a partition in that of its clustering key.
+//! [Scans](scan) ask all nodes for their ranges of tokens, or for the partitions that [conditions](condition) name. A new table is
+//! [filled](sink) under its own name, since Cassandra renames none.
 
 mod condition;
+mod scan;
+mod sink;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
-use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{DataFusionError, Result as EngineResult};
-use datafusion::datasource::TableType;
-use datafusion::datasource::source::DataSourceExec;
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
-use datafusion::physical_plan::ExecutionPlan;
-use tidemill_cql::{Client, Options, Rows, Scan, Table};
-use tokio::sync::mpsc::Sender;
+use arrow_schema::{FieldRef, Schema, SchemaRef};
+use datafusion::catalog::TableProvider;
+use percent_encoding::percent_decode_str;
+use tidemill_cql::{Client, Options, Table};
 
-use self::condition::Key;
-use super::decimals::{widen, widened};
-use super::server_scan::{ServerRead, ServerScan, uncounted};
-use crate::location::{Location, Place};
-use crate::server_url::ServerUrl;
+use self::sink::CassandraSink;
+use super::server::{Filling, Kind, ServerStore, ServerUrl, TableChange, TableOptions, TableSink};
+use crate::answer::Answer;
+use crate::error::Fault;
 use crate::{Error, Result};
 
-pub(super) async fn open(location: &Location, clients: &Clients) -> Result<Arc<dyn TableProvider>> {
-    let Place::Server(url) = &location.place else {
-        return Err(Error::Unsupported {
-            what: format!("{location}: a Cassandra table in a file"),
-            hint: "name the table as cql://host/keyspace/table".to_owned(),
+pub(super) const KIND: Kind = Kind {
+    scheme: "cql",
+    name: "cassandra",
+    container: "keyspace",
+    store: || Box::new(Cassandra::default()),
+};
+
+/// The clusters that a session asks.
+#[derive(Debug, Default)]
+struct Cassandra(Clients);
+
+#[async_trait::async_trait]
+impl ServerStore for Cassandra {
+    async fn open(&self, table: &ServerUrl) -> Result<Arc<dyn TableProvider>> {
+        scan::open(NamedTable::connect(table, &self.0).await?).await
+    }
+
+    async fn tables_of(&self, keyspace: &ServerUrl) -> Result<Vec<String>> {
+        let named = NamedTable::connect(keyspace, &self.0).await?;
+        let names = named.client.tables(&named.keyspace).await;
+        names.map_err(error_at(&named.place))
+    }
+
+    async fn find(&self, table: &ServerUrl) -> Result<Option<String>> {
+        let named = NamedTable::connect(table, &self.0).await?;
+        match named.find().await {
+            Ok(_) => Ok(Some(
+                percent_decode_str(table.last_part()).decode_utf8_lossy().into_owned(),
+            )),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn answer(&self, cluster: &ServerUrl, _statement: &str) -> Result<Answer> {
+        Err(Error::Unsupported {
+            what: format!("{cluster}: statements in CQL"),
+            hint: "tables of Cassandra can be named in statements of Tidemill's own SQL".to_owned(),
+        })
+    }
+
+    async fn change(&self, table: &ServerUrl, change: TableChange) -> Result<()> {
+        Err(Error::Unsupported {
+            what: format!("{table}: {change}"),
+            hint: "this is done for tables of xBase and of ClickHouse; cqlsh does it for Cassandra".to_owned(),
+        })
+    }
+
+    async fn new_columns(
+        &self,
+        _table: &ServerUrl,
+        schema: &Schema,
+        _options: &TableOptions,
+    ) -> Result<Vec<(FieldRef, String)>> {
+        let columns = schema.fields().iter().map(|field| {
+            let to = tidemill_cql::arrow_type::column_type(field);
+            Ok((Arc::clone(field), to.map_err(error_at(field.name()))?))
         });
-    };
-    let named = NamedTable::connect(url, clients).await?;
-    let table = Arc::new(named.find().await?);
-    Ok(Arc::new(CassandraTable {
-        schema: widened(&table.schema()),
-        key: Key::new(&table),
-        place: named.place,
-        table,
-    }))
+        columns.collect()
+    }
+
+    async fn fill(&self, table: &ServerUrl, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Box<dyn TableSink>> {
+        let named = NamedTable::connect(table, &self.0).await?;
+        Ok(Box::new(CassandraSink::begin(named, schema, filling).await?))
+    }
 }
 
-/// The names of a keyspace's tables, in order.
-pub(super) async fn tables_of(keyspace: &ServerUrl, clients: &Clients) -> Result<Vec<String>> {
-    let named = NamedTable::connect(keyspace, clients).await?;
-    let names = named.client.tables(&named.keyspace).await;
-    names.map_err(Error::cassandra(&named.place))
+/// What the client and the cluster find wrong.
+fn error_at(place: impl std::fmt::Display) -> impl FnOnce(tidemill_cql::Error) -> Error {
+    use tidemill_cql::Error as E;
+    let place = place.to_string();
+    move |error| Error::Server {
+        place,
+        fault: match error {
+            E::Unsupported { .. } => Fault::Unsupported,
+            E::NotFound { .. } => Fault::NotFound,
+            E::Url { .. } => Fault::Statement,
+            E::Value { .. } | E::Corrupt { .. } | E::Arrow(_) => Fault::Value,
+            _ => Fault::Io,
+        },
+        is_of_connection: matches!(error, E::Connect { .. }),
+        error: Box::new(error),
+    }
 }
 
 /// The clients of a session, by cluster and user.
 #[derive(Debug, Default)]
-pub(crate) struct Clients(tokio::sync::Mutex<HashMap<String, Client>>);
+pub(super) struct Clients(tokio::sync::Mutex<HashMap<String, Client>>);
 
 /// A connection to a cluster, and the name of a table there.
-pub(crate) struct NamedTable {
-    pub(crate) client: Client,
+pub(super) struct NamedTable {
+    pub(super) client: Client,
     /// The URL without its password.
-    pub(crate) place: String,
-    pub(crate) keyspace: String,
-    pub(crate) table: String,
+    pub(super) place: String,
+    pub(super) keyspace: String,
+    pub(super) table: String,
 }
 
 impl NamedTable {
-    pub(crate) async fn connect(url: &ServerUrl, clients: &Clients) -> Result<Self> {
+    pub(super) async fn connect(url: &ServerUrl, clients: &Clients) -> Result<Self> {
         let place = url.to_string();
-        let (options, path) = Options::parse(url.as_str()).map_err(Error::cassandra(&place))?;
+        let (options, path) = Options::parse(url.as_str()).map_err(error_at(&place))?;
         let mut clients = clients.0.lock().await;
         let client = match clients.get(&url.client()) {
             Some(client) => client.clone(),
             None => {
-                let client = Client::connect(options).await.map_err(Error::cassandra(&place))?;
+                let client = Client::connect(options).await.map_err(error_at(&place))?;
                 clients.insert(url.client(), client.clone());
                 client
             }
@@ -88,114 +141,18 @@ impl NamedTable {
     }
 
     /// The table that is there, whose name may differ in case.
-    pub(crate) async fn find(&self) -> Result<Table> {
+    pub(super) async fn find(&self) -> Result<Table> {
         let found = self.client.table(&self.keyspace, &self.table).await;
-        found.map_err(Error::cassandra(&self.place))
-    }
-}
-
-struct CassandraTable {
-    table: Arc<Table>,
-    /// The URL without its password.
-    place: String,
-    schema: SchemaRef,
-    key: Key,
-}
-
-impl fmt::Debug for CassandraTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CassandraTable")
-            .field("place", &self.place)
-            .finish_non_exhaustive()
-    }
-}
-
-#[async_trait::async_trait]
-impl TableProvider for CassandraTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    async fn scan(
-        &self,
-        _state: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
-        limit: Option<usize>,
-    ) -> EngineResult<Arc<dyn ExecutionPlan>> {
-        let projection = projection.map_or_else(|| (0..self.schema.fields().len()).collect(), Clone::clone);
-        let restriction = self.key.restrict(&filters.iter().collect::<Vec<_>>());
-        if restriction.taken.contains(&false) {
-            return Err(DataFusionError::Internal(format!(
-                "{}: a condition that was promised to the cluster",
-                self.place
-            )));
-        }
-        let rows = restriction.parts.map_or(Rows::All, Rows::Where);
-        let scan = Scan::new(Arc::clone(&self.table), &projection, rows);
-        let scan = scan.map_err(|error| DataFusionError::External(Box::new(Error::cassandra(&self.place)(error))))?;
-        let scan = CassandraScan {
-            scan: scan.limit(limit.map(|limit| limit as u64)),
-            place: self.place.clone(),
-            projected: Arc::new(self.schema.project(&projection)?),
-        };
-        Ok(DataSourceExec::from_data_source(ServerScan(scan)))
-    }
-
-    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
-        let pushed = self.key.restrict(filters).taken.into_iter().map(|taken| match taken {
-            true => TableProviderFilterPushDown::Exact,
-            false => TableProviderFilterPushDown::Unsupported,
-        });
-        Ok(pushed.collect())
-    }
-}
-
-/// The read of a table.
-#[derive(Clone)]
-struct CassandraScan {
-    scan: Scan,
-    place: String,
-    projected: SchemaRef,
-}
-
-#[async_trait::async_trait]
-impl ServerRead for CassandraScan {
-    const NAME: &'static str = "CassandraScan";
-
-    fn place(&self) -> &str {
-        &self.place
-    }
-
-    fn query(&self) -> String {
-        self.scan.text()
-    }
-
-    fn schema(&self) -> &SchemaRef {
-        &self.projected
-    }
-
-    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
-        let failed = || Error::cassandra(&self.place);
-        if self.projected.fields().is_empty() {
-            let count = self.scan.count().await.map_err(failed())?;
-            for rows in uncounted(&self.projected, count) {
-                if sender.send(rows.map_err(Into::into)).await.is_err() {
-                    break;
-                }
-            }
-            return Ok(());
-        }
-        let mut batches = self.scan.batches();
-        while let Some(batch) = batches.next().await.map_err(failed())? {
-            if sender.send(Ok(widen(batch, &self.projected)?)).await.is_err() {
-                break;
-            }
-        }
-        Ok(())
+        found.map_err(|error| match error {
+            tidemill_cql::Error::NotFound {
+                kind: "table",
+                name,
+                hint,
+            } => Error::NotFound {
+                name: format!("{}: {name}", self.place),
+                hint,
+            },
+            error => error_at(&self.place)(error),
+        })
     }
 }

@@ -1,7 +1,9 @@
 //! One module a store: from a [`Location`] to a table that the planner can scan.
 
-pub(crate) mod cassandra;
-pub(crate) mod clickhouse;
+#[cfg(feature = "cassandra")]
+mod cassandra;
+#[cfg(feature = "clickhouse")]
+mod clickhouse;
 mod decimals;
 mod files;
 pub(crate) mod lent;
@@ -9,7 +11,7 @@ mod native;
 pub(crate) mod object;
 mod records;
 mod riegeli;
-mod server_scan;
+pub(crate) mod server;
 mod xbase;
 
 use std::sync::Arc;
@@ -19,12 +21,12 @@ use datafusion::catalog::TableProvider;
 use datafusion::execution::SessionState;
 use tidemill_xbase::Table;
 
+use self::server::{ServerUrl, Servers};
 use crate::damage::DamageLog;
 use crate::engine::Batches;
 use crate::format::Format;
 use crate::location::{Location, Place};
 use crate::options::SessionOptions;
-use crate::server_url::{ServerKind, ServerUrl};
 use crate::{Error, Result};
 
 /// Opens the table at `location`.
@@ -32,7 +34,7 @@ pub(crate) async fn open(
     location: &Location,
     options: &SessionOptions,
     damage: &DamageLog,
-    clients: &Clients,
+    servers: &Servers,
     state: &SessionState,
 ) -> Result<Arc<dyn TableProvider>> {
     if location.place == Place::StandardInput {
@@ -41,29 +43,24 @@ pub(crate) async fn open(
             hint: "copy it to a file, which can be asked".to_owned(),
         });
     }
+    if let Place::Server(table) = &location.place {
+        return servers.of(table)?.open(table).await;
+    }
     match location.format {
         Format::Xbase => xbase::open(location, options, damage).await,
         Format::Riegeli | Format::ArrayRecord | Format::TfRecord => riegeli::open(location, options, damage).await,
         Format::Native => native::open(location).await,
-        Format::ClickHouse => clickhouse::open(location, &clients.clickhouse).await,
-        Format::Cassandra => cassandra::open(location, &clients.cassandra).await,
         Format::Parquet | Format::Arrow | Format::Csv | Format::JsonLines => files::open(location, state).await,
+        Format::Server(kind) => Err(Error::Unsupported {
+            what: format!("{location}: a table of {kind} in a file"),
+            hint: format!("name the table as {}", kind.example()),
+        }),
     }
 }
 
-/// The clients of a session, by server and user: what one statement connected to, the next uses.
-#[derive(Debug, Default)]
-pub(crate) struct Clients {
-    pub(crate) clickhouse: clickhouse::Clients,
-    pub(crate) cassandra: cassandra::Clients,
-}
-
 /// The tables of a database or keyspace, in the order of their names.
-pub(crate) async fn tables_of(database: &ServerUrl, clients: &Clients) -> Result<Vec<Location>> {
-    let names = match database.kind() {
-        ServerKind::ClickHouse => clickhouse::tables_of(database, &clients.clickhouse).await?,
-        ServerKind::Cassandra => cassandra::tables_of(database, &clients.cassandra).await?,
-    };
+pub(crate) async fn tables_of(database: &ServerUrl, servers: &Servers) -> Result<Vec<Location>> {
+    let names = servers.of(database)?.tables_of(database).await?;
     names
         .iter()
         .map(|name| Location::server(database.with_table(name)))

@@ -24,7 +24,7 @@ pub(super) async fn open(location: &Location) -> Result<Arc<dyn TableProvider>> 
         let first = blocks(&path)?
             .next()
             .transpose()
-            .map_err(Error::clickhouse(path.display()))?;
+            .map_err(Error::native(path.display()))?;
         let Some(Block { batch, .. }) = first else {
             return Err(Error::Unsupported {
                 what: format!("{part}: a table without a block, and so without columns,"),
@@ -122,7 +122,7 @@ impl Iterator for Rows {
         }
         let batch = match self.blocks.next()? {
             Ok(block) => self.chosen(block),
-            Err(error) => Err(Error::clickhouse(self.path.display())(error)),
+            Err(error) => Err(Error::native(self.path.display())(error)),
         };
         if batch.is_err() {
             self.left = 0;

@@ -4,9 +4,15 @@
 //! `AWS_ENDPOINT`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on. Source of the names: object_store, the
 //! `from_env` functions of its builders.
 
+#[cfg(not(feature = "objects"))]
+mod absent;
+#[cfg(feature = "objects")]
 mod bridge;
+#[cfg(feature = "objects")]
 mod budget;
+#[cfg(feature = "objects")]
 mod remote;
+#[cfg(feature = "objects")]
 mod upload;
 
 use std::collections::HashSet;
@@ -25,7 +31,13 @@ use tidemill_riegeli::{SharedSource, Source};
 use tokio::runtime::Handle;
 use url::Url;
 
-use self::bridge::Bridge;
+#[cfg(not(feature = "objects"))]
+use self::absent::open;
+#[cfg(not(feature = "objects"))]
+pub(crate) use self::absent::{abort_uploads, check_place, put};
+#[cfg(feature = "objects")]
+use self::bridge::open;
+#[cfg(feature = "objects")]
 pub(crate) use self::upload::{abort_uploads, check_place, put};
 use crate::format::Format;
 use crate::location::ObjectUrl;
@@ -140,10 +152,9 @@ pub(crate) struct Object {
 
 impl Object {
     pub(crate) fn open(url: &ObjectUrl) -> Result<Self> {
-        let (store, path) = remote::open(url.url()).map_err(|error| refused(url, "open")(bridge::of_remote(error)))?;
-        let path = ObjectPath::parse(path.as_ref()).map_err(|error| refused(url, "open")(error.into()))?;
+        let (store, path) = open(url)?;
         Ok(Self {
-            store: Arc::new(Bridge::new(store)),
+            store,
             path,
             url: url.clone(),
             size: None,
@@ -277,12 +288,12 @@ fn refused(url: &ObjectUrl, action: &'static str) -> impl FnOnce(object_store::E
     let url = url.secret();
     move |error| {
         refused(io::Error::other(
-            url.scrub(&tidemill_cql::with_causes(&error).to_string()),
+            url.scrub(&tidemill_trust::with_causes(&error).to_string()),
         ))
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "objects"))]
 mod tests {
     use super::*;
 

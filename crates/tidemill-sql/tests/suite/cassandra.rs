@@ -4,7 +4,7 @@ use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
-use tidemill_sql::{CopyOptions, Error, Format, Location, ServerUrl, Session, SessionOptions, TableOptions};
+use tidemill_sql::{CopyOptions, Error, Location, ServerUrl, Session, SessionOptions, TableOptions};
 use tidemill_testkit::Cassandra;
 
 use crate::destination;
@@ -247,7 +247,7 @@ async fn tables_come_back_as_they_went() {
         let made = session.copy_query(rows, &first, &CopyOptions::default(), |_| {}).await;
         made.expect("made");
         let there = table(&session, &format!("db.from_{extension}")).await;
-        assert_eq!(there.format, Format::Cassandra);
+        assert_eq!(there.format.to_string(), "cassandra");
         let copied = session.copy(&first, &there, &making("N"), |_| {}).await;
         assert_eq!(copied.unwrap_or_else(|error| panic!("{extension}: {error}")).rows, 3);
         let second = place("second");

@@ -4,6 +4,7 @@
 //! tables, value by value.
 
 mod books;
+#[cfg(feature = "bench")]
 mod load_test;
 mod questions;
 mod report;
@@ -97,6 +98,7 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
         agree &= ask_again(&itself, &questions, &mut answers, &mut report).await?;
     }
 
+    #[cfg(feature = "bench")]
     if args.dir.is_none() && args.load_test > 0 {
         heading("The books under load")?;
         let tested = Instant::now();

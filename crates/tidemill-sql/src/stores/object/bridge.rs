@@ -19,6 +19,16 @@ use object_store::{
 };
 use object_store_remote as remote;
 
+use super::{refused, remote as store};
+use crate::location::ObjectUrl;
+
+/// The store that has an object, and the object's path there.
+pub(super) fn open(url: &ObjectUrl) -> crate::Result<(Arc<dyn ObjectStore>, Path)> {
+    let (store, path) = store::open(url.url()).map_err(|error| refused(url, "open")(of_remote(error)))?;
+    let path = Path::parse(path.as_ref()).map_err(|error| refused(url, "open")(error.into()))?;
+    Ok((Arc::new(Bridge::new(store)), path))
+}
+
 /// Reads a store on the network. Nothing is written through it.
 #[derive(Debug)]
 pub(super) struct Bridge {
@@ -34,7 +44,7 @@ struct Told {
 }
 
 impl Bridge {
-    pub(super) fn new(store: Arc<dyn remote::ObjectStore>) -> Self {
+    fn new(store: Arc<dyn remote::ObjectStore>) -> Self {
         Self {
             store,
             told: Mutex::default(),

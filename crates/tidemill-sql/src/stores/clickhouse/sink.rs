@@ -13,15 +13,15 @@ use tidemill_clickhouse::packet::server::ServerHello;
 use tidemill_clickhouse::{DataType, arrow_type, sql_text};
 use uuid::Uuid;
 
-use super::fitting::fitted;
-use super::order_key::{spelled, with_key};
-use super::table::{Filling, IfThere, TableOptions};
+use super::error_at;
+use super::order_key::{is_ordered, spelled, with_key};
+use super::table::ServerTable;
 use crate::error::Left;
-use crate::server_url::ServerUrl;
-use crate::stores::clickhouse::{Clients, ServerTable};
+use crate::stores::server::fitting::fitted;
+use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
 
-pub(crate) struct ClickHouseSink {
+pub(super) struct ClickHouseSink {
     table: ServerTable,
     insert: Insert,
     /// The name of the table in the making, and whether it replaces another.
@@ -38,20 +38,14 @@ struct Draft {
 }
 
 impl ClickHouseSink {
-    /// Begins to fill the table at `url`. Without names of columns, rows are for all columns of the table.
-    pub(crate) async fn begin(
-        url: &ServerUrl,
-        clients: &Clients,
-        schema: &SchemaRef,
-        filling: &Filling<'_>,
-    ) -> Result<Self> {
+    /// Begins to fill the table. Without names of columns, rows are for all columns of the table.
+    pub(super) async fn begin(mut table: ServerTable, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Self> {
         let &Filling {
             columns,
             making: options,
             there,
             job,
         } = filling;
-        let mut table = ServerTable::connect(url, clients).await?;
         let mut draft = None;
         let adds = matches!(there, IfThere::Add | IfThere::GoOn);
         if !options.create || (adds && table.exists().await?) {
@@ -70,7 +64,7 @@ impl ClickHouseSink {
         if let Some(job) = job {
             insert = insert.query_id(format!("{job}{}", Uuid::new_v4().simple()));
         }
-        let begun = insert.begin().await.map_err(Error::clickhouse(table.place()));
+        let begun = insert.begin().await.map_err(error_at(table.place()));
         match (begun, draft) {
             (Ok(insert), draft) => Ok(Self {
                 table,
@@ -85,41 +79,48 @@ impl ClickHouseSink {
             (Err(error), None) => Err(error),
         }
     }
+}
 
-    /// The columns that are expected, in order.
-    pub(crate) fn columns(&self) -> Vec<String> {
+#[async_trait::async_trait]
+impl TableSink for ClickHouseSink {
+    fn columns(&self) -> Vec<String> {
         let schema = self.insert.schema();
         schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    pub(crate) async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+    async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let fitted = fitted(batch, &self.insert.schema(), self.table.place(), self.rows)?;
         self.rows += batch.num_rows() as u64;
         let written = self.insert.write(&fitted).await;
-        written.map_err(Error::clickhouse(self.table.place()))
+        written.map_err(error_at(self.table.place()))
     }
 
-    /// Waits until the server has all rows, counts those of a table that was made, and gives it its name.
-    pub(crate) async fn finish(self) -> Result<u64> {
-        let failed = || Error::clickhouse(self.table.place());
-        let Some(draft) = self.draft else {
-            return Ok(self.insert.finish().await.map_err(failed())?.rows);
+    /// A table that was made gets its name.
+    async fn finish(self: Box<Self>) -> Result<u64> {
+        let Self {
+            table, insert, draft, ..
+        } = *self;
+        let inserted = insert.finish().await.map_err(error_at(table.place()));
+        let Some(draft) = draft else {
+            return Ok(inserted?.rows);
         };
-        let finished = match self.insert.finish().await.map_err(failed()) {
-            Ok(inserted) => draft.publish(&self.table, inserted.rows).await.map(|()| inserted.rows),
+        let finished = match inserted {
+            Ok(inserted) => draft.publish(&table, inserted.rows).await.map(|()| inserted.rows),
             Err(error) => Err(error),
         };
         if finished.is_err() {
-            draft.drop(&self.table).await;
+            draft.drop(&table).await;
         }
         finished
     }
 
-    /// Leaves nothing of a table that was made.
-    pub(crate) async fn give_up(self) {
-        drop(self.insert);
-        if let Some(draft) = self.draft {
-            draft.drop(&self.table).await;
+    async fn give_up(self: Box<Self>) {
+        let Self {
+            table, insert, draft, ..
+        } = *self;
+        drop(insert);
+        if let Some(draft) = draft {
+            draft.drop(&table).await;
         }
     }
 }
@@ -176,7 +177,7 @@ async fn make_table(table: &ServerTable, name: &str, schema: &SchemaRef, options
     let columns = columns
         .iter()
         .map(|(field, data_type)| format!("{} {data_type}", sql_text::name(field.name())));
-    let order = match options.is_ordered() {
+    let order = match is_ordered(options) {
         true => format!(" ORDER BY {}", options.order_by),
         false => String::new(),
     };
@@ -186,12 +187,12 @@ async fn make_table(table: &ServerTable, name: &str, schema: &SchemaRef, options
 }
 
 /// The columns of a table that is made, among the types that its server has.
-pub(crate) async fn new_columns(
+pub(super) async fn new_columns(
     table: &ServerTable,
     schema: &Schema,
     options: &TableOptions,
 ) -> Result<Vec<(FieldRef, DataType)>> {
-    let failed = || Error::clickhouse(table.place());
+    let failed = || error_at(table.place());
     let hello = table.client().server().await.map_err(failed())?;
     let mut columns = Vec::new();
     for field in with_key(schema, &spelled(options, schema)).fields() {
@@ -202,7 +203,7 @@ pub(crate) async fn new_columns(
 }
 
 /// Whether an engine keeps each row: others merge rows of one key, or keep none.
-pub(crate) fn keeps_rows(engine: &str) -> bool {
+pub(super) fn keeps_rows(engine: &str) -> bool {
     let name = engine.split('(').next().unwrap_or_default().trim();
     let name = name.strip_prefix("Replicated").unwrap_or(name);
     ["MergeTree", "Memory", "Log", "TinyLog", "StripeLog"].contains(&name)

@@ -10,11 +10,16 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
 
 use tidemill_clickhouse::sql_text;
 
-use super::TableOptions;
+use crate::stores::server::TableOptions;
+
+/// Whether the engine of a table keeps its rows in an order.
+pub(super) fn is_ordered(options: &TableOptions) -> bool {
+    options.engine.contains("MergeTree")
+}
 
 /// The options with the names of the key, and of the engine's arguments, as the columns spell them: in whatever case they were given. A
 /// name that fits no column, or several, stays as it is.
-pub(crate) fn spelled(options: &TableOptions, schema: &Schema) -> TableOptions {
+pub(super) fn spelled(options: &TableOptions, schema: &Schema) -> TableOptions {
     TableOptions {
         order_by: spelled_names(&options.order_by, schema),
         engine: spelled_names(&options.engine, schema),
@@ -49,9 +54,9 @@ fn spelled_names(key: &str, schema: &Schema) -> String {
 }
 
 /// The schema with the columns of the key, and those that the engine tells rows of one key apart by, free of NULLs.
-pub(crate) fn with_key(schema: &Schema, options: &TableOptions) -> Schema {
+pub(super) fn with_key(schema: &Schema, options: &TableOptions) -> Schema {
     let mut never_null = Vec::new();
-    if options.is_ordered() {
+    if is_ordered(options) {
         never_null = columns(&options.order_by);
         let tells_apart = ["ReplacingMergeTree", "CollapsingMergeTree"];
         if tells_apart.iter().any(|engine| options.engine.contains(engine)) {

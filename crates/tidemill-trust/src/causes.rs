@@ -19,7 +19,7 @@ use std::error::Error;
 /// }
 ///
 /// let error = Connecting(std::io::Error::other("the cable is cut"));
-/// assert_eq!(tidemill_client::with_causes(&error), "cannot connect: the cable is cut");
+/// assert_eq!(tidemill_trust::with_causes(&error), "cannot connect: the cable is cut");
 /// ```
 pub fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();

@@ -14,7 +14,7 @@ use super::read_text::first_loss;
 use crate::{Error, Result};
 
 /// The batch with the columns that are expected, whose rows are behind `before` others.
-pub(super) fn fitted(batch: &RecordBatch, expected: &SchemaRef, place: &str, before: u64) -> Result<RecordBatch> {
+pub(crate) fn fitted(batch: &RecordBatch, expected: &SchemaRef, place: &str, before: u64) -> Result<RecordBatch> {
     let found = batch.schema();
     if let Some(surplus) = found
         .fields()
@@ -64,7 +64,7 @@ pub(super) fn fitted(batch: &RecordBatch, expected: &SchemaRef, place: &str, bef
 }
 
 /// The column of this name, in any case where none is spelled so.
-pub(super) fn column_of(schema: &SchemaRef, name: &str) -> Option<usize> {
+pub(crate) fn column_of(schema: &SchemaRef, name: &str) -> Option<usize> {
     schema.index_of(name).ok().or_else(|| {
         let mut fitting = schema
             .fields()
@@ -131,7 +131,7 @@ fn as_text(value: &ArrayRef) -> String {
     array_value_to_string(value, 0).unwrap_or_else(|error| error.to_string())
 }
 
-pub(super) fn unfit(place: &str, column: &str, why: impl std::fmt::Display) -> Error {
+pub(crate) fn unfit(place: &str, column: &str, why: impl std::fmt::Display) -> Error {
     Error::Unsupported {
         what: format!("{place}: column {column}: {why}: this insert"),
         hint: "give the columns the types and names of the table with a SELECT".to_owned(),

@@ -11,14 +11,13 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 use tidemill_cql::{Insert, Rows, Scan, Table, accepts, arrow_type};
 
-use super::fitting::{column_of, fitted, unfit};
-use super::table::{IfThere, TableOptions};
+use super::{NamedTable, error_at};
 use crate::error::Left;
-use crate::server_url::ServerUrl;
-use crate::stores::cassandra::{Clients, NamedTable};
+use crate::stores::server::fitting::{column_of, fitted, unfit};
+use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
 
-pub(crate) struct CassandraSink {
+pub(super) struct CassandraSink {
     insert: Insert,
     /// The URL without its password.
     place: String,
@@ -30,21 +29,19 @@ pub(crate) struct CassandraSink {
 }
 
 impl CassandraSink {
-    /// Begins to fill the table at `url`, as [`TableSink::begin`](super::TableSink::begin).
-    pub(crate) async fn begin(
-        url: &ServerUrl,
-        clients: &Clients,
-        schema: &SchemaRef,
-        columns: &[String],
-        options: &TableOptions,
-        there: IfThere,
-    ) -> Result<Self> {
-        let named = NamedTable::connect(url, clients).await?;
+    /// Begins to fill the table.
+    pub(super) async fn begin(named: NamedTable, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Self> {
+        let &Filling {
+            columns,
+            making: options,
+            there,
+            ..
+        } = filling;
         let found = named
             .client
             .tables(&named.keyspace)
             .await
-            .map_err(Error::cassandra(&named.place))?;
+            .map_err(error_at(&named.place))?;
         let is_there = found.contains(&named.table);
         let (table, is_made) = if !options.create || (there == IfThere::Add && is_there) {
             (named.find().await?, false)
@@ -102,7 +99,7 @@ impl CassandraSink {
             .client
             .create_table(&named.keyspace, &named.table, schema, key)
             .await;
-        made.map_err(Error::cassandra(place))
+        made.map_err(error_at(place))
     }
 
     /// The insert, and the names of the columns as the rows have them.
@@ -125,23 +122,24 @@ impl CassandraSink {
             found.ok_or_else(|| unfit(place, name, "the table has no such column"))
         };
         let places = names.iter().map(place_of).collect::<Result<Vec<_>>>()?;
-        let insert = Insert::begin(table, &places).await.map_err(Error::cassandra(place))?;
+        let insert = Insert::begin(table, &places).await.map_err(error_at(place))?;
         let names = places.iter().map(|place| known.field(*place).name().clone()).collect();
         Ok((insert, names))
     }
+}
 
-    /// The columns that are expected, in order.
-    pub(crate) fn columns(&self) -> Vec<String> {
+#[async_trait::async_trait]
+impl TableSink for CassandraSink {
+    fn columns(&self) -> Vec<String> {
         self.names.clone()
     }
 
-    pub(crate) async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+    async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let fitted = fitted(batch, &self.expected, &self.place, self.insert.rows())?;
-        self.insert.write(&fitted).await.map_err(Error::cassandra(&self.place))
+        self.insert.write(&fitted).await.map_err(error_at(&self.place))
     }
 
-    /// Counts the rows of a table that was made.
-    pub(crate) async fn finish(self) -> Result<u64> {
+    async fn finish(self: Box<Self>) -> Result<u64> {
         let written = self.insert.rows();
         if !self.is_made {
             return Ok(written);
@@ -150,7 +148,7 @@ impl CassandraSink {
             Ok(scan) => scan.count().await,
             Err(error) => Err(error),
         };
-        let checked = match counted.map_err(Error::cassandra(&self.place)) {
+        let checked = match counted.map_err(error_at(&self.place)) {
             Ok(found) if found == written => return Ok(written),
             Ok(found) if found < written => Err(Error::Unsupported {
                 what: format!("{}: {written} rows with {found} different primary keys", self.place),
@@ -168,8 +166,7 @@ impl CassandraSink {
         checked
     }
 
-    /// Leaves nothing of a table that was made.
-    pub(crate) async fn give_up(self) {
+    async fn give_up(self: Box<Self>) {
         if self.is_made {
             drop_again(self.insert.table()).await;
         }

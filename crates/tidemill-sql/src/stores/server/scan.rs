@@ -20,7 +20,7 @@ use crate::Result;
 
 /// What is asked of a server.
 #[async_trait::async_trait]
-pub(super) trait ServerRead: Clone + Send + Sync + 'static {
+pub(crate) trait ServerRead: Clone + Send + Sync + 'static {
     /// The name of the scan in EXPLAIN.
     const NAME: &'static str;
 
@@ -38,7 +38,7 @@ pub(super) trait ServerRead: Clone + Send + Sync + 'static {
 }
 
 /// A scan, as the physical plan holds it.
-pub(super) struct ServerScan<R>(pub(super) R);
+pub(crate) struct ServerScan<R>(pub(crate) R);
 
 impl<R: ServerRead> DataSource for ServerScan<R> {
     fn open(&self, _partition: usize, _context: Arc<TaskContext>) -> EngineResult<SendableRecordBatchStream> {
@@ -110,7 +110,7 @@ impl<R: ServerRead> fmt::Debug for ServerScan<R> {
 }
 
 /// So many rows without columns.
-pub(super) fn uncounted(
+pub(crate) fn uncounted(
     schema: &SchemaRef,
     count: u64,
 ) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send {

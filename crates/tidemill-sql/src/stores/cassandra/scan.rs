@@ -1,0 +1,143 @@
+//! A table as the planner scans it.
+//!
+//! A scan reads the ring in ranges of tokens, several at a time, or, where conditions name the partitions that are wanted, those alone
+//! (`condition.rs`). Its columns, its limit and these conditions are in the text of its statements, which EXPLAIN shows; what is
+//! left of the statement runs here. A scan that wants no columns but only rows to count has them counted by the cluster. Rows
+//! come in the order of their tokens, and in a partition in that of its clustering key.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::{DataFusionError, Result as EngineResult};
+use datafusion::datasource::TableType;
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+use datafusion::physical_plan::ExecutionPlan;
+use tidemill_cql::{Rows, Scan, Table};
+use tokio::sync::mpsc::Sender;
+
+use super::condition::Key;
+use super::{NamedTable, error_at};
+use crate::Result;
+use crate::stores::decimals::{widen, widened};
+use crate::stores::server::scan::{ServerRead, ServerScan, uncounted};
+
+/// The table as the planner scans it.
+pub(super) async fn open(named: NamedTable) -> Result<Arc<dyn TableProvider>> {
+    let table = Arc::new(named.find().await?);
+    Ok(Arc::new(CassandraTable {
+        schema: widened(&table.schema()),
+        key: Key::new(&table),
+        place: named.place,
+        table,
+    }))
+}
+
+struct CassandraTable {
+    table: Arc<Table>,
+    /// The URL without its password.
+    place: String,
+    schema: SchemaRef,
+    key: Key,
+}
+
+impl fmt::Debug for CassandraTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CassandraTable")
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait::async_trait]
+impl TableProvider for CassandraTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        _state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> EngineResult<Arc<dyn ExecutionPlan>> {
+        let projection = projection.map_or_else(|| (0..self.schema.fields().len()).collect(), Clone::clone);
+        let restriction = self.key.restrict(&filters.iter().collect::<Vec<_>>());
+        if restriction.taken.contains(&false) {
+            return Err(DataFusionError::Internal(format!(
+                "{}: a condition that was promised to the cluster",
+                self.place
+            )));
+        }
+        let rows = restriction.parts.map_or(Rows::All, Rows::Where);
+        let scan = Scan::new(Arc::clone(&self.table), &projection, rows);
+        let scan = scan.map_err(|error| DataFusionError::External(Box::new(error_at(&self.place)(error))))?;
+        let scan = CassandraScan {
+            scan: scan.limit(limit.map(|limit| limit as u64)),
+            place: self.place.clone(),
+            projected: Arc::new(self.schema.project(&projection)?),
+        };
+        Ok(DataSourceExec::from_data_source(ServerScan(scan)))
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
+        let pushed = self.key.restrict(filters).taken.into_iter().map(|taken| match taken {
+            true => TableProviderFilterPushDown::Exact,
+            false => TableProviderFilterPushDown::Unsupported,
+        });
+        Ok(pushed.collect())
+    }
+}
+
+/// The read of a table.
+#[derive(Clone)]
+struct CassandraScan {
+    scan: Scan,
+    place: String,
+    projected: SchemaRef,
+}
+
+#[async_trait::async_trait]
+impl ServerRead for CassandraScan {
+    const NAME: &'static str = "CassandraScan";
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn query(&self) -> String {
+        self.scan.text()
+    }
+
+    fn schema(&self) -> &SchemaRef {
+        &self.projected
+    }
+
+    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
+        let failed = || error_at(&self.place);
+        if self.projected.fields().is_empty() {
+            let count = self.scan.count().await.map_err(failed())?;
+            for rows in uncounted(&self.projected, count) {
+                if sender.send(rows.map_err(Into::into)).await.is_err() {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let mut batches = self.scan.batches();
+        while let Some(batch) = batches.next().await.map_err(failed())? {
+            if sender.send(Ok(widen(batch, &self.projected)?)).await.is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,209 @@
+//! Servers whose tables are stores.
+//!
+//! A kind of server is a folder beside this file, and a line in [`KINDS`]: a [`Kind`], which names it, and a [`ServerStore`], which is
+//! asked for its tables. Nothing else names one.
+
+#[cfg(any(feature = "cassandra", feature = "clickhouse"))]
+pub(super) mod fitting;
+#[cfg(any(feature = "cassandra", feature = "clickhouse"))]
+mod read_text;
+#[cfg(any(feature = "cassandra", feature = "clickhouse"))]
+pub(super) mod scan;
+mod sink;
+mod url;
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_schema::{FieldRef, Schema, SchemaRef};
+use datafusion::catalog::TableProvider;
+
+pub use self::sink::TableOptions;
+pub(crate) use self::sink::{Filling, IfThere, TableSink};
+pub use self::url::ServerUrl;
+use crate::answer::Answer;
+use crate::{Error, Result};
+
+/// The kinds of servers in this build.
+const KINDS: &[&Kind] = &[
+    #[cfg(feature = "clickhouse")]
+    &super::clickhouse::KIND,
+    #[cfg(feature = "cassandra")]
+    &super::cassandra::KIND,
+];
+
+/// The kinds that a build may leave out: the scheme of their URLs, and the feature of this crate that has them.
+const FEATURES: &[(&str, &str)] = &[("clickhouse", "clickhouse"), ("cql", "cassandra")];
+
+/// What a kind of server is called, and how a session begins with it.
+pub(super) struct Kind {
+    /// The scheme of its URLs, in lower case.
+    pub(super) scheme: &'static str,
+    /// Its name as a format: `clickhouse`.
+    pub(super) name: &'static str,
+    /// What its tables are in: a database, a keyspace.
+    pub(super) container: &'static str,
+    /// A store that has no connections yet.
+    pub(super) store: fn() -> Box<dyn ServerStore>,
+}
+
+/// A kind of server that has tables.
+#[derive(Clone, Copy)]
+pub struct ServerKind(&'static Kind);
+
+impl ServerKind {
+    /// The kind that a scheme tells, in any case.
+    fn of_scheme(scheme: &str) -> Option<Self> {
+        let mut kinds = KINDS.iter();
+        kinds
+            .find(|kind| scheme.eq_ignore_ascii_case(kind.scheme))
+            .map(|kind| Self(kind))
+    }
+
+    /// What the URL of a table looks like: `clickhouse://host/database/table`.
+    pub(crate) fn example(self) -> String {
+        let Kind { scheme, container, .. } = self.0;
+        format!("{scheme}://host/{container}/table")
+    }
+
+    /// What its tables are in: `database`.
+    pub(crate) fn container(self) -> &'static str {
+        self.0.container
+    }
+}
+
+/// The feature of this crate that a URL needs and the build has not.
+pub(crate) fn missing_feature(url: &str) -> Option<&'static str> {
+    let (scheme, _) = url.split_once("://")?;
+    let mut features = FEATURES.iter();
+    let (_, feature) = features.find(|(known, _)| scheme.eq_ignore_ascii_case(known))?;
+    ServerKind::of_scheme(scheme).is_none().then_some(feature)
+}
+
+/// What the URLs of tables look like, as messages list them.
+pub(crate) fn examples() -> String {
+    let examples = KINDS.iter().map(|kind| ServerKind(kind).example());
+    examples.collect::<Vec<_>>().join(" or ")
+}
+
+impl PartialEq for ServerKind {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.scheme == other.0.scheme
+    }
+}
+
+impl Eq for ServerKind {}
+
+impl fmt::Display for ServerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+impl fmt::Debug for ServerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ServerKind({self})")
+    }
+}
+
+/// The servers of one kind that a session asks. Connections are kept: what one statement connected to, the next uses.
+///
+/// All errors are [`Error::Server`], but for those that say otherwise.
+#[async_trait::async_trait]
+pub(crate) trait ServerStore: fmt::Debug + Send + Sync {
+    /// Opens a table, whose name may differ in case.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when there is no such table.
+    async fn open(&self, table: &ServerUrl) -> Result<Arc<dyn TableProvider>>;
+
+    /// The names of the tables of a database, in order.
+    async fn tables_of(&self, database: &ServerUrl) -> Result<Vec<String>>;
+
+    /// The name of a table as the server spells it; `None` when there is no such table.
+    async fn find(&self, table: &ServerUrl) -> Result<Option<String>>;
+
+    /// How many rows a table has; `None` where counting would read them all, or where the table may keep fewer rows than it was given.
+    /// Default: `None`.
+    async fn kept_rows(&self, table: &ServerUrl) -> Result<Option<u64>> {
+        let _ = table;
+        Ok(None)
+    }
+
+    /// Runs a statement in the server's own language. Rows come as the server sends them.
+    async fn answer(&self, server: &ServerUrl, statement: &str) -> Result<Answer>;
+
+    /// Drops a table or removes its rows.
+    async fn change(&self, table: &ServerUrl, change: TableChange) -> Result<()>;
+
+    /// The columns of a table that would be made for rows of a schema, and their types in the server's words.
+    async fn new_columns(
+        &self,
+        table: &ServerUrl,
+        schema: &Schema,
+        options: &TableOptions,
+    ) -> Result<Vec<(FieldRef, String)>>;
+
+    /// Begins to fill a table.
+    async fn fill(&self, table: &ServerUrl, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Box<dyn TableSink>>;
+
+    /// Whether a copy that broke can go on: a table gives its rows in the order in which they came. Default: no.
+    fn resumes(&self) -> bool {
+        false
+    }
+
+    /// Ends the inserts of another run of a job, whose program is gone, and waits until they are: what they have stored stays.
+    /// Default: there are none.
+    async fn end_predecessors(&self, server: &ServerUrl, job: &str) -> Result<()> {
+        let _ = (server, job);
+        Ok(())
+    }
+}
+
+/// What is done to a whole table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableChange {
+    /// `DROP TABLE`
+    Drop {
+        /// Whether it is no error that the table is not there.
+        if_exists: bool,
+    },
+    /// `TRUNCATE TABLE`
+    Truncate,
+}
+
+impl fmt::Display for TableChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Drop { if_exists: true } => "DROP TABLE IF EXISTS",
+            Self::Drop { if_exists: false } => "DROP TABLE",
+            Self::Truncate => "TRUNCATE TABLE",
+        })
+    }
+}
+
+/// The servers of all kinds that a session asks.
+#[derive(Debug)]
+pub(crate) struct Servers(Vec<(ServerKind, Box<dyn ServerStore>)>);
+
+impl Default for Servers {
+    fn default() -> Self {
+        let stores = KINDS.iter().map(|kind| (ServerKind(kind), (kind.store)()));
+        Self(stores.collect())
+    }
+}
+
+impl Servers {
+    /// The servers of a URL's kind.
+    pub(crate) fn of(&self, url: &ServerUrl) -> Result<&dyn ServerStore> {
+        let kind = url.kind();
+        let found = self.0.iter().find(|(known, _)| *known == kind);
+        // A URL has a kind of this build, and a session all of them.
+        let (_, store) = found.ok_or_else(|| Error::Unsupported {
+            what: format!("{url}: a server of {kind}"),
+            hint: "this is a fault of Tidemill's: please report it".to_owned(),
+        })?;
+        Ok(&**store)
+    }
+}

@@ -1,0 +1,75 @@
+//! How a table of a server is made and filled.
+
+use arrow_array::RecordBatch;
+
+use crate::Result;
+
+/// How a table of a server is made, where it is not there.
+#[derive(Clone, Debug)]
+pub struct TableOptions {
+    /// Whether a table is made. Default: no, it must be there, and rows are added to it.
+    pub create: bool,
+    /// The engine of a ClickHouse table, as behind ENGINE. Default: `MergeTree`.
+    pub engine: String,
+    /// The order key of a ClickHouse table, as behind ORDER BY, for the engines of the MergeTree family. Its columns take no NULL.
+    /// Default: `tuple()`, which leaves rows in the order in which they come.
+    pub order_by: String,
+    /// The primary key of a Cassandra table, as behind PRIMARY KEY: `id`, or `(city, year), at`. Default: none, and making one is an
+    /// error.
+    pub primary_key: Option<String>,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self {
+            create: false,
+            engine: "MergeTree".to_owned(),
+            order_by: "tuple()".to_owned(),
+            primary_key: None,
+        }
+    }
+}
+
+/// What becomes of a table that was to be made and is there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum IfThere {
+    /// It stays as it is, and the sink is an error.
+    Refuse,
+    /// The new one takes its place.
+    Replace,
+    /// Rows are added to it; without names of columns, to its columns in their order.
+    Add,
+    /// Rows are added to it, and one that is made is filled under its own name, so that another copy can go on with it.
+    GoOn,
+}
+
+/// How a table of a server is filled.
+#[cfg_attr(
+    not(feature = "clickhouse"),
+    expect(dead_code, reason = "only ClickHouse asks for all of it")
+)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filling<'a> {
+    /// The columns that rows are for; without any, all columns of the table.
+    pub(crate) columns: &'a [String],
+    pub(crate) making: &'a TableOptions,
+    pub(crate) there: IfThere,
+    /// What the names of its inserts begin with, so that another run of the same copy can end them.
+    pub(crate) job: Option<&'a str>,
+}
+
+/// Takes the rows for a table of a server.
+#[async_trait::async_trait]
+pub(crate) trait TableSink: Send {
+    /// The columns that are expected, in order.
+    fn columns(&self) -> Vec<String>;
+
+    /// Sends the rows of one batch.
+    async fn write(&mut self, batch: &RecordBatch) -> Result<()>;
+
+    /// Waits until the server has all rows, and counts those of a table that was made. Returns their number.
+    async fn finish(self: Box<Self>) -> Result<u64>;
+
+    /// Leaves nothing of a table that was made.
+    async fn give_up(self: Box<Self>);
+}
