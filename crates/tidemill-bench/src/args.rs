@@ -18,7 +18,7 @@ use crate::context::{Policy, RetryDelay, Validation};
 use crate::output::{Format, Layout};
 use crate::script::Limits;
 
-/// Runs workloads written in Rune against a store, and measures throughput and latency.
+/// Load-test Cassandra, ClickHouse or local tables with workloads written in Rune.
 #[derive(Debug, Parser)]
 #[command(name = "tidemill-bench", version, arg_required_else_help = true)]
 pub struct Cli {
@@ -33,10 +33,10 @@ pub struct Cli {
 /// Where a log goes, with each error of a run and what the drivers tell. Without any of these there is none.
 #[derive(Debug, Clone, Default, Args)]
 pub struct LogArgs {
-    /// Write a log to this file, in `--log-dir` if its path is relative. Default: a name of the time.
+    /// Write a log to this file. A relative path is relative to --log-dir. Default: a name made from the time.
     #[arg(long, global = true, value_name = "LOG_FILE")]
     pub log_file: Option<PathBuf>,
-    /// Write a log to a file in this folder. Default: the current one.
+    /// Write a log to a file in this folder. Default: the current folder.
     #[arg(long, global = true, value_name = "LOG_DIR", env = "LATTE_LOG_DIR")]
     pub log_dir: Option<PathBuf>,
     /// Write a log.
@@ -47,23 +47,23 @@ pub struct LogArgs {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Open a workload in an editor: that of LATTE_EDITOR or EDITOR, or vi.
+    /// Open a workload in an editor: $LATTE_EDITOR, $EDITOR or vi.
     Edit(EditArgs),
-    /// Call the workload's function `schema`, which makes the tables anew.
+    /// Call the workload's `schema` function, which recreates the tables.
     Schema(SchemaArgs),
-    /// Call the workload's functions `prepare` and `erase`, and `load` once for each row.
+    /// Call the workload's `prepare` and `erase` functions, then `load` once for each row.
     Load(LoadArgs),
     /// Run functions of the workload and measure them.
     Run(Box<RunArgs>),
-    /// Print a report, or compare it with another.
+    /// Print a report, or compare it with another report.
     Show(ShowArgs),
-    /// Print a line for each report in a folder.
+    /// List the reports in a folder, one per line.
     List(ListArgs),
-    /// Draw reports.
+    /// Plot reports as SVG or PNG.
     Plot(PlotArgs),
-    /// Write the histograms of a report as a log for HdrHistogram.
+    /// Write the histograms of a report as an HdrHistogram log.
     Hdr(HdrArgs),
-    /// Write reports as pages, rows or one merged report.
+    /// Export a report as an HTML page or as rows, or merge several reports.
     Export(ExportArgs),
     /// Print the version.
     Version(VersionArgs),
@@ -72,19 +72,19 @@ pub enum Command {
 /// Which workload.
 #[derive(Debug, Clone, Args)]
 pub struct WorkloadArgs {
-    /// The script. Also looked for in the folders of LATTE_WORKLOAD_PATH.
+    /// The workload script. Also searched for in the folders of LATTE_WORKLOAD_PATH.
     #[arg(value_name = "WORKLOAD")]
     pub workload: PathBuf,
-    /// A value for `latte::param!`.
+    /// Set a parameter that the script reads with `latte::param!`.
     #[arg(short = 'P', value_name = "NAME=VALUE", value_parser = parse_parameter, number_of_values = 1)]
     pub params: Vec<(String, String)>,
-    /// How many instructions one call of a function may take.
+    /// Limit of instructions for one call of a function.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().instructions, hide_short_help = true)]
     pub instruction_limit: usize,
-    /// How many MiB the values of one call may take.
+    /// Limit of memory for the values of one call, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = Limits::default().memory >> 20, hide_short_help = true)]
     pub memory_limit: usize,
-    /// Let the script read any file, not only those in its own folder and those that a -P names.
+    /// Let the script read any file, not only those in its own folder and those named by -P.
     #[arg(long)]
     pub allow_files: bool,
 }
@@ -115,7 +115,7 @@ impl WorkloadArgs {
 /// `edit`
 #[derive(Debug, Args)]
 pub struct EditArgs {
-    /// The script. Also looked for in the folders of LATTE_WORKLOAD_PATH.
+    /// The workload script. Also searched for in the folders of LATTE_WORKLOAD_PATH.
     #[arg(value_name = "WORKLOAD")]
     pub workload: PathBuf,
 }
@@ -138,63 +138,63 @@ pub struct ConnectionArgs {
     #[arg(
         value_name = "ADDRESS",
         default_value = "localhost",
-        help = "Cassandra: host[:port] or cql://[user:password@]host[:port], several if need be. ClickHouse: \
+        help = "Cassandra: host[:port] or cql://[user:password@]host[:port], several if needed. ClickHouse: \
                 clickhouse://[user@]host[:port][/database]. Tables in this process: xbase:DIR or mem:"
     )]
     pub addresses: Vec<String>,
-    /// Connections to each node, or shard, of each thread.
+    /// Connections per thread to each node or shard.
     #[arg(short = 'c', long = "connections", value_name = "COUNT", default_value = "1")]
     pub connections: NonZeroUsize,
-    /// The user.
+    /// User name.
     #[arg(long, env = "CASSANDRA_USER", default_value = "")]
     pub user: String,
-    /// The user's password. Better set CASSANDRA_PASSWORD: others see a command line.
+    /// Password. Prefer CASSANDRA_PASSWORD: other users of the machine can see command lines.
     #[arg(long, env = "CASSANDRA_PASSWORD", default_value = "", hide_env_values = true)]
     pub password: String,
-    /// Encrypt connections.
+    /// Encrypt connections with TLS.
     #[arg(long)]
     pub ssl: bool,
-    /// The certificate authority that signed the server's certificate, in PEM. Default: those of the system.
+    /// Certificate authority that signed the server's certificate, in PEM. Default: those of the system.
     #[arg(long = "ssl-ca", value_name = "PATH")]
     pub ssl_ca: Option<PathBuf>,
-    /// The client's certificate, in PEM.
+    /// Client certificate, in PEM.
     #[arg(long = "ssl-cert", value_name = "PATH")]
     pub ssl_cert: Option<PathBuf>,
-    /// The client's private key, in PEM.
+    /// Private key of the client, in PEM.
     #[arg(long = "ssl-key", value_name = "PATH")]
     pub ssl_key: Option<PathBuf>,
-    /// Check that the server's certificate is for its name. Without it any certificate is taken, as in Latte.
+    /// Check that the server's certificate matches its host name. Without this option, any certificate is accepted, as in
+    /// Latte.
     #[arg(long = "ssl-peer-verification")]
     pub ssl_peer_verification: bool,
-    /// The data centre whose nodes are preferred.
+    /// Prefer nodes of this data centre.
     #[arg(long, value_name = "NAME")]
     pub datacenter: Option<String>,
-    /// The rack whose nodes are preferred, in that data centre.
+    /// Prefer nodes of this rack in that data centre.
     #[arg(long, value_name = "NAME", requires = "datacenter")]
     pub rack: Option<String>,
-    /// How many replicas must answer: any, one, two, three, quorum, all, local_one, local_quorum, each_quorum, serial, local_serial.
+    /// Consistency level: any, one, two, three, quorum, all, local_one, local_quorum, each_quorum, serial, local_serial.
     #[arg(long, value_name = "LEVEL", default_value = "LOCAL_QUORUM")]
     pub consistency: String,
-    /// The same of conditional updates: serial, local_serial.
+    /// Serial consistency level for conditional updates: serial, local_serial.
     #[arg(long, value_name = "LEVEL", default_value = "LOCAL_SERIAL")]
     pub serial_consistency: String,
-    /// Rows of a page. All pages of an answer are read.
+    /// Rows per page. All pages of a result are read.
     #[arg(long, value_name = "COUNT", default_value = "5000")]
     pub page_size: NonZeroUsize,
     /// Compress frames.
     #[arg(long, value_enum)]
     pub compression: Option<Compression>,
-    /// Send a request that is safe to repeat to another node too when there is no answer after this time.
+    /// Speculative execution: send an idempotent request to another node too if there is no answer after this time.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub speculate_after: Option<Duration>,
-    /// How long an attempt may take.
+    /// Timeout of one attempt.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration_or_seconds)]
     pub request_timeout: Duration,
-    /// How often a request is tried again after a timeout, or when the store has too much to do. 0: nothing is sent again, by the
-    /// driver neither.
+    /// How often to retry a request after a timeout or when the server is overloaded. 0: no retries, also none by the driver.
     #[arg(long, visible_alias = "retry-number", value_name = "COUNT", default_value = "3")]
     pub retries: u32,
-    /// How long it waits before that: the first time, and at most. The wait doubles each time.
+    /// Wait before the first retry, and the longest wait. The wait doubles each time.
     #[arg(
         long,
         visible_alias = "retry-interval",
@@ -202,10 +202,10 @@ pub struct ConnectionArgs {
         default_value = "100ms,5s"
     )]
     pub retry_delay: RetryDelay,
-    /// Try again whatever the failure is.
+    /// Retry after every kind of error.
     #[arg(long)]
     pub retry_on_all_errors: bool,
-    /// What is done when rows are not as the script expects them.
+    /// What to do if the rows are not those that the script expects.
     #[arg(long, value_enum, default_value_t)]
     pub validation_strategy: Validation,
 }
@@ -247,16 +247,16 @@ pub struct LoadArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub connection: ConnectionArgs,
-    /// Calls a second. Default: as fast as possible.
+    /// Calls per second. Default: as fast as possible.
     #[arg(short = 'r', long, value_name = "COUNT", value_parser = parse_rate)]
     pub rate: Option<f64>,
-    /// Threads.
+    /// Number of threads.
     #[arg(short = 't', long, value_name = "COUNT", default_value = "1")]
     pub threads: NonZeroUsize,
-    /// Calls under way at once in each thread.
+    /// Calls in flight per thread.
     #[arg(long, value_name = "COUNT", default_value = "512")]
     pub concurrency: NonZeroUsize,
-    /// Show no progress.
+    /// Do not show progress.
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -273,7 +273,7 @@ pub struct RunArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub pace: PaceArgs,
-    /// A function to call, and how often in proportion to the others.
+    /// Function to call, and its weight relative to the other functions.
     #[arg(
         short = 'f',
         long = "function",
@@ -283,22 +283,22 @@ pub struct RunArgs {
         value_delimiter = ','
     )]
     pub functions: Vec<WeightedFunction>,
-    /// How long to run before measuring, or how many calls.
+    /// Warm-up before the measurement: a time or a number of calls.
     #[arg(short = 'w', long = "warmup", value_name = "TIME | COUNT", default_value = "1")]
     pub warmup: Extent,
-    /// How long to run, or how many calls.
+    /// Length of the run: a time or a number of calls.
     #[arg(short = 'd', long, value_name = "TIME | COUNT", default_value = "60s")]
     pub duration: Extent,
-    /// The number of the first call.
+    /// Number of the first cycle.
     #[arg(long, value_name = "NUMBER", default_value = "0", allow_negative_numbers = true)]
     pub start_cycle: i64,
-    /// The number at which counting begins anew with the first.
+    /// Number at which cycle numbers start over from --start-cycle.
     #[arg(long, value_name = "NUMBER", default_value_t = i64::MAX)]
     pub end_cycle: i64,
-    /// Threads.
+    /// Number of threads.
     #[arg(short = 't', long, value_name = "COUNT", default_value = "1")]
     pub threads: NonZeroUsize,
-    /// Calls under way at once in each thread. Several are steps: a run of --duration for each, in one report.
+    /// Calls in flight per thread. Several numbers are steps: a run of --duration for each, in one report.
     #[arg(
         short = 'p',
         long,
@@ -307,49 +307,49 @@ pub struct RunArgs {
         value_delimiter = ','
     )]
     pub concurrency: Vec<NonZeroUsize>,
-    /// How long a sample is, or how many calls of a thread.
+    /// Length of a sample: a time, or a number of calls of one thread.
     #[arg(short = 's', long = "sampling", value_name = "TIME | COUNT", default_value = "1s")]
     pub sampling: Extent,
-    /// Leave samples out of the report: no plots and no log of histograms can be made of it then.
+    /// Omit samples from the report. It cannot be plotted or exported as a histogram log then.
     #[arg(long)]
     pub drop_sampling_log: bool,
-    /// Where a log of histograms for HdrHistogram goes, as the run goes.
+    /// Write an HdrHistogram log to this file during the run.
     #[arg(long, value_name = "PATH", aliases = ["hdr-file", "hdr-histogram", "hdr-histogram-file"])]
     pub hdrfile: Option<PathBuf>,
-    /// Serve what is measured to Prometheus at this address while the run goes, as in 127.0.0.1:9464.
+    /// Serve metrics for Prometheus at this address during the run, e.g. 127.0.0.1:9464.
     #[arg(long, value_name = "ADDRESS")]
     pub prometheus: Option<String>,
-    /// Wait with measuring until this time, as in 2030-01-31T12:00:00Z, so that several machines start together.
+    /// Start measuring at this time, e.g. 2030-01-31T12:00:00Z, so that several machines start together.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub start_at: Option<DateTime<Utc>>,
-    /// Search the highest rate at which the latency that --p99 or --p999 names is kept, in runs of --duration each.
+    /// Find the highest rate at which latency stays within --p99 or --p999. Each step of the search runs for --duration.
     #[arg(long, conflicts_with = "rate", requires = "goal")]
     pub find_max: bool,
-    /// The 99th percentile of cycle latency that --find-max keeps.
+    /// With --find-max: limit of the 99th percentile of cycle latency.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, group = "goal", requires = "find_max")]
     pub p99: Option<Duration>,
-    /// The 99.9th percentile of cycle latency that --find-max keeps.
+    /// With --find-max: limit of the 99.9th percentile of cycle latency.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, group = "goal", requires = "find_max")]
     pub p999: Option<Duration>,
-    /// End the run, with exit code 1, when it makes fewer calls a second than this.
+    /// Stop the run, with exit code 1, if throughput falls below this number of calls per second.
     #[arg(long, value_name = "COUNT", value_parser = parse_rate)]
     pub abort_below: Option<f64>,
-    /// Over how long --abort-below looks at the calls.
+    /// Period over which --abort-below measures throughput.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     pub abort_after: Duration,
     /// A label for the report.
     #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
     pub tags: Vec<String>,
-    /// Where the report goes: a file or a folder.
+    /// File or folder for the report.
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
-    /// A report to compare with.
+    /// Report to compare with.
     #[arg(short, long, value_name = "PATH")]
     pub baseline: Option<PathBuf>,
-    /// Print the results as rows of this format. Default: a text for people.
+    /// Print the results as rows in this format. Default: text for people.
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// How the text is laid out. Default: latte when the program is called by that name, else full.
+    /// Layout of the text. Default: latte if the program is called by that name, else full.
     #[arg(long, value_enum, conflicts_with = "format")]
     pub layout: Option<Layout>,
     /// Accepted for its forks, which write a report only then. Here there always is one.
@@ -358,10 +358,10 @@ pub struct RunArgs {
     /// The time of the report, in seconds since 1970. Default: when it is started.
     #[arg(long, value_name = "SECONDS", hide = true)]
     pub timestamp: Option<i64>,
-    /// Run so often, so that the comparison knows how much runs differ.
+    /// Repeat the run this many times, so that a comparison knows how much runs vary.
     #[arg(long, value_name = "COUNT", default_value = "1")]
     pub repeat: NonZeroUsize,
-    /// Show no progress.
+    /// Do not show progress.
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -369,7 +369,7 @@ pub struct RunArgs {
 /// `version`
 #[derive(Debug, Clone, Copy, Args)]
 pub struct VersionArgs {
-    /// As an object of JSON.
+    /// Print JSON.
     #[arg(short, long)]
     pub json: bool,
 }
@@ -377,22 +377,22 @@ pub struct VersionArgs {
 /// When calls are made.
 #[derive(Debug, Clone, Copy, PartialEq, Args)]
 pub struct PaceArgs {
-    /// Calls a second. Default: as fast as possible.
+    /// Calls per second. Default: as fast as possible.
     #[arg(short = 'r', long, value_name = "COUNT", value_parser = parse_rate)]
     pub rate: Option<f64>,
-    /// Whether calls come at even intervals or at random ones.
+    /// Intervals between calls.
     #[arg(long, value_enum, default_value_t, requires = "rate")]
     pub arrivals: Arrivals,
-    /// Leave calls out that would begin too late, and count them, instead of making up for them in a burst.
+    /// Skip and count calls that would start too late, instead of catching up in a burst.
     #[arg(long, requires = "rate")]
     pub no_catch_up: bool,
-    /// The rate at the end of the ramp that begins with --rate.
+    /// Ramp the rate from --rate to this rate.
     #[arg(long, value_name = "COUNT", value_parser = parse_rate, requires = "rate", conflicts_with = "rate_sine_amplitude")]
     pub ramp_to: Option<f64>,
-    /// How long the ramp takes. Default: as long as the run.
+    /// Length of the ramp. Default: the whole run.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "ramp_to")]
     pub ramp_time: Option<Duration>,
-    /// How far the rate goes up and down, in proportion to --rate: from 0 to 1.
+    /// Amplitude of a sine wave of the rate, as a share of --rate from 0 to 1.
     #[arg(
         long,
         value_name = "SHARE",
@@ -401,7 +401,7 @@ pub struct PaceArgs {
         aliases = ["rate-amplitude", "rate-sine-variation", "rate-variation"]
     )]
     pub rate_sine_amplitude: Option<f64>,
-    /// How long it takes to go up, down and back.
+    /// Period of the sine wave.
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = parse_duration_or_seconds, alias = "sine-period")]
     pub rate_sine_period: Duration,
 }
@@ -409,10 +409,10 @@ pub struct PaceArgs {
 /// The intervals between calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Arrivals {
-    /// All the same.
+    /// Equal intervals.
     #[default]
     Even,
-    /// As those of many who do not know of each other.
+    /// Random intervals, as of many independent clients (a Poisson process).
     Poisson,
 }
 
@@ -462,7 +462,7 @@ impl FromStr for Extent {
         text.parse()
             .map(Self::Count)
             .or_else(|_| parse_duration_or_seconds(text).map(Self::Time))
-            .map_err(|_| format!("expected a count, or a time with its unit as in 60s, found {text:?}"))
+            .map_err(|_| format!("expected a count, or a time with a unit such as 60s, found {text:?}"))
     }
 }
 
@@ -471,7 +471,7 @@ impl FromStr for Extent {
 /// # Errors
 /// What is no time.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("expected a time as 10s, 1m30s or 500ms, found {text:?}");
+    let wrong = || format!("expected a time such as 10s, 1m30s or 500ms, found {text:?}");
     let mut rest = text.trim();
     let mut seconds = 0.0;
     if rest.is_empty() {
@@ -499,7 +499,7 @@ pub fn parse_duration_or_seconds(text: &str) -> Result<Duration, String> {
     let is_number = text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with(|c: char| c.is_ascii_digit());
     match text.parse().ok().filter(|_| is_number) {
         Some(seconds) => {
-            Duration::try_from_secs_f64(seconds).map_err(|_| format!("expected a time as 10s, found {text:?}"))
+            Duration::try_from_secs_f64(seconds).map_err(|_| format!("expected a time such as 10s, found {text:?}"))
         }
         None => parse_duration(text),
     }
@@ -520,7 +520,7 @@ fn unit_seconds(unit: &str) -> Option<f64> {
 
 fn parse_time(text: &str) -> Result<DateTime<Utc>, String> {
     let time = DateTime::parse_from_rfc3339(text).map(|time| time.to_utc());
-    time.map_err(|e| format!("expected a time as 2030-01-31T12:00:00Z: {e}"))
+    time.map_err(|e| format!("expected a time such as 2030-01-31T12:00:00Z: {e}"))
 }
 
 fn parse_parameter(text: &str) -> Result<(String, String), String> {

@@ -12,7 +12,7 @@ use tidemill_xbase::{Blank, CodePage, Deleted, Dialect, KeySettings, Table};
 
 use crate::limits::Limits;
 
-/// Data that is stuck in old places, run, queried, moved and proven.
+/// Query, convert and check data in legacy formats: dBASE, FoxPro, Clipper and Advantage tables, Riegeli record files.
 #[derive(Debug, Parser)]
 #[command(name = "tidemill", version, arg_required_else_help = true)]
 pub(crate) struct Args {
@@ -35,9 +35,9 @@ pub(crate) enum Command {
     Tour(TourArgs),
 }
 
-/// Load tests: run workloads written in Rune against Cassandra, ClickHouse or tables, and measure throughput and latency.
+/// Load-test Cassandra, ClickHouse or local tables with workloads written in Rune.
 ///
-/// The same as the program tidemill-bench, with Latte's commands and options.
+/// The same as the program tidemill-bench, with the commands and options of Latte.
 #[cfg(feature = "bench")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
@@ -47,28 +47,29 @@ pub(crate) struct BenchArgs {
     pub(crate) command: tidemill_bench::args::Command,
 }
 
-/// Answer one SQL statement over any tables.
+/// Run an SQL statement over files, folders and servers.
 ///
-/// A table is named by its path in quotes ('orders.dbf', "data/orders.riegeli", [C:\DATA\ORDERS.DBF]), by its file's
-/// name without the extension when it lies under --dir, or by a name that --attach gives it. Names match in any case. INSERT INTO
-/// adds rows to a table of a server.
+/// Name a table by its path in quotes ('orders.dbf', "data/orders.riegeli", [C:\DATA\ORDERS.DBF]), by its file name without
+/// the extension if it is in the --dir folder, or by a name that --attach gives it. Table and column names are
+/// case-insensitive. INSERT, UPDATE, DELETE and other statements of ADS SQL change xBase tables; INSERT INTO also adds rows to
+/// a table of a server.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SqlArgs {
-    /// The statement; `-` reads it from standard input.
+    /// The SQL statement. `-` reads it from standard input.
     pub(crate) statement: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
-    /// Have this ClickHouse server run the statement, in its own SQL: clickhouse://host/database.
+    /// Send the statement to this ClickHouse server, in the server's own SQL: clickhouse://host/database.
     #[arg(long, value_name = "URL", value_parser = database, conflicts_with_all = ["explain", "memory"])]
     pub(crate) server: Option<ServerUrl>,
-    /// How the answer is written. Default: table on a terminal, jsonl in a pipe.
+    /// Format of the result. Default: table on a terminal, jsonl in a pipe.
     #[arg(long, value_enum)]
     pub(crate) format: Option<AnswerFormat>,
-    /// Show the plan instead of the answer: which files are scanned, with which columns, filters and limits.
+    /// Show the query plan instead of the result: the files to scan, with columns, filters and limits.
     #[arg(long)]
     pub(crate) explain: bool,
-    /// How much memory sorts, groups and joins may take, as in 512M; those that need more write to temporary files, joins of
-    /// one thread excepted. Default: no limit.
+    /// Memory for sorting, grouping and joining, for example 512M. What needs more spills to temporary files, except joins that
+    /// run in a single thread. Default: no limit.
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(crate) memory: Option<usize>,
     #[command(flatten)]
@@ -77,56 +78,63 @@ pub(crate) struct SqlArgs {
     pub(crate) limits: LimitArgs,
 }
 
-/// Copy a table, a folder of tables or an answer into another format, to a server or into an object store.
+/// Copy a table, a folder of tables or the result of a query to another format, a server or an object store.
 ///
-/// The destination's extension tells the format; s3://, gs:// and az:// are objects, clickhouse://host/database/table and
-/// cql://host/keyspace/table are tables of servers. Rows are counted again in what was made before it takes its name.
+/// The extension of the destination gives its format. s3://, gs:// and az:// are objects; clickhouse://host/database/table and
+/// cql://host/keyspace/table are tables of servers. Tidemill counts the rows of the finished copy before it gets its name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CopyArgs {
     /// A table, a folder of tables, or a SELECT statement.
     pub(crate) source: String,
-    /// The file or object to be made, or the table of a server to be filled; for a folder of tables, the folder, the prefix of
-    /// objects or the database to put them in.
+    /// The file or object to create, or the table of a server to fill. For a folder of tables: the folder, the object prefix or
+    /// the database for the copies.
     pub(crate) destination: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
     /// For a folder of tables: the extension of the copies (riegeli, parquet, csv, ...).
     #[arg(long, value_name = "EXTENSION")]
     pub(crate) to: Option<String>,
-    /// Of a folder or a database: when a table cannot be copied, go on with the others, name it at the end, and exit with 1.
+    /// For a folder or a database: if a table cannot be copied, continue with the others, list the failed ones at the end, and
+    /// exit with 1.
     #[arg(long)]
     pub(crate) keep_going: bool,
-    /// Replace a destination that is there already.
+    /// Replace the destination if it exists.
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Go on with a copy into a table of a server that broke: as many rows of the source are passed over as the table has. A table
-    /// that is made (--create) is then filled under its own name. When the server goes away meanwhile, it is waited for.
+    /// Resume an interrupted copy to a ClickHouse table: skip as many rows of the source as the table already has.
+    ///
+    /// With --create, the table is filled under its final name. If the server becomes unreachable, the copy waits for it.
     #[arg(long, conflicts_with = "overwrite")]
     pub(crate) resume: bool,
-    /// Follow a DBF or Riegeli file that grows into a table of a server, a DBF or a Riegeli file, until interrupted. Begins behind what was
-    /// copied there before from the same file; the position is kept in a table tidemill_positions beside the target. Each row arrives at least once.
+    /// Keep copying the rows that are added to a DBF or Riegeli file, until interrupted.
+    ///
+    /// The destination is a table of a server, a DBF or a Riegeli file. The copy starts after the last row that an earlier run
+    /// copied there from the same file; the table tidemill_positions next to the destination keeps that position. Every row
+    /// arrives at least once.
     #[arg(long, conflicts_with_all = ["overwrite", "resume", "to"])]
     pub(crate) follow: bool,
-    /// With --follow: how long to wait before looking for new rows again.
+    /// With --follow: how often to check for new rows.
     #[arg(long, value_name = "SECONDS", default_value = "1", requires = "follow", value_parser = seconds)]
     pub(crate) interval: Duration,
-    /// Copy columns too whose values may lose something by their new type, such as microseconds in an xBase table, and days before
-    /// 1900 into a .native file, which ClickHouse before 26.9 shows as others.
+    /// Also copy columns whose new type cannot hold every value exactly.
+    ///
+    /// Examples: microseconds in an xBase table; dates before 1900 in a .native file, which ClickHouse before 26.9 shows as other
+    /// dates.
     #[arg(long)]
     pub(crate) lossy: bool,
-    /// How the copy is compared with what was read: by counting its rows, or by a checksum of each column, for which it is read again.
+    /// How to check the copy: count its rows (`counts`), or read it again and compare a checksum of each column (`full`).
     #[arg(long, value_enum, default_value_t)]
     pub(crate) verify: VerifyCopyArg,
-    /// How a Riegeli file is written, as the C++ library's option string has it, e.g. zstd:3,chunk_size:1M.
+    /// Options for a new Riegeli file, in the syntax of the C++ library, e.g. zstd:3,chunk_size:1M.
     #[arg(long, value_name = "OPTIONS", default_value = "zstd")]
     pub(crate) riegeli: String,
-    /// How an ArrayRecord file is written, as its Python package has it, e.g. group_size:10,zstd:3.
+    /// Options for a new ArrayRecord file, in the syntax of its Python package, e.g. group_size:10,zstd:3.
     #[arg(long, value_name = "OPTIONS", default_value = "default")]
     pub(crate) array_record: String,
-    /// The code page of an xBase table that is written.
+    /// Code page of a new xBase table.
     #[arg(long, value_name = "NAME", default_value = "cp1252")]
     pub(crate) to_codepage: CodePage,
-    /// The dialect of an xBase table that is written, which decides its memo file's too.
+    /// Dialect of a new xBase table and its memo file.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) to_dialect: DialectArg,
     #[command(flatten)]
@@ -135,91 +143,93 @@ pub(crate) struct CopyArgs {
     pub(crate) limits: LimitArgs,
 }
 
-/// Describe a file: what it is, how it is built, what its columns are.
+/// Describe a file or a folder of tables: format, structure and columns.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InspectArgs {
-    /// A file, or a folder of tables; `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
+    /// A file or a folder of tables. `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
     pub(crate) file: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
-    /// How the description is written.
+    /// Format of the description.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ReportFormat,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
 
-/// Write all rows of a table, or all records of a file of records.
+/// Print all rows of a table or all records of a record file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CatArgs {
-    /// The table; `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
+    /// The table. `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
     pub(crate) table: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
-    /// How the rows are written. Default: table on a terminal, jsonl in a pipe. `framed` writes each record as its length
-    /// (32 bits, little-endian) and its bytes, `raw` its bytes alone.
+    /// Format of the rows. Default: table on a terminal, jsonl in a pipe. `framed` writes the length of each record (32 bits,
+    /// little-endian) and its bytes; `raw` writes the bytes only.
     #[arg(long, value_enum)]
     pub(crate) format: Option<CatFormat>,
     /// Stop after this many rows.
     #[arg(long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
-    /// Keep only these fields of the messages of a Riegeli file, by their numbers: `2.3,4.0` is field 3 in field 2, and
-    /// whether there is a field 4 but not what is in it, which is true or false as a column. `root` is the whole message, and an
-    /// empty list none of it. Records as they are (framed, raw) are projected in transposed chunks, where a field that is only to
-    /// be there has a zero or empty value.
+    /// Read only these fields of the messages in a Riegeli file, by field number.
+    ///
+    /// `2.3` is field 3 inside field 2. `4.0` tells whether field 4 is present, as true or false. `root` is the whole message, and
+    /// an empty list is no field at all. Separate several fields by commas. With --format framed or raw, fields are dropped from
+    /// transposed chunks only, and a field that is asked for as `4.0` has a zero or empty value.
     #[arg(long, value_name = "FIELDS")]
     pub(crate) project: Option<FieldProjection>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
 
-/// Copy what can be read of a damaged file of records, and say what can't. Exits with 1 if there was damage.
+/// Copy every readable record of a damaged record file, and list what was skipped. Exits with 1 if there was damage.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SalvageArgs {
-    /// The damaged file; `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
+    /// The damaged file. `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
     pub(crate) file: String,
-    /// The file or object to be made.
+    /// The file or object to create.
     pub(crate) destination: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
-    /// Replace a destination that is there already.
+    /// Replace the destination if it exists.
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// How a Riegeli file is written, as the C++ library's option string has it, e.g. zstd:3,chunk_size:1M.
+    /// Options for a new Riegeli file, in the syntax of the C++ library, e.g. zstd:3,chunk_size:1M.
     #[arg(long, value_name = "OPTIONS", default_value = "zstd")]
     pub(crate) riegeli: String,
 }
 
-/// Read a file to its end and say where it is damaged. Exits with 1 if it is.
+/// Read a whole file and list its damage. Exits with 1 if there is any.
 ///
-/// Of an xBase table the production index is compared with the records too: each key that is missing, wrong or out of its
-/// place is told.
+/// For an xBase table, the keys of the production index are compared with the records: keys that are missing, wrong or out of
+/// order are listed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
-    /// A file, or a folder of tables; `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
+    /// A file or a folder of tables. `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
     pub(crate) file: String,
-    /// Another index of the table (.cdx, .ntx, .nsx).
+    /// Another index file of the table (.cdx, .ntx, .nsx, .mdx, .ndx, .idx).
     #[arg(long = "index", value_name = "FILE")]
     pub(crate) indexes: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
-    /// How the findings are written.
+    /// Format of the findings.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ReportFormat,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
 
-/// Make the indexes of an xBase table anew: the same orders, with the keys that the records have now.
+/// Rebuild the index files of an xBase table from its current records.
 ///
-/// The table is opened for this program alone. An index that is made takes the place of the old one when it is whole.
+/// The index files keep their tags and options. The table is opened exclusively. A new index file replaces the old one only when
+/// it is complete.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReindexArgs {
     /// The table.
     pub(crate) table: String,
-    /// The index files. Default: the production index, the .cdx of the table's name.
+    /// The index files. Default: the production index, which has the table's name.
     pub(crate) indexes: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
@@ -227,15 +237,15 @@ pub(crate) struct ReindexArgs {
     pub(crate) tables: TableArgs,
 }
 
-/// Bring xBase tables to what programs that died had committed: their transaction logs are worked off.
+/// Apply the transactions that a crashed program had committed but not yet written to its xBase tables.
 ///
-/// Says first what each log has for which files. A log is obeyed only in what concerns tables, memos and indexes of its own folder. Opening a
-/// table to change it does the same.
+/// Lists first which files each transaction log changes. A log can change only tables, memos and indexes in its own folder.
+/// Opening a table for changes recovers it too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RecoverArgs {
-    /// The folders of the tables; those of a transaction over several, together. Default: the current folder.
+    /// The folders of the tables. If a transaction covers several folders, give all of them. Default: the current folder.
     pub(crate) folders: Vec<PathBuf>,
-    /// Say what there is to recover, and do nothing.
+    /// List what would be recovered, and change nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -243,8 +253,8 @@ pub(crate) struct RecoverArgs {
 /// How keys of indexes are made and sorted.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct KeyArgs {
-    /// The language of the program that made the indexes, whose letters stand in the order of its alphabet (de, es, fr, pl, ru, …),
-    /// or the name of one of Harbour's code pages (FRWIN, PL852, …); EN and MACHINE sort by bytes. Default: what the keys tell.
+    /// Sort order of the index keys: a language (de, es, fr, pl, ru, …) or the name of a Harbour code page (FRWIN, PL852, …). EN
+    /// and MACHINE sort by bytes. Default: found from the keys.
     #[arg(long)]
     pub(crate) language: Option<String>,
 }
@@ -258,18 +268,18 @@ impl KeyArgs {
     }
 }
 
-/// See it all work on real files: inspect, query, copy, compare; with a report to keep.
+/// Try Tidemill on sample tables: inspect, query, copy, compare, load-test; with an HTML report.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TourArgs {
-    /// A folder of your own tables. Default: a small company's books, made for the occasion.
+    /// A folder of your own tables. Default: the books of a small company, which the tour creates.
     pub(crate) dir: Option<PathBuf>,
-    /// A database of a server to which the tables are copied too, and which is asked the same: clickhouse://host/database.
+    /// Also copy the tables to this database, and ask it the same questions: clickhouse://host/database.
     #[arg(long, value_name = "URL", value_parser = database)]
     pub(crate) clickhouse: Option<ServerUrl>,
-    /// Where the books, the copies and the report go.
+    /// Folder for the books, the copies and the report.
     #[arg(long, default_value = "tidemill-tour")]
     pub(crate) out: PathBuf,
-    /// For how long the books are tested under load; 0 leaves that out. Tables of your own are not tested.
+    /// Length of the load test; 0 skips it. Your own tables are not load-tested.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) load_test: u32,
     #[command(flatten)]
@@ -279,10 +289,11 @@ pub(crate) struct TourArgs {
 /// What the command may take, whatever files and servers send.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct LimitArgs {
-    /// Give up after this many seconds. Default: no limit; a server that is silent is given up by its own settings.
+    /// Stop with an error after this many seconds. Default: no limit. Timeouts of servers are set in their URLs.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = LIMITS)]
     pub(crate) timeout: Option<Duration>,
-    /// Give up when more memory would be needed, as in 512M. Default: three quarters of what the machine has.
+    /// Stop with an error when the process needs more memory than this, for example 512M. Default: three quarters of the
+    /// machine's memory.
     #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = LIMITS)]
     pub(crate) max_memory: Option<usize>,
 }
@@ -317,18 +328,18 @@ impl LimitArgs {
 /// How a table of a server is made.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct MakingArgs {
-    /// Make the table of a server that rows go to. Without this it must be there, and rows are added to it.
+    /// Create the destination table on the server. Without this option the table must exist, and rows are added to it.
     #[arg(long, help_heading = MAKING)]
     pub(crate) create: bool,
-    /// The engine of a ClickHouse table that is made.
+    /// With --create: the engine of the ClickHouse table.
     #[arg(long, value_name = "ENGINE", default_value = "MergeTree", requires = "create", help_heading = MAKING)]
     pub(crate) engine: String,
-    /// The order key of a ClickHouse table that is made, e.g. "(city, at)". Its columns take no NULL. Default:
-    /// rows stay in the order in which they come.
+    /// With --create: the sorting key (ORDER BY) of the ClickHouse table, e.g. "(city, at)". Its columns cannot be NULL.
+    /// Default: none; rows keep their order.
     #[arg(long, value_name = "KEY", default_value = "tuple()", requires = "create", hide_default_value = true,
         help_heading = MAKING)]
     pub(crate) order_by: String,
-    /// The primary key of a Cassandra table that is made, e.g. "id" or "(city, year), at".
+    /// With --create: the primary key of the Cassandra table, e.g. "id" or "(city, year), at".
     #[arg(long, value_name = "KEY", requires = "create", help_heading = MAKING)]
     pub(crate) primary_key: Option<String>,
 }
@@ -349,39 +360,40 @@ impl MakingArgs {
 /// How tables are found and read.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct TableArgs {
-    /// The folder, or the database (clickhouse://host/database, cql://host/keyspace), whose tables may be named by their names
-    /// alone.
+    /// Folder or database (clickhouse://host/database, cql://host/keyspace) whose tables can be named without a path.
+    /// Default: the current folder.
     #[arg(long = "dir", value_name = "DIR", id = "tables_dir", help_heading = TABLES)]
     pub(crate) dir: Option<PathBuf>,
-    /// Give a table a name of its own, or a database, whose tables are then NAME.table.
+    /// Give a table a name, or give a folder or database a name whose tables are then NAME.table.
     #[arg(long, value_name = "NAME=URL", value_parser = name_and_place, help_heading = TABLES)]
     pub(crate) attach: Vec<(String, String)>,
-    /// Say which folder a Windows drive letter means, for paths like C:\DATA\X.DBF.
+    /// Map a Windows drive letter to a folder, for paths like C:\DATA\X.DBF.
     #[arg(long, value_name = "LETTER=FOLDER", value_parser = drive_and_folder, help_heading = TABLES)]
     pub(crate) drive: Vec<(char, PathBuf)>,
-    /// The code page of xBase tables, over what they say themselves (cp437, cp850, cp1252, koi8-r, ...).
+    /// Override the code page stored in xBase tables (cp437, cp850, cp1252, koi8-r, ...).
     #[arg(long, value_name = "NAME", help_heading = TABLES)]
     pub(crate) codepage: Option<CodePage>,
-    /// What a blank number, logical or date of an xBase table is; zero is what Clipper and ADS programs see (0, false). Default: null.
+    /// Read blank numbers, logicals and dates of xBase tables as NULL (`null`), or as Clipper and ADS programs see them: 0, false
+    /// and an empty date (`zero`). Default: null.
     #[arg(long, value_enum, help_heading = TABLES)]
     pub(crate) blank: Option<BlankArg>,
-    /// What becomes of records that are marked as deleted.
+    /// Whether to skip records marked as deleted, include them, or read only them.
     #[arg(long, value_enum, default_value_t, help_heading = TABLES)]
     pub(crate) deleted: DeletedArg,
-    /// Go on behind damage; what was left out is reported on standard error.
+    /// Skip damaged parts, and report on standard error what was skipped.
     #[arg(long, help_heading = TABLES)]
     pub(crate) recover: bool,
-    /// Refuse xBase tables that contradict their format, even where there is no doubt about their records. Default: they are read, and
-    /// inspect and verify tell what it is.
+    /// Refuse xBase tables whose header breaks the rules of the format, even if their records are unambiguous. Default: they are
+    /// read, and inspect and verify report what is wrong.
     #[arg(long, help_heading = TABLES)]
     pub(crate) strict: bool,
-    /// The types of the messages in files of records, as protoc --descriptor_set_out --include_imports writes them. Default:
-    /// what a Riegeli file says itself.
+    /// Message types for record files: a file written by protoc --descriptor_set_out --include_imports. Default: the types stored
+    /// in the Riegeli file.
     #[arg(long, value_name = "FILE", value_parser = descriptors, help_heading = TABLES)]
     pub(crate) descriptor: Option<FileDescriptorSet>,
-    /// The message type of the records, by its full name: one of the descriptor file, tensorflow.Example or
-    /// tensorflow.SequenceExample, whose features become columns, or none for records as they are. Default: what the file or its
-    /// first records tell.
+    /// Full name of the message type of the records: a type of the descriptor file, tensorflow.Example or
+    /// tensorflow.SequenceExample (each feature becomes a column), or `none` for records as bytes. Default: found in the file or
+    /// from its first records.
     #[arg(long, value_name = "TYPE", help_heading = TABLES)]
     pub(crate) message: Option<String>,
 }
@@ -476,7 +488,7 @@ impl CatFormat {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
-    /// Lines for a person.
+    /// Text for people.
     #[default]
     Text,
     /// One JSON object.
@@ -492,7 +504,7 @@ pub(crate) enum DialectArg {
     /// FoxPro 2, memos in an FPT.
     #[default]
     Foxpro,
-    /// Visual FoxPro: nulls are kept.
+    /// Visual FoxPro: NULL values are kept.
     VisualFoxpro,
 }
 
@@ -565,14 +577,14 @@ fn bytes(text: &str) -> Result<usize, String> {
         "K" => 1 << 10,
         "M" => 1 << 20,
         "G" => 1 << 30,
-        _ => return Err("expected a number with K, M or G behind it".to_owned()),
+        _ => return Err("expected a number followed by K, M or G, for example 512M".to_owned()),
     };
     let number: usize = digits
         .parse()
-        .map_err(|_| "expected a number of bytes, as in 512M".to_owned())?;
+        .map_err(|_| "expected a number of bytes, for example 512M".to_owned())?;
     number
         .checked_mul(unit)
-        .ok_or_else(|| "more bytes than there are".to_owned())
+        .ok_or_else(|| "too large a number of bytes".to_owned())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -580,13 +592,13 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .parse()
         .ok()
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.ok_or_else(|| "expected a number of seconds, such as 1 or 0.5".to_owned())
+    seconds.ok_or_else(|| "expected a number of seconds, for example 1 or 0.5".to_owned())
 }
 
 fn name_and_place(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, place)) if !name.is_empty() && !place.is_empty() => Ok((name.to_owned(), place.to_owned())),
-        _ => Err("expected NAME=URL".to_owned()),
+        _ => Err("expected NAME=PATH or NAME=URL, for example orders=orders.parquet".to_owned()),
     }
 }
 
@@ -603,11 +615,13 @@ fn descriptors(path: &str) -> Result<FileDescriptorSet, String> {
 }
 
 fn drive_and_folder(text: &str) -> Result<(char, PathBuf), String> {
-    let (letter, folder) = text.split_once('=').ok_or("expected LETTER=FOLDER")?;
+    let (letter, folder) = text
+        .split_once('=')
+        .ok_or("expected LETTER=FOLDER, for example C=data")?;
     let mut letters = letter.trim_end_matches(':').chars();
     match (letters.next(), letters.next()) {
         (Some(letter), None) if letter.is_ascii_alphabetic() => Ok((letter, PathBuf::from(folder))),
-        _ => Err("a drive is one letter".to_owned()),
+        _ => Err("expected one letter before the =, for example C=data".to_owned()),
     }
 }
 

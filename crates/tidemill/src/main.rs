@@ -1,4 +1,4 @@
-//! Run it, query it, move it, prove it: the command line.
+//! The command line: queries, copies and checks data in legacy formats.
 //!
 //! This crate lists what there is and decides nothing: it reads arguments, calls a library, and writes what comes back.
 //! Data goes to standard output, everything else to standard error. It exits with 0 when it is done, 1 for a negative
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
         Err(_) if terminal::is_closed() => ExitCode::SUCCESS,
         Err(error) => {
             let hint = if is_damage(&error) {
-                "; verify lists all damage, --recover goes on behind it"
+                "; verify lists all damage, --recover skips it"
             } else {
                 ""
             };

@@ -21,19 +21,19 @@ pub struct ExportArgs {
     /// The report; with --merge, all reports to merge
     #[arg(value_name = "PATH", required = true)]
     pub reports: Vec<PathBuf>,
-    /// A report to compare it with
+    /// Report to compare with
     #[arg(short, long, value_name = "PATH", conflicts_with = "merge")]
     pub baseline: Option<PathBuf>,
-    /// One page with pictures that needs nothing else
+    /// Write one self-contained HTML page with charts
     #[arg(long, required_unless_present_any = ["merge", "format"], conflicts_with_all = ["merge", "format"])]
     pub html: bool,
-    /// Add the reports of several machines that ran at the same time
+    /// Merge the reports of several machines that ran at the same time
     #[arg(long, conflicts_with = "format")]
     pub merge: bool,
-    /// The numbers as rows of this format
+    /// Write the numbers as rows in this format
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// Where to write; standard output when it is left out
+    /// Output file. Default: standard output
     #[arg(short, long, value_name = "PATH", required_if_eq("merge", "true"))]
     pub output: Option<PathBuf>,
 }

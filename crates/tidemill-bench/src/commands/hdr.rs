@@ -20,10 +20,10 @@ pub struct HdrArgs {
     /// The report
     #[arg(value_name = "PATH")]
     pub report: PathBuf,
-    /// The log; standard output when it is left out
+    /// Output file. Default: standard output
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
-    /// Stands before the tags of all histograms
+    /// Prefix of the tags of all histograms
     #[arg(long, value_name = "STRING")]
     pub tag: Option<String>,
 }

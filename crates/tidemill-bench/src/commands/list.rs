@@ -29,13 +29,13 @@ pub struct ListArgs {
     /// Only reports with all these tags
     #[arg(long = "tag", value_delimiter = ',')]
     pub tags: Vec<String>,
-    /// Where the reports are
+    /// Folder of the reports
     #[arg(short, long, default_value = ".", num_args = 1)]
     pub output: Vec<PathBuf>,
-    /// Look into folders of folders
+    /// Include subfolders
     #[arg(short, long)]
     pub recursive: bool,
-    /// Give the list as rows of this format
+    /// Print the list as rows in this format
     #[arg(long, value_enum)]
     pub format: Option<Format>,
 }

@@ -21,10 +21,10 @@ pub struct PlotArgs {
     /// Plot this percentile of the latencies; may be given several times
     #[arg(short, long = "percentile", num_args = 1, value_parser = parse_percent)]
     pub percentiles: Vec<f64>,
-    /// Plot throughput. With neither, both are plotted
+    /// Plot throughput. Default: throughput and latency
     #[arg(short, long)]
     pub throughput: bool,
-    /// The picture, .svg or .png; named by the first report's time when it is left out
+    /// Output file, .svg or .png. Default: named after the time of the first report
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }

@@ -16,16 +16,16 @@ pub struct ShowArgs {
     /// The report
     #[arg(value_name = "PATH")]
     pub report: PathBuf,
-    /// A report to compare it with
+    /// Report to compare with
     #[arg(short, long, value_name = "PATH")]
     pub baseline: Option<PathBuf>,
-    /// Show the samples, one a row
+    /// Show the samples, one per row
     #[arg(long, conflicts_with = "baseline")]
     pub log: bool,
-    /// Give the numbers as rows of this format
+    /// Print the numbers as rows in this format
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// How the text is laid out. Default: latte when the program is called by that name, else full; beside a baseline always full
+    /// Layout of the text. Default: latte if the program is called by that name, else full. With --baseline always full
     #[arg(long, value_enum, conflicts_with_all = ["format", "log"])]
     pub layout: Option<Layout>,
 }

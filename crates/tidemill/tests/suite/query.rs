@@ -213,7 +213,7 @@ fn a_file_that_ends_early_is_an_error_whatever_is_asked_of_it() {
         let error = folder.run(&["sql", sql]);
         assert_eq!(error.code, Some(2), "{sql}");
         let says = "tidemill: n.riegeli: truncated: ";
-        let hint = "; verify lists all damage, --recover goes on behind it\n";
+        let hint = "; verify lists all damage, --recover skips it\n";
         assert!(
             error.stderr.starts_with(says) && error.stderr.ends_with(hint),
             "{sql}: {}",
