@@ -10,6 +10,7 @@
 mod bench;
 mod cargo;
 mod check;
+mod command_line;
 mod dist;
 mod fuzz;
 mod provision;
@@ -50,6 +51,8 @@ enum Chore {
     Fuzz(fuzz::Args),
     /// Let system calls of the command line fail, and kill it, and look at what is left.
     Soak(soak::Args),
+    /// Write docs/command-line.md from what the program prints.
+    CommandLine(command_line::Args),
     /// Build `libace.so` and `tidemill-bench` as they ship.
     Dist(dist::Args),
 }
@@ -75,6 +78,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Chore::Bench(args) => bench::run(&workspace, &args)?,
         Chore::Fuzz(args) => fuzz::run(&workspace, &args)?,
         Chore::Soak(args) => soak::run(&workspace, &args)?,
+        Chore::CommandLine(args) => command_line::run(&workspace, &args)?,
         Chore::Dist(args) => dist::run(&workspace, &args)?,
     };
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(1) })

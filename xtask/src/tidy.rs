@@ -85,6 +85,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     );
     report.rule("goldens have a README.md", documents::corpus_provenance(&files));
     report.rule("README.md names its two commands", documents::readme_commands(&files));
+    report.rule("no document is empty", documents::none_empty(&files));
+    report.rule(
+        "links of documents lead somewhere",
+        documents::links_lead_somewhere(&files),
+    );
+    report.rule("docs/SUMMARY.md lists every page", documents::pages_in_the_book(&files));
     report.rule(
         "decoders are fuzzed from the corpus",
         fuzzing::targets(workspace, &files, crate::fuzz::TARGETS),

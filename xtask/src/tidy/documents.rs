@@ -1,4 +1,5 @@
-//! What must be written down: crates, the origin of goldens, the two commands.
+//! What must be written down: crates, the origin of goldens, the two commands, the pages of the book; and that links lead
+//! somewhere.
 
 use std::collections::BTreeSet;
 
@@ -49,6 +50,77 @@ pub(super) fn readme_commands(files: &Files) -> Vec<Breach> {
         .filter(|command| !text.contains(command))
         .map(|command| Breach::new("README.md", format!("does not name `{command}`")))
         .collect()
+}
+
+/// Documents that say nothing: an edit that went wrong leaves such.
+pub(super) fn none_empty(files: &Files) -> Vec<Breach> {
+    let empty = files.with_extension(&["md"]).filter(|(_, text)| text.trim().is_empty());
+    empty.map(|(path, _)| Breach::new(path, "is empty")).collect()
+}
+
+/// Links from one document to another file of the project that is not there. Places within a page are not checked.
+pub(super) fn links_lead_somewhere(files: &Files) -> Vec<Breach> {
+    let mut breaches = Vec::new();
+    for (path, text) in files.with_extension(&["md"]) {
+        let mut is_code = false;
+        for (number, line) in text.lines().enumerate() {
+            if line.trim_start().starts_with("```") {
+                is_code = !is_code;
+            }
+            if is_code || line.starts_with("    ") {
+                continue;
+            }
+            // A bracket in a span of code is no link.
+            let prose: String = line.split('`').step_by(2).collect();
+            for link in prose.split("](").skip(1) {
+                let target = link.split([')', '#']).next().unwrap_or_default();
+                if target.is_empty() || target.contains(':') {
+                    continue;
+                }
+                let found = within(path, target);
+                let is_there = |place: &str| files.paths().any(|path| leads_to(path, place));
+                if !found.as_deref().is_some_and(is_there) {
+                    breaches.push(Breach::new(
+                        format!("{path}:{}", number + 1),
+                        format!("{target} is not there"),
+                    ));
+                }
+            }
+        }
+    }
+    breaches
+}
+
+/// Pages below docs/ that the book does not list.
+pub(super) fn pages_in_the_book(files: &Files) -> Vec<Breach> {
+    const BOOK: &str = "docs/SUMMARY.md";
+    let summary = files.text(BOOK).unwrap_or_default();
+    let pages = files.paths().filter_map(|path| path.strip_prefix("docs/"));
+    let pages = pages.filter(|page| page.ends_with(".md") && *page != "SUMMARY.md");
+    pages
+        .filter(|page| !summary.contains(&format!("]({page})")))
+        .map(|page| Breach::new(BOOK, format!("does not list {page}")))
+        .collect()
+}
+
+/// Whether a path is a place, or in the folder that it is.
+fn leads_to(path: &str, place: &str) -> bool {
+    path.strip_prefix(place)
+        .is_some_and(|rest| rest.is_empty() || place.is_empty() || rest.starts_with('/'))
+}
+
+/// The path that a link in a document means; `None` if it leaves the project.
+fn within(document: &str, link: &str) -> Option<String> {
+    let mut parts: Vec<&str> = document.split('/').collect();
+    parts.pop();
+    for part in link.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
 }
 
 #[cfg(test)]
@@ -102,5 +174,34 @@ mod tests {
             readme_commands(&files),
             [Breach::new("README.md", "does not name `cargo xtask test`")]
         );
+    }
+
+    #[test]
+    fn empty_documents() {
+        let files = Files::of(&[("SECURITY.md", "\n"), ("README.md", "words"), ("a.txt", "")]);
+        assert_eq!(none_empty(&files), [Breach::new("SECURITY.md", "is empty")]);
+    }
+
+    #[test]
+    fn links() {
+        let page = "[a](b.md#x) [c](../crates/one) [web](https://x.org) [here](#there)\n\
+            ```\n[x](no.md)\n```\n`[y](no.md)` [gone](formats/gone.md) [out](../../x.md)\n";
+        let files = Files::of(&[("docs/a.md", page), ("docs/b.md", "b"), ("crates/one/Cargo.toml", "")]);
+        let expected = [
+            Breach::new("docs/a.md:5", "formats/gone.md is not there"),
+            Breach::new("docs/a.md:5", "../../x.md is not there"),
+        ];
+        assert_eq!(links_lead_somewhere(&files), expected);
+    }
+
+    #[test]
+    fn the_book() {
+        let files = Files::of(&[
+            ("docs/SUMMARY.md", "- [One](one.md)"),
+            ("docs/one.md", "1"),
+            ("docs/formats/two.md", "2"),
+        ]);
+        let expected = [Breach::new("docs/SUMMARY.md", "does not list formats/two.md")];
+        assert_eq!(pages_in_the_book(&files), expected);
     }
 }

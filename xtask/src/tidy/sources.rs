@@ -60,7 +60,7 @@ impl Files {
         self.with_extension(&["rs"])
     }
 
-    fn with_extension(&self, extensions: &[&str]) -> impl Iterator<Item = (&str, &str)> {
+    pub(super) fn with_extension(&self, extensions: &[&str]) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(move |(path, text)| {
             let extension = Path::new(path).extension().and_then(|extension| extension.to_str());
             extension
