@@ -130,7 +130,7 @@ pub enum Error {
         found: String,
     },
     /// One row was asked for, and the answer has none.
-    #[error("the query answered no row")]
+    #[error("the query returned no rows")]
     RowNotFound,
     /// Columns that do not make a record batch.
     #[error(transparent)]

@@ -88,7 +88,7 @@ class Numbers(unittest.TestCase):
         with tempfile.NamedTemporaryFile() as file:
             file.write(data[:-65536])
             file.flush()
-            with self.assertRaisesRegex(riegeli.RiegeliError, 'without a sound postscript') as raised:
+            with self.assertRaisesRegex(riegeli.RiegeliError, 'without a valid postscript') as raised:
                 riegeli.RecordDataSource(file.name)
             self.assertEqual((raised.exception.kind, raised.exception.file), ('corrupt', file.name))
 

@@ -172,15 +172,15 @@ pub enum ArrayRecordProblem {
         found: u64,
     },
     /// No postscript in the last block.
-    #[error("there is no postscript at byte {offset}; was it closed?")]
+    #[error("there is no postscript at byte {offset}; was the file closed after writing?")]
     NoPostscript {
         /// Where it should be.
         offset: u64,
     },
     /// More than padding between the footer and the postscript.
     #[error(
-        "its footer ends at byte {end}, far in front of its postscript: files of this kind that are put one behind another are not \
-         one; split them, or copy their records into a new one"
+        "its footer ends at byte {end}, far before its postscript: concatenated ArrayRecord files are not one file; split \
+         them, or copy their records into a new one"
     )]
     BehindFooter {
         /// Where the footer ends.
@@ -260,7 +260,7 @@ pub enum Damage {
         what: &'static str,
     },
     /// A position behind the last byte.
-    #[error("the position is past the end of the file, {size} bytes")]
+    #[error("the position is past the end of the file, which has {size} bytes")]
     PastEnd {
         /// The size of the file.
         size: u64,
@@ -304,8 +304,8 @@ pub enum Damage {
     },
     /// An ArrayRecord file that ends without a sound postscript.
     #[error(
-        "this is an ArrayRecord file, with its footer at byte {footer}, but without a sound postscript behind it: the end of the \
-         file at byte {size} was probably cut off; get the file again, or read the records before the footer with recovery"
+        "this is an ArrayRecord file with its footer at byte {footer}, but without a valid postscript after it: the file was \
+         probably truncated at byte {size}; get the file again, or read the records before the footer with recovery"
     )]
     NoPostscript {
         /// Where the footer begins: the end of the records.
@@ -315,8 +315,8 @@ pub enum Damage {
     },
     /// ArrayRecord files one behind another.
     #[error(
-        "this is an ArrayRecord file with its footer at byte {footer}, and with others behind it, up to byte {size}: such files put one \
-         behind another are not one; read them as a stream, or the records before the footer with recovery"
+        "this is an ArrayRecord file with its footer at byte {footer}, followed by others up to byte {size}: concatenated \
+         ArrayRecord files are not one file; read them as a stream, or the records before the footer with recovery"
     )]
     BehindFooter {
         /// Where the footer of the first file begins.
@@ -435,7 +435,7 @@ pub enum RowProblem {
         found: u8,
     },
     /// Packed values that end inside one.
-    #[error("the packed values end inside one")]
+    #[error("the packed values end inside a value")]
     Packed,
     /// A value outside of the column's type.
     #[error("the value does not fit the type of the column")]

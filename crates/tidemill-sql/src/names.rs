@@ -286,7 +286,7 @@ impl Names {
             let Some((_, folder)) = folder else {
                 return Err(Error::NotFound {
                     name: text.to_owned(),
-                    hint: format!("say what drive {letter}: is with --drive {letter}=FOLDER"),
+                    hint: format!("map drive {letter}: to a folder with --drive {letter}=FOLDER"),
                 });
             };
             return Ok(folder.join(chars.as_str().trim_start_matches(['\\', '/']).replace('\\', "/")));

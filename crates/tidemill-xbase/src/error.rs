@@ -47,7 +47,7 @@ pub enum Error {
     #[error(transparent)]
     Expression(Box<BadExpression>),
     /// An order cannot be opened or made; `source` says why.
-    #[error("{}: order {order}", path.display())]
+    #[error("{}: index tag {order}", path.display())]
     Order {
         /// The index file.
         path: PathBuf,
@@ -58,8 +58,8 @@ pub enum Error {
     },
     /// A memo column was asked for and its memo file is not there.
     #[error(
-        "{}: field {field} keeps its values in a memo file, and none of {looked_for} is there; \
-         put it beside the table, leave the field out, or recover (the field is then null)",
+        "{}: the values of field {field} are in a memo file, but none of {looked_for} exists; put it next to the \
+         table, leave the field out, or read with recovery (the field is then NULL)",
         path.display()
     )]
     MissingMemo {
@@ -118,7 +118,7 @@ pub enum Error {
     Unknown(Box<UnknownOutcome>),
     /// An index has not the entries of all records, or entries of others: the table was changed without it.
     #[error(
-        "{}: order {order} has {entries} entries, and not those of the table's {records} records; reindex",
+        "{}: index tag {order} has {entries} entries, which do not match the {records} records of the table; reindex",
         path.display()
     )]
     StaleIndex {
@@ -132,7 +132,7 @@ pub enum Error {
         records: u32,
     },
     /// Another record has the key already, and the order is a candidate index. Inside of [`Error::Order`].
-    #[error("record {record} would have the key of record {holder}, and no two records may have one")]
+    #[error("record {record} would have the same key as record {holder}, and the index tag allows each key once")]
     DuplicateKey {
         /// The record that may not have it.
         record: u32,
@@ -140,22 +140,22 @@ pub enum Error {
         holder: u32,
     },
     /// A record would have no key, and the order is a candidate index. Inside of [`Error::Order`].
-    #[error("the key of record {record} would be NULL, and every record must have one")]
+    #[error("the key of record {record} would be NULL, and the index tag allows no NULL")]
     NullKey {
         /// The record.
         record: u32,
     },
     /// Nobody knows how the texts of an order are sorted. Inside of [`Error::Order`].
     #[error(
-        "collation not known: the order is walked as it is stored, and nothing is sought or changed in it; \
-         make it anew, and name the language of the program that made it"
+        "collation not known: the index tag can be walked as it is stored, but not searched or changed; rebuild \
+         it, and name the language of the program that made it"
     )]
     UnknownCollation,
     /// An order has a bit for each record and no keys. Inside of [`Error::Order`].
-    #[error("a BINARY index of Visual FoxPro has a bit for each record and no keys; it is not walked, and not changed")]
+    #[error("a BINARY index of Visual FoxPro has one bit per record and no keys; it can be neither walked nor changed")]
     NoKeys,
     /// Who was told of the progress stopped it.
-    #[error("stopped on demand")]
+    #[error("cancelled by the program")]
     Cancelled,
     /// The caller asked for something that makes no sense for this table.
     #[error("{0}")]
@@ -227,7 +227,7 @@ pub struct NotRecovered {
 /// Which log is not obeyed, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{} is not obeyed, and nothing was changed: {}: expected {expected}, found {found}; remove the log if no program of yours wrote it",
+    "{} was not applied, and nothing was changed: {}: expected {expected}, found {found}; remove the log if no program of yours wrote it",
     log.display(), file.display()
 )]
 pub struct RefusedLog {
@@ -244,7 +244,7 @@ pub struct RefusedLog {
 /// Which folders have the other parts of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{} has a part of a transaction over several folders; recover its folder together with {}",
+    "{} is one part of a transaction over several folders; recover its folder together with {}",
     log.display(), shown(missing)
 )]
 pub struct IncompleteTransaction {
@@ -257,7 +257,7 @@ pub struct IncompleteTransaction {
 /// Which log has changes of a table that are not in it.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{}: {} has changes of it that a program left unfinished{}; recover the folder first, or open the table for writing",
+    "{}: {} has committed changes that are not in the table yet{}; recover the folder first, or open the table for writing",
     table.display(), log.display(), if source.is_some() { ", or cannot be read" } else { "" }
 )]
 pub struct PendingChanges {
@@ -272,7 +272,7 @@ pub struct PendingChanges {
 /// What may have been done or not.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "it is unknown whether {what}, for the disk failed in the middle of it; recover the folder of {} when it works again, then look",
+    "it is unknown whether {what}, because the disk failed meanwhile; once it works again, recover the folder of {}, then check",
     log.display()
 )]
 pub struct UnknownOutcome {

@@ -302,7 +302,7 @@ impl Index {
             let known: Vec<_> = self.tags.iter().map(|tag| tag.name.as_str()).collect();
             let (path, known) = (self.path().display(), known.join(", "));
             return Err(Error::Misuse(format!(
-                "{path}: no order is called {tag:?}; there are {known}"
+                "{path}: no index tag is called {tag:?}; there are {known}"
             )));
         };
         Ok(Arc::new(Order::new(self, tag, key_type, collation)?))

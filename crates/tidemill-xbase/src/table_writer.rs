@@ -419,7 +419,7 @@ impl Layout {
             if encoded.is_err() || !(1..=10).contains(&name.len()) || !seen.insert(spec.name.to_uppercase()) {
                 let name = &spec.name;
                 return Err(Error::Misuse(format!(
-                    "field {name:?}: a name has 1 to 10 bytes and is there once"
+                    "field {name:?}: field names have 1 to 10 bytes and must be unique"
                 )));
             }
             names.push(name);

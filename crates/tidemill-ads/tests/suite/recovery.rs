@@ -72,7 +72,7 @@ fn a_statement_that_reads_changes_nothing_and_tells_of_the_log() {
     let told = shop.run("SELECT COUNT(*) FROM [sub/people]").unwrap_err();
     assert!(
         told.to_string()
-            .contains("has changes of it that a program left unfinished"),
+            .contains("has committed changes that are not in the table yet"),
         "{told}"
     );
     let mut connection = Connection::open(shop.folder.path()).unwrap();

@@ -348,7 +348,9 @@ fn files_without_an_index_are_told_apart() {
         let offset = other.len() - 65_536;
         assert_eq!(
             message(other),
-            format!("not an ArrayRecord file: there is no postscript at byte {offset}; was it closed?")
+            format!(
+                "not an ArrayRecord file: there is no postscript at byte {offset}; was the file closed after writing?"
+            )
         );
     }
 }

@@ -87,7 +87,7 @@ fn counted(file: &[u8]) -> Result<u64, String> {
             assert!(!verification.damaged.is_empty(), "{why}");
             // The data of chunks are not looked at for their headers: these count what was written, and no more.
             if let Err(of_headers) = &headers {
-                let are_several = of_headers.contains("with others behind it");
+                let are_several = of_headers.contains("followed by others");
                 assert!(stream.is_err() || are_several, "{of_headers}");
             }
         }
@@ -147,7 +147,7 @@ fn an_array_record_file_without_its_postscript_is_damaged() {
                 let cut = &file[..cut];
                 let why = counted(cut).expect_err(options);
                 let expected = format!(
-                    "without a sound postscript behind it: the end of the file at byte {} was probably cut off",
+                    "without a valid postscript after it: the file was probably truncated at byte {}",
                     cut.len()
                 );
                 assert!(
@@ -216,7 +216,7 @@ fn columns_of_messages_end_where_the_records_do() {
         let cut = &file[..file.len() - 65_536];
         for found in [rows(BytesSource(cut), &schema), rows(StreamSource::new(cut), &schema)] {
             let why = found.expect_err(options).to_string();
-            assert!(why.contains("without a sound postscript"), "{options}: {why}");
+            assert!(why.contains("without a valid postscript"), "{options}: {why}");
         }
     }
 }
@@ -228,13 +228,13 @@ fn files_behind_one_another_are_not_taken_for_the_first() {
         let twice = [&file[..], &file[..]].concat();
         let reader = ArrayRecordReader::from_bytes(&file[..]).expect("sound");
         let why = counted(&twice).expect_err(options);
-        let expected = format!(
-            "with its footer at byte {}, and with others behind it",
-            reader.footer_offset()
-        );
+        let expected = format!("with its footer at byte {}, followed by others", reader.footer_offset());
         assert!(why.contains(&expected), "{options}: {why}");
         let why = ArrayRecordReader::from_bytes(&twice).err().expect(options).to_string();
-        assert!(why.contains("put one behind another are not one"), "{options}: {why}");
+        assert!(
+            why.contains("concatenated ArrayRecord files are not one file"),
+            "{options}: {why}"
+        );
         let verification = verified(&twice);
         assert_eq!(
             (verification.records, verification.damaged.len()),

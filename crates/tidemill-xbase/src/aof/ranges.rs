@@ -188,7 +188,12 @@ impl Range {
         }
         let (tree, tag) = (&self.order.tree, self.order.tag());
         let expected = format!("{record_count} keys, one a record (reindex)");
-        Err(tree.corrupt(&format!("order {}", tag.name), tag.header, expected, found.to_string()))
+        Err(tree.corrupt(
+            &format!("index tag {}", tag.name),
+            tag.header,
+            expected,
+            found.to_string(),
+        ))
     }
 
     /// One range for two of the same order, both of which must hold the record.

@@ -171,7 +171,7 @@ impl IndexEditor {
             let known: Vec<_> = self.tags.iter().map(|tag| tag.name.as_str()).collect();
             let (path, known) = (self.path().display(), known.join(", "));
             return Err(Error::Misuse(format!(
-                "{path}: no order is called {tag:?}; there are {known}"
+                "{path}: no index tag is called {tag:?}; there are {known}"
             )));
         };
         if tag.is_distinct {
@@ -400,7 +400,7 @@ impl IndexEditor {
         }
         let Some(tree) = self.trees.get_mut(order).and_then(Option::as_mut) else {
             let path = self.store.file().path().display();
-            return Err(Error::Misuse(format!("{path}: order {order} was not asked for")));
+            return Err(Error::Misuse(format!("{path}: index tag {order} was not opened")));
         };
         if key.len() != tree.keys.len || recno == 0 {
             let (path, len, wanted) = (self.store.file().path().display(), key.len(), tree.keys.len);

@@ -187,7 +187,7 @@ impl KeyCodec {
         }
         let (key_type, len) = (self.key_type, self.len);
         Err(Error::Misuse(format!(
-            "order {name} has keys of {len} bytes, which are not of type {key_type}"
+            "index tag {name} has keys of {len} bytes, which are not of type {key_type}"
         )))
     }
 

@@ -265,7 +265,7 @@ impl KeySorter {
     }
 
     fn refuse<T>(&self, why: &str) -> Result<T> {
-        Err(Error::Misuse(format!("order {}: {why}", self.name)))
+        Err(Error::Misuse(format!("index tag {}: {why}", self.name)))
     }
 }
 

@@ -221,7 +221,7 @@ pub(super) fn keys_of(
     if let Some(stored) = tag.key_type.filter(|stored| *stored != key_type) {
         let name = &tag.name;
         return Err(Error::Misuse(format!(
-            "order {name} has keys of type {stored}, not {key_type}"
+            "index tag {name} has keys of type {stored}, not {key_type}"
         )));
     }
     let encoding = match dialect {
@@ -232,7 +232,7 @@ pub(super) fn keys_of(
     if key_type == KeyType::Character && tag.form != KeyForm::Plain {
         let name = &tag.name;
         return Err(Error::Misuse(format!(
-            "order {name} has keys of numbers or dates, not of type {key_type}"
+            "index tag {name} has keys of numbers or dates, not of type {key_type}"
         )));
     }
     let len = tag.key_len;

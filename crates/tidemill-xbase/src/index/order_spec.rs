@@ -192,7 +192,7 @@ impl OrderSpec {
     }
 
     pub(super) fn refuse(&self, why: &str) -> Error {
-        Error::Misuse(format!("order {}: {why}", self.name))
+        Error::Misuse(format!("index tag {}: {why}", self.name))
     }
 }
 

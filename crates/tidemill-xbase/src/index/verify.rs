@@ -35,7 +35,7 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, page at {}: ", self.path.display(), self.page)?;
         if let Some(tag) = &self.tag {
-            write!(f, "order {tag}: ")?;
+            write!(f, "index tag {tag}: ")?;
         }
         self.what.fmt(f)
     }

@@ -173,7 +173,7 @@ pub(crate) fn allow_candidate(order: &OrderSpec, table: &Table) -> Result<()> {
     if order.is_candidate() && !dialect.has_candidate_indexes() {
         let name = order.name();
         return Err(Error::Misuse(format!(
-            "order {name}: {dialect} tables have no candidate indexes"
+            "index tag {name}: {dialect} tables have no candidate indexes"
         )));
     }
     Ok(())

@@ -542,7 +542,10 @@ fn names(table: &TableEditor, columns: &[AlteredColumn]) -> Result<Vec<Vec<u8>>>
         let mut name = Vec::new();
         let encoded = table.codepage.encode(&column.name, &mut name);
         if encoded.is_err() || !(1..=10).contains(&name.len()) || !seen.insert(column.name.to_uppercase()) {
-            let why = format!("field {:?}: a name has 1 to 10 bytes and is there once", column.name);
+            let why = format!(
+                "field {:?}: field names have 1 to 10 bytes and must be unique",
+                column.name
+            );
             return Err(table.misuse(&why));
         }
         Ok(name)

@@ -242,7 +242,7 @@ impl TableEditor {
         let is_file = |file: &OrderFile| file.number == order.seen.file;
         let Some(at) = self.orders.files.iter().position(is_file) else {
             let name = &order.order().tag().name;
-            return Err(self.misuse(&format!("the index file of order {name} is not open")));
+            return Err(self.misuse(&format!("the index file of index tag {name} is not open")));
         };
         let Some(file) = self.orders.files.get_mut(at) else {
             return Ok(false);
@@ -731,7 +731,7 @@ impl OrderFile {
         let reader = self.index.reader()?;
         let (Some(tag), Some(keys)) = (reader.tags().get(order), self.keys.get(order)) else {
             return Err(Error::Misuse(format!(
-                "{}: no order {order}",
+                "{}: no index tag {order}",
                 self.index.path().display()
             )));
         };

@@ -346,7 +346,7 @@ fn readers_are_told_of_what_is_not_finished_and_writers_finish_it() {
     let before = folder.files();
     let told = rows(&folder.people()).unwrap_err();
     let said = format!(
-        "{}: {} has changes of it that a program left unfinished; recover the folder first, or open the table for writing",
+        "{}: {} has committed changes that are not in the table yet; recover the folder first, or open the table for writing",
         folder.people().display(),
         folder.log().display()
     );

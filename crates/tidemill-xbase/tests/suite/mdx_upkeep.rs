@@ -214,7 +214,7 @@ fn records_do_not_change_without_the_mdx_that_the_header_names() {
     let error = table.create_order(&orders[0].clone()).unwrap_err();
     assert!(matches!(error, Error::Order { .. }), "{error}");
     let error = table.drop_order("CODE").unwrap_err().to_string();
-    assert!(error.contains("no order is taken out of an MDX"), "{error}");
+    assert!(error.contains("tags cannot be removed from an MDX"), "{error}");
     table.append_values(&values(2)).unwrap();
     drop(table);
     check(&path, 302);

@@ -65,7 +65,7 @@ fn an_order_that_does_not_compile_keeps_no_other_from_being_checked() {
     let (index, unknown) = TableIndex::open_known(&cdx, &opened, &settings).unwrap();
     let unknown: Vec<_> = unknown.iter().map(ToString::to_string).collect();
     assert!(
-        matches!(&unknown[..], [only] if only.ends_with("order BAD")),
+        matches!(&unknown[..], [only] if only.ends_with("index tag BAD")),
         "{unknown:?}"
     );
     assert_eq!(index.orders().len(), 1);

@@ -341,7 +341,7 @@ fn structures_that_a_format_lacks_are_refused() {
         (
             Dialect::Dbase3,
             vec![FieldSpec::new("A", 'L', 1, 0), FieldSpec::new("a", 'L', 1, 0)],
-            "is there once",
+            "must be unique",
         ),
         (Dialect::Dbase3, vec![FieldSpec::new("A", 'W', 10, 0)], "text only"),
         (

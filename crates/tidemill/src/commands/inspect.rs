@@ -380,7 +380,7 @@ impl XbaseDescription {
             ),
             (
                 "record",
-                format!("{} bytes, behind a header of {}", self.record_bytes, self.header_bytes),
+                format!("{} bytes, after a header of {}", self.record_bytes, self.header_bytes),
             ),
             (
                 "memos",

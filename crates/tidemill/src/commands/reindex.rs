@@ -38,7 +38,7 @@ pub(crate) async fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
         let made = Index::open(&index, &IndexOptions::new())?;
         let names: Vec<_> = made.tags().iter().map(|tag| tag.name.as_str()).collect();
         tell!(
-            "{}: {} orders made anew ({})",
+            "{}: {} index tags rebuilt ({})",
             index.display(),
             names.len(),
             names.join(", ")

@@ -175,7 +175,7 @@ impl Findings {
         let (file, good) = (shown(&self.file), self.good);
         let (unit, good_unit) = match self.unit {
             Unit::Records => ("records", "good records"),
-            Unit::Orders => ("orders", "orders"),
+            Unit::Orders => ("index tags", "index tags"),
             Unit::Transactions => ("transactions", "transactions"),
         };
         match self.damaged.as_slice() {

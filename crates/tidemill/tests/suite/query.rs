@@ -81,7 +81,7 @@ fn errors_are_for_the_person_at_the_terminal() {
     assert_snapshot!(error(&["sql", "SELEC 1"]), @"tidemill: Error 7200:  AQE Error:  State = 42000;   NativeError = 2115;  [SAP][Advantage SQL Engine]Expected lexical element not found: a statement, found SELEC -- Location of error in the SQL statement is: 1 (line: 1 column: 1)");
     assert_snapshot!(
         error(&["sql", r"SELECT * FROM 'D:\DATA\X.DBF'"]),
-        @r"tidemill: Error 7200:  AQE Error:  State = HY000;   NativeError = 7041;  [SAP][Advantage SQL][ASA] Error 7041:  Either ACE could not find the specified file, or you do not have sufficient rights to access the file.  Table name: D:\DATA\X.DBF; say what drive D: is with --drive D=FOLDER -- Location of error in the SQL statement is: 15 (line: 1 column: 15)"
+        @r"tidemill: Error 7200:  AQE Error:  State = HY000;   NativeError = 7041;  [SAP][Advantage SQL][ASA] Error 7041:  Either ACE could not find the specified file, or you do not have sufficient rights to access the file.  Table name: D:\DATA\X.DBF; map drive D: to a folder with --drive D=FOLDER -- Location of error in the SQL statement is: 15 (line: 1 column: 15)"
     );
     assert_snapshot!(
         error(&["copy", "people", "people.csv"]),

@@ -32,7 +32,7 @@ fn a_short_table_is_damaged_where_its_records_end() {
 #[test]
 fn an_index_is_compared_with_the_records_and_made_anew() {
     let folder = Folder::with(&["xbase/ord_cdx.dbf", "xbase/ord_cdx.cdx", "xbase/ord_ntx_NAME.ntx"]);
-    assert_snapshot!(folder.run(&["verify", "ord_cdx.cdx"]).done(), @"ord_cdx.cdx: 22 orders, no damage");
+    assert_snapshot!(folder.run(&["verify", "ord_cdx.cdx"]).done(), @"ord_cdx.cdx: 22 index tags, no damage");
     let both = folder.run(&[
         "verify",
         "ord_cdx.dbf",
@@ -58,7 +58,7 @@ fn an_index_is_compared_with_the_records_and_made_anew() {
 
     let made = folder.run(&["reindex", "ord_cdx.dbf"]);
     assert!(
-        made.stderr.contains("ord_cdx.cdx: 22 orders made anew (T_NAME, "),
+        made.stderr.contains("ord_cdx.cdx: 22 index tags rebuilt (T_NAME, "),
         "{}",
         made.stderr
     );
@@ -76,7 +76,7 @@ fn the_alphabet_of_an_index_is_found_or_named_with_its_language() {
     let other = folder.run(&[&verify[..], &["--language", "cs"]].concat());
     assert_eq!(other.code, Some(1));
     let found = String::from_utf8(other.stdout).expect("UTF-8");
-    assert!(found.contains("order T_TXT: key"), "{found}");
+    assert!(found.contains("index tag T_TXT: key"), "{found}");
     let unknown = folder.run(&[&verify[..], &["--language", "tlh"]].concat());
     assert!(unknown.stderr.contains("cs, de, el, es"), "{}", unknown.stderr);
 }

@@ -70,7 +70,7 @@ impl IndexEditor {
             IndexDialect::Ntx | IndexDialect::Ndx | IndexDialect::Idx => {
                 return Err(order.refuse("the file has one order, and there is one already"));
             }
-            IndexDialect::Mdx => return Err(order.refuse("no order is added to an MDX file")),
+            IndexDialect::Mdx => return Err(order.refuse("tags cannot be added to an MDX file")),
         };
         let number = |offset: u64| u32::try_from(offset / unit).map_err(|_| order.refuse("does not fit into the file"));
         let (mut root, mut header) = (number(root)?, number(base)?);
@@ -114,12 +114,17 @@ impl IndexEditor {
     pub(crate) fn drop_order(&mut self, order: usize) -> Result<()> {
         if self.dialect == IndexDialect::Mdx {
             let path = self.path().display();
-            return Err(Error::Misuse(format!("{path}: no order is taken out of an MDX file")));
+            return Err(Error::Misuse(format!(
+                "{path}: tags cannot be removed from an MDX file"
+            )));
         }
         self.flush()?;
         self.version += 1;
         let Some(mut tree) = self.trees.get_mut(order).and_then(Option::take) else {
-            return Err(Error::Misuse(format!("{}: no order {order}", self.path().display())));
+            return Err(Error::Misuse(format!(
+                "{}: no index tag {order}",
+                self.path().display()
+            )));
         };
         // Whatever fails from here on leaves half of an order.
         self.is_broken = true;

@@ -63,7 +63,7 @@ impl OrderFile {
         if !tag.is_custom {
             let path = self.index.path().display();
             return Err(Error::Misuse(format!(
-                "{path}: order {name} is not custom; its entries follow the records"
+                "{path}: index tag {name} is not custom; its entries follow the records"
             )));
         }
         let key = match key {

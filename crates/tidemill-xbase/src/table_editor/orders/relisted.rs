@@ -59,7 +59,7 @@ impl OrderFile {
         let mut tags = self.index.tags().iter();
         tags.position(|tag| tag.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
             let path = self.index.path().display();
-            Error::Misuse(format!("{path}: another program has dropped order {name}"))
+            Error::Misuse(format!("{path}: another program has dropped index tag {name}"))
         })
     }
 }

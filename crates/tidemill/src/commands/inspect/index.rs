@@ -101,8 +101,8 @@ impl IndexDescription {
     /// The file in a line.
     pub(crate) fn line(&self) -> String {
         match &self.orders {
-            Some(orders) => format!("{} ({} orders)", self.file, orders.len()),
-            None => format!("{}, which is not there", self.file),
+            Some(orders) => format!("{} ({} index tags)", self.file, orders.len()),
+            None => format!("{}, which does not exist", self.file),
         }
     }
 
@@ -127,6 +127,6 @@ impl IndexDescription {
                 kinds.collect::<Vec<_>>().join(", "),
             ]
         });
-        table(&["order", "by", "for", "key bytes", "kind"], rows)
+        table(&["tag", "by", "for", "key bytes", "kind"], rows)
     }
 }

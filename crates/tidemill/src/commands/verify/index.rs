@@ -107,7 +107,7 @@ fn findings(path: &Path, index: &Index, found: Vec<Finding>) -> Findings {
         end: finding.page + page_len,
         records: finding.records(),
         why: match finding.tag {
-            Some(tag) => format!("order {tag}: {}", finding.what),
+            Some(tag) => format!("index tag {tag}: {}", finding.what),
             None => finding.what.to_string(),
         },
     };
