@@ -38,29 +38,175 @@ fn things(folder: &Folder) {
     fs::write(folder.file("events.riegeli"), events).expect("written");
     let damaged = corpus_bytes("riegeli/cpp/bad.zstd_two_regions.riegeli");
     fs::write(folder.file("broken.riegeli"), damaged).expect("written");
+    drop(folder.run(&["tour", "--load-test", "0"]).done());
 }
 
-/// The lines of a document's code blocks that call the program, each with those that it goes on in, without comments.
-fn commands(document: &str) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(document);
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{document}: {error}"));
-    let mut commands = Vec::new();
-    let (mut is_code, mut goes_on) = (false, false);
+/// A command of a document.
+#[derive(Debug)]
+struct Step {
+    command: String,
+    /// The exit code that the document names (`# exits with 1`), else 0.
+    exits_with: i32,
+    /// The output that the document shows below the command.
+    shown: Option<String>,
+}
+
+/// The commands in the blocks of a document that are called `sh`, each with the lines that it continues on. A block called
+/// `text` that follows shows what the last of them prints.
+fn steps(document: &str) -> Vec<Step> {
+    let text = read(document);
+    let mut steps: Vec<Step> = Vec::new();
+    let (mut block, mut last_block, mut continues) = (None, "", false);
     for line in text.lines() {
-        if line.starts_with("```") {
-            is_code = !is_code;
+        if let Some(kind) = line.strip_prefix("```") {
+            if let Some(ended) = block.take() {
+                last_block = ended;
+                continue;
+            }
+            if kind == "text"
+                && last_block == "sh"
+                && let Some(step) = steps.last_mut()
+            {
+                step.shown = Some(String::new());
+            }
+            block = Some(kind);
             continue;
         }
-        let line = line.strip_prefix("$ ").unwrap_or(line);
-        if goes_on && let Some(last) = commands.last_mut() {
-            *last = format!("{last}\n{line}");
-        } else if is_code && line.starts_with("tidemill ") {
-            commands.push(line.to_owned());
+        match block {
+            Some("sh") if continues => {
+                let step = steps.last_mut().expect("a line before");
+                step.command.push('\n');
+                step.command.push_str(line);
+            }
+            Some("sh") if !line.is_empty() && !line.starts_with('#') => {
+                let exits_with = line.split_once("# exits with ").map_or(0, |(_, code)| {
+                    let digits = code.split(|c: char| !c.is_ascii_digit()).next();
+                    digits.and_then(|code| code.parse().ok()).expect("an exit code")
+                });
+                steps.push(Step {
+                    command: line.to_owned(),
+                    exits_with,
+                    shown: None,
+                });
+            }
+            Some("text") if last_block == "sh" => {
+                if let Some(shown) = steps.last_mut().and_then(|step| step.shown.as_mut()) {
+                    shown.push_str(line);
+                    shown.push('\n');
+                }
+            }
+            // What stands between two blocks parts them.
+            None if !line.is_empty() => last_block = "",
+            _ => {}
         }
-        goes_on = is_code && line.ends_with('\\');
+        continues = block == Some("sh") && line.ends_with('\\');
     }
-    commands
+    steps
 }
+
+fn read(document: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(document);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{document}: {error}"))
+}
+
+/// A shell that finds the program, in the folder.
+fn shell(folder: &Folder, command: &str) -> Command {
+    let program = Path::new(env!("CARGO_BIN_EXE_tidemill"));
+    let programs = program.parent().expect("a folder").display();
+    let path = format!("{programs}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(command);
+    shell.current_dir(folder.path()).stdin(Stdio::null()).env("PATH", path);
+    shell
+}
+
+/// Which lines of what is shown are not printed, in their order. `…` stands for lines that are left out.
+fn not_printed(shown: &str, run: &Run) -> Vec<String> {
+    let printed = format!("{}{}", String::from_utf8_lossy(&run.stdout), run.stderr);
+    let mut printed = printed.lines().map(str::trim_end);
+    let mut missing = Vec::new();
+    for line in shown.lines().map(str::trim_end) {
+        if line != "…" && !line.is_empty() && !printed.any(|found| found == line) {
+            missing.push(line.to_owned());
+            break;
+        }
+    }
+    missing
+}
+
+/// Runs the commands of a document in their order; those that need what is not there are left out. What went wrong.
+fn run_page(document: &str, servers: Option<&Servers>) -> Vec<String> {
+    // What one document has made does not lie in the way of the next.
+    let folder = Folder::with(&[]);
+    if MADE_TABLES.contains(&document) {
+        things(&folder);
+    }
+    if let Some(servers) = servers {
+        servers.empty(&folder);
+    }
+    let steps = steps(document);
+    assert!(!steps.is_empty(), "{document} has no commands");
+    let mut wrong = Vec::new();
+    for step in steps {
+        let mut command = step.command.clone();
+        // Load tests are run by their own document's test.
+        if command.starts_with("tidemill bench") {
+            continue;
+        }
+        let needs_server = command.contains("://") || command.contains("--follow");
+        command = match servers {
+            Some(servers) => servers.put_into(&command),
+            None if needs_server => continue,
+            None => command,
+        };
+        if !command.contains("--load-test") {
+            command = command.replace("tidemill tour", "tidemill tour --load-test 1");
+        }
+        if step.shown.as_ref().is_some_and(|shown| shown.starts_with('┌')) {
+            // As on a terminal.
+            command = command.replacen("tidemill sql", "tidemill sql --format table", 1);
+        }
+        let (run, exits_with) = match servers {
+            Some(servers) if command.contains("--follow") => (servers.run_for_a_while(&folder, &command), 130),
+            Some(servers) => (servers.run(&folder, &command), step.exits_with),
+            None => (
+                Run::of(shell(&folder, &command).output().expect("started")),
+                step.exits_with,
+            ),
+        };
+        if run.code != Some(exits_with) {
+            wrong.push(format!(
+                "{document}: {}\n  exits with {:?}: {}",
+                step.command,
+                run.code,
+                run.stderr.trim_end()
+            ));
+        }
+        for line in step.shown.iter().flat_map(|shown| not_printed(shown, &run)) {
+            wrong.push(format!(
+                "{document}: {}\n  does not print {line:?}, but {}{}",
+                step.command,
+                String::from_utf8_lossy(&run.stdout),
+                run.stderr
+            ));
+        }
+    }
+    wrong
+}
+
+/// The documents with commands.
+const PAGES: [&str; 7] = [
+    "README.md",
+    "docs/tutorial.md",
+    "docs/recipes.md",
+    "docs/troubleshooting.md",
+    "docs/sql-dialects.md",
+    "docs/exit-codes.md",
+    "docs/cql.md",
+];
+
+/// Those whose commands name tables and files of the reader's.
+const MADE_TABLES: [&str; 2] = ["README.md", "docs/cql.md"];
 
 /// The servers that the documents' URLs stand for.
 struct Servers {
@@ -81,18 +227,30 @@ impl Servers {
     }
 
     fn shell(&self, folder: &Folder, command: &str) -> Command {
-        let program = Path::new(env!("CARGO_BIN_EXE_tidemill"));
-        let programs = program.parent().expect("a folder").display();
-        let path = format!("{programs}:{}", std::env::var("PATH").unwrap_or_default());
-        let mut shell = Command::new("sh");
-        shell.arg("-c").arg(format!("exec {command}"));
-        shell.current_dir(folder.path()).stdin(Stdio::null());
-        shell.env("PATH", path).envs(self.store.variables());
+        let mut shell = shell(folder, &format!("exec {command}"));
+        shell.envs(self.store.variables());
         shell
     }
 
     fn run(&self, folder: &Folder, command: &str) -> Run {
         Run::of(self.shell(folder, command).output().expect("started"))
+    }
+
+    /// The databases that the documents name, without tables, and the object that they read.
+    fn empty(&self, folder: &Folder) {
+        for database in ["shop", "test"] {
+            for statement in ["DROP DATABASE IF EXISTS", "CREATE DATABASE"] {
+                let done = self.clickhouse.query(&format!("{statement} {database}"));
+                done.expect("a database");
+            }
+        }
+        fs::write(folder.file("keyspace.rn"), KEYSPACE).expect("written");
+        let node = self.cassandra.native().to_string();
+        folder.run(&["bench", "schema", "keyspace.rn", &node]).done();
+        let events = corpus_bytes("riegeli/cpp/nested.transpose_zstd.riegeli");
+        fs::write(folder.file("an_object.riegeli"), events).expect("written");
+        let put = "tidemill copy an_object.riegeli s3://bucket/events.riegeli --overwrite";
+        assert_eq!(self.run(folder, put).code, Some(0));
     }
 
     /// Runs a command that goes on for ever until it tells that rows were copied, and interrupts it.
@@ -120,6 +278,12 @@ impl Servers {
 
 #[test]
 fn the_commands_of_the_documents_work_in_their_order() {
+    let wrong: Vec<String> = PAGES.iter().flat_map(|page| run_page(page, None)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_commands_of_the_documents_work_with_servers() {
     let (Some(clickhouse), Some(cassandra), Some(store)) = (ClickHouse::need(), Cassandra::need(), S3::need()) else {
         return;
     };
@@ -128,53 +292,42 @@ fn the_commands_of_the_documents_work_in_their_order() {
         cassandra,
         store,
     };
-    let mut wrong = Vec::new();
-    for document in ["README.md", "docs/cql.md"] {
-        // What one document has made does not lie in the way of the next.
-        let folder = Folder::with(&[]);
-        things(&folder);
-        for database in ["shop", "test"] {
-            servers
-                .clickhouse
-                .query(&format!("CREATE DATABASE IF NOT EXISTS {database}"))
-                .expect("made");
-        }
-        fs::write(folder.file("keyspace.rn"), KEYSPACE).expect("written");
-        let node = servers.cassandra.native().to_string();
-        folder.run(&["bench", "schema", "keyspace.rn", &node]).done();
-        let put = "tidemill copy events.riegeli s3://bucket/events.riegeli --overwrite";
-        assert_eq!(servers.run(&folder, put).code, Some(0));
-        let commands = commands(document);
-        assert!(commands.len() > 1, "{document}: {commands:?}");
-        for command in commands {
-            let (mut typed, mut expected) = (servers.put_into(&command), Some(0));
-            // Load tests are run by their own document's test.
-            if typed.starts_with("tidemill bench") || typed.contains("tidemill-tour") {
-                continue;
-            }
-            if typed.starts_with("tidemill tour") {
-                typed = typed.replace("tidemill tour", "tidemill tour --load-test 1");
-            }
-            if typed.starts_with("tidemill salvage") {
-                expected = Some(1);
-            }
-            let run = match typed.contains("--follow") {
-                true => {
-                    expected = Some(130);
-                    servers.run_for_a_while(&folder, &typed)
-                }
-                false => servers.run(&folder, &typed),
-            };
-            if run.code != expected {
-                wrong.push(format!(
-                    "{document}: {command}\n  exits with {:?}: {}",
-                    run.code,
-                    run.stderr.trim_end()
-                ));
-            }
-        }
-    }
+    let pages = PAGES.iter().filter(|page| {
+        let needs = |step: Step| step.command.contains("://") || step.command.contains("--follow");
+        steps(page).into_iter().any(needs)
+    });
+    let wrong: Vec<String> = pages.flat_map(|page| run_page(page, Some(&servers))).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `cargo xtask command-line` writes the page.
+#[test]
+fn the_reference_has_what_every_command_prints_as_its_help() {
+    let page = read("docs/command-line.md");
+    let mut listed = vec![String::from("tidemill")];
+    let mut sections = Vec::new();
+    let old = |name: &str| format!("docs/command-line.md is old ({name}): run cargo xtask command-line");
+    for section in page.split("\n## `").skip(1) {
+        let (name, text) = section.split_once("`\n\n```text\n").expect("a name and a block");
+        let shown = text.split_once("\n```").expect("the end of a block").0;
+        let mut help = Command::new(env!("CARGO_BIN_EXE_tidemill"));
+        help.args(name.split(' ').skip(1)).arg("--help");
+        help.env_clear().env("COLUMNS", "80");
+        let printed = Run::of(help.stdin(Stdio::null()).output().expect("started")).done();
+        let printed: Vec<&str> = printed.trim_end().lines().map(str::trim_end).collect();
+        assert!(printed.join("\n") == shown, "{}", old(name));
+        let commands = printed.iter().skip_while(|line| **line != "Commands:").skip(1);
+        for line in commands.take_while(|line| !line.is_empty()) {
+            let below = line.strip_prefix("  ").and_then(|line| line.split(' ').next());
+            if let Some(below) = below.filter(|below| !["", "help"].contains(below)) {
+                listed.push(format!("{name} {below}"));
+            }
+        }
+        sections.push(name.to_owned());
+    }
+    listed.sort();
+    sections.sort();
+    assert!(sections == listed, "{}", old("a command"));
 }
 
 /// What the README shows of the tour, but for its times, is what the tour prints.
@@ -182,8 +335,7 @@ fn the_commands_of_the_documents_work_in_their_order() {
 fn the_tour_prints_what_the_readme_shows() {
     let folder = Folder::with(&[]);
     let printed = folder.run(&["tour", "--load-test", "1"]).done();
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let readme = fs::read_to_string(readme).expect("the README");
+    let readme = read("README.md");
     let shown = readme
         .split("```\n")
         .find(|block| block.contains("── What is in them?"));
