@@ -2,7 +2,7 @@
 //!
 //! `tidemill-bench` is linked twice where valgrind is installed. Linux maps a program's file in pieces of 64 KiB around each page
 //! that is touched, so functions that lie far apart take many times their own memory. The first program is run under
-//! valgrind against each target that is at hand, and the second has the functions that ran one behind the other.
+//! valgrind against each target that is at hand, and the second has the functions that ran one after the other.
 
 use std::{
     cmp::Reverse,

@@ -148,7 +148,7 @@ pub extern "C" fn AdsRegisterCallbackFunction101(function: Option<extern "C" fn(
     call_anywhere(|| register(function.map(|function| Callback::Wide(function, number))))
 }
 
-/// No function of this thread is told any more.
+/// Removes the progress functions of this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsClearCallbackFunction() -> u32 {
     call_anywhere(|| {
@@ -178,7 +178,7 @@ pub extern "C" fn AdsRegisterSQLAbortFunc(function: Option<extern "C" fn() -> u3
     })
 }
 
-/// No function of this thread is asked any more whether statements go on.
+/// Removes the function of this thread that can stop statements.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsClearSQLAbortFunc() -> u32 {
     call_anywhere(|| {

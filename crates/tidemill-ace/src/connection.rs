@@ -95,7 +95,7 @@ fn no_server() -> Result<()> {
     )
 }
 
-/// Closes a connection and all that is open on it; a transaction that is under way is taken back.
+/// Closes a connection and all that is open on it; an open transaction is rolled back.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsDisconnect(connection: Handle) -> u32 {
     call(|| {

@@ -175,7 +175,7 @@ OPTIONS {
     ADS_RESPECTFILTERS: u16 = 1, "Filters and scopes.";
     ADS_IGNOREFILTERS: u16 = 2, "Neither filters nor scopes.";
     ADS_RESPECTSCOPES: u16 = 3, "Scopes, but not filters.";
-    ADS_REFRESHCOUNT: u16 = 4, "Read the count from the table's header anew (`AdsGetRecordCount`).";
+    ADS_REFRESHCOUNT: u16 = 4, "Read the count from the table's header again (`AdsGetRecordCount`).";
 
     // Types of server (bits).
     ADS_LOCAL_SERVER: u16 = 0x0001, "The files themselves.";
@@ -369,7 +369,7 @@ OPTIONS {
     // Options of `AdsMgKillUser90`.
     ADS_PROPERTY_UNSPECIFIED: u16 = 0, "No option.";
     ADS_DONT_KILL_APPID: u16 = 1, "Spare the application with this identifier.";
-    ADS_RESTRICT_KILL: u16 = 2, "Only if nothing is under way.";
+    ADS_RESTRICT_KILL: u16 = 2, "Only if nothing is in progress.";
 
     // Options of `AdsGetFieldLength100`.
     ADS_CODEUNIT_LENGTH: u32 = 0, "Count code units.";

@@ -73,7 +73,7 @@ pub extern "C" fn AdsSetBinary(
             let mut value = if offset == 0 { Vec::new() } else { area.memo(field)? };
             let end = u64::from(offset) + u64::from(len);
             if value.len() as u64 != u64::from(offset) || end > u64::from(total) {
-                let what = format!("bytes {offset} to {end} behind {} of {total}", value.len());
+                let what = format!("bytes {offset} to {end} after {} of {total}", value.len());
                 return refuse(ErrorCode::InvalidBinaryOffset, what);
             }
             value.extend_from_slice(bytes.read(len as usize)?);

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use adbc_core::error::Error;
 
-/// What the call that is under way on this thread left.
+/// What the call in flight on this thread left.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// How many rows a statement changed.

@@ -274,7 +274,7 @@ impl Connection {
         Ok(self.add(clone))
     }
 
-    /// A work area over a file, which belongs to the transaction that is under way.
+    /// A work area over a file, which belongs to the open transaction.
     pub(crate) fn area_over(&self, path: &Path, options: &TableOptions, settings: &Settings) -> Result<WorkArea> {
         if options.mode != OpenMode::ReadOnly {
             self.ready_to_write(path)?;

@@ -85,7 +85,7 @@ impl Error {
         }
     }
 
-    /// Whether an index file is damaged, or has not followed its table: it has to be made anew.
+    /// Whether an index file is damaged, or has not followed its table: it has to be rebuilt.
     pub(crate) fn is_of_index(&self) -> bool {
         matches!(
             self.code(),

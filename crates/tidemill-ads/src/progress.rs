@@ -1,4 +1,4 @@
-//! How far long work is: index builds, packing, copies. Who is told can stop it.
+//! Progress of long work: index builds, packing, copies. The callback can stop it.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use tidemill_xbase::BuildOptions;
 
-/// Who is told in percent how far long work is, and says whether it goes on.
+/// A callback that gets the progress of long work in percent, and decides whether the work continues.
 ///
-/// It is told whenever another percent is done and every two seconds, from 0 on for each order that is made, and a last time
-/// with 100 when the work has ended, stopped or not. What is stopped leaves the files as they were, but for records that were
-/// copied into a table that was there before.
+/// It is called for each percent and every two seconds, from 0 on for each order that is built, and a last time with 100 when
+/// the work has ended, stopped or not. Stopped work leaves the files as they were, except for records that were copied into a
+/// table that existed before.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<Tell>>);
 

@@ -196,7 +196,7 @@ fn sweep(within: &Path) {
         }
         let Ok(held) = File::open(&path) else { continue };
         if held.try_lock().is_ok() && is_at(&path, &held) {
-            // One that cannot be removed is in the way of nobody.
+            // A folder that cannot be removed does no harm.
             let _ = std::fs::remove_dir_all(&path);
         }
     }

@@ -15,14 +15,14 @@ use crate::settings::Settings;
 /// How deep transactions nest.
 const MAX_DEPTH: usize = 1000;
 
-/// The log of a connection, and the transaction that is under way in it.
+/// The log of a connection, and the open transaction in it.
 #[derive(Debug, Default)]
 pub(crate) struct Transactions {
     log: Option<TransactionLog>,
     current: Option<Current>,
 }
 
-/// A transaction under way, with those that are nested in it: they only count how deep it is ("Nesting Transactions" in the help of ADS).
+/// An open transaction, with those that are nested in it: they only count how deep it is ("Nesting Transactions" in the help of ADS).
 #[derive(Debug)]
 struct Current {
     transaction: Transaction,
@@ -147,7 +147,7 @@ impl Connection {
     pub fn commit_transaction(&mut self) -> Result<()> {
         self.check_process()?;
         let Some(current) = &mut self.transactions.current else {
-            return Err(out_of_sequence("no transaction is under way"));
+            return Err(out_of_sequence("no transaction is open"));
         };
         if let Some(first) = current.nested.pop() {
             return current.forget(first);
@@ -176,7 +176,7 @@ impl Connection {
     pub fn rollback_transaction(&mut self) -> Result<()> {
         self.check_process()?;
         let Some(Current { transaction, .. }) = self.transactions.current.take() else {
-            return Err(out_of_sequence("no transaction is under way"));
+            return Err(out_of_sequence("no transaction is open"));
         };
         for (_, area) in &mut self.areas {
             area.cancel_changes()?;
@@ -198,7 +198,7 @@ impl Connection {
             area.write_record()?;
         }
         let Some(current) = &mut self.transactions.current else {
-            return Err(out_of_sequence("no transaction is under way"));
+            return Err(out_of_sequence("no transaction is open"));
         };
         let savepoint = current.transaction.savepoint()?;
         current.savepoints.push((name.to_owned(), savepoint));
@@ -212,7 +212,7 @@ impl Connection {
     /// innermost transaction has.
     pub fn rollback_to_savepoint(&mut self, name: &str) -> Result<()> {
         let Some(current) = &mut self.transactions.current else {
-            return Err(out_of_sequence("no transaction is under way"));
+            return Err(out_of_sequence("no transaction is open"));
         };
         let at = current.savepoint_named(name)?;
         current.savepoints.truncate(at + 1);
@@ -231,13 +231,13 @@ impl Connection {
     /// As [`Connection::rollback_to_savepoint`].
     pub fn release_savepoint(&mut self, name: &str) -> Result<()> {
         let Some(current) = &mut self.transactions.current else {
-            return Err(out_of_sequence("no transaction is under way"));
+            return Err(out_of_sequence("no transaction is open"));
         };
         let at = current.savepoint_named(name)?;
         current.forget(at)
     }
 
-    /// Takes back the transaction that is under way, if there is one, and removes the log: for who disconnects.
+    /// Takes back the open transaction, if there is one, and removes the log: for who disconnects.
     ///
     /// # Errors
     /// As [`Connection::rollback_transaction`].
@@ -276,7 +276,7 @@ impl Connection {
         match self.transactions.is_under_way() {
             true => Err(Error::new(
                 ErrorCode::IllegalCommandDuringTransaction,
-                format!("{what} cannot be rolled back, and a transaction is under way"),
+                format!("{what} cannot be rolled back, and a transaction is open"),
             )),
             false => Ok(()),
         }

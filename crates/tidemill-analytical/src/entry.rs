@@ -27,7 +27,7 @@ pub unsafe fn answer(
     run: impl FnOnce(&str, Arc<dyn TableSource>) -> Result<Box<dyn RecordBatchReader + Send>>,
 ) -> c_int {
     if version != VERSION {
-        // Nothing else is as this version has it.
+        // The other arguments may have another layout in that version: do not touch them.
         return OTHER_VERSION;
     }
     // SAFETY: the caller hands the host over.

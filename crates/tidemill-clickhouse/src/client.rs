@@ -315,7 +315,7 @@ impl Client {
         connection.map_err(|error| match error {
             PoolError::Backend(error) => error,
             PoolError::Timeout(_) => Error::Timeout {
-                action: "wait for a connection that nobody uses",
+                action: "wait for a free connection",
                 limit: self.options().pool_timeout,
             },
             _ => Error::Closed {

@@ -31,7 +31,7 @@ use crate::{
 pub struct ClientConnection {
     state: State,
     is_doubtful: bool,
-    /// The older of both sides'.
+    /// The older one of the client's and the server's revisions.
     revision: Revision,
     server: ServerHello,
     quota_key: String,

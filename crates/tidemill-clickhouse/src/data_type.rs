@@ -88,7 +88,7 @@ pub enum DataType {
     Array(Arc<DataType>),
     /// Values, or `NULL`.
     Nullable(Arc<DataType>),
-    /// Values of several types, side by side. Either all elements have names or none has.
+    /// Values of several types together. Either all elements have names or none has.
     Tuple(Arc<[Element]>),
     /// Lists of named tuples.
     Nested(Arc<[Element]>),

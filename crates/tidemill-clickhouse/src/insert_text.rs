@@ -359,7 +359,7 @@ mod tests {
             ("INSERT INTO t VALUES (1), (2", 1, 28, "`,` or `)`"),
             ("INSERT INTO t VALUES (1), ", 1, 26, "a row in parentheses"),
             ("INSERT INTO t VALUES 1", 0, 21, "a row in parentheses"),
-            ("INSERT INTO t VALUES (1); SELECT 1", 1, 26, "nothing behind the rows"),
+            ("INSERT INTO t VALUES (1); SELECT 1", 1, 26, "nothing after the rows"),
             ("INSERT INTO t VALUES ('a", 0, 22, "the end of a string"),
             ("INSERT INTO t VALUES (1, )", 0, 25, "a value"),
             ("INSERT INTO t VALUES (DEFAULT)", 0, 22, "a value; columns"),

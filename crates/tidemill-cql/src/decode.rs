@@ -1,7 +1,7 @@
 //! Values from the bytes of a page, straight into the buffers of Arrow arrays.
 //!
-//! A page comes row by row, and a [`Column`] takes one cell after another. Nothing is made of a value in between: a number is
-//! its bytes turned round, a text is copied once. Every length is looked at before it is believed.
+//! A page comes row by row, and a [`Column`] takes one cell after another. There is no value in between: a number is its bytes in
+//! reverse order, a text is copied once. Every length is checked before it is used.
 
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -252,7 +252,7 @@ impl Column {
                 let number = scaled(bytes, *precision, *scale).ok_or_else(|| {
                     let found = decimal::decimal_to_text(bytes).unwrap_or_else(|| shown(bytes));
                     Misfit::new(
-                        format!("a decimal of {precision} digits, {scale} behind the point"),
+                        format!("a decimal of {precision} digits, {scale} of them decimals"),
                         found,
                     )
                 })?;
@@ -494,7 +494,7 @@ impl Elements {
     }
 }
 
-/// Cells side by side, each behind its length; -1 is the length of NULL.
+/// Cells in sequence, each after its length; -1 is the length of NULL.
 struct Cells<'a> {
     rest: &'a [u8],
     /// How many are left.
@@ -511,12 +511,12 @@ impl<'a> Cells<'a> {
                 rest,
                 count: count.saturating_mul(cells),
             }),
-            None => Err(Misfit::new("a collection behind its length", shown(bytes))),
+            None => Err(Misfit::new("a collection after its length", shown(bytes))),
         }
     }
 
     fn next(&mut self, what: &str) -> Result<Option<&'a [u8]>, Misfit> {
-        let torn = |rest: &[u8]| Misfit::new(format!("a {what} behind its length"), shown(rest));
+        let torn = |rest: &[u8]| Misfit::new(format!("a {what} after its length"), shown(rest));
         let (length, rest) = self.rest.split_first_chunk().ok_or_else(|| torn(self.rest))?;
         self.count -= 1;
         let Ok(length) = usize::try_from(i32::from_be_bytes(*length)) else {

@@ -450,7 +450,7 @@ fn put_duration(cell: CellWriter<'_>, value: IntervalMonthDayNano) -> Result<(),
     put(cell, &bytes)
 }
 
-/// Elements of a fixed width stand side by side, others each behind its length.
+/// Elements of a fixed width follow each other directly, others each after its length.
 fn vector(typ: &ColumnType<'_>, dimensions: usize, array: &ArrayRef) -> Result<Box<dyn Write>, Misfit> {
     let (offsets, items) = elements(array)?;
     let items = Encoder::new(typ, &items)?;

@@ -136,7 +136,7 @@ impl Insert {
             });
         }
         let groups = self.groups(&encoders, batch.num_rows())?;
-        // Each is some kilobytes large, so there are no more of them than requests under way.
+        // Each is some kilobytes large, so there are no more of them than requests in flight.
         let mut under_way = FuturesUnordered::new();
         for rows in &groups {
             if under_way.len() >= self.in_flight
@@ -311,7 +311,7 @@ impl Client {
             columns.join(", "),
             key_text(primary_key, &names).map_err(|why| Error::Unsupported {
                 what: format!("{place}: the primary key {primary_key:?}, {why}"),
-                hint: "write it as behind PRIMARY KEY, e.g. id or (city, year), at".to_owned(),
+                hint: "write it as after PRIMARY KEY, e.g. id or (city, year), at".to_owned(),
             })?,
             cql_text::string(&remembered::comment(schema)),
         );

@@ -1,6 +1,6 @@
 //! Cassandra: tables as Arrow columns over the `scylla` driver, and the connection that load tests use.
 //!
-//! A [`Client`] finds a [`Table`]; a [`Scan`] reads it side by side over ranges of tokens, and an [`Insert`] fills it. Values go
+//! A [`Client`] finds a [`Table`]; a [`Scan`] reads it in parallel over ranges of tokens, and an [`Insert`] fills it. Values go
 //! between the pages of the protocol and Arrow's buffers without a value in between ([`arrow_type`] has the table of types).
 //!
 //! ```no_run

@@ -159,7 +159,7 @@ impl Options {
                 // It may be a part of a password.
                 None => {
                     return Err(wrong(
-                        "expected KEY=VALUE behind the ?; an & in a value is %26".to_owned(),
+                        "expected KEY=VALUE after the ?; an & in a value is %26".to_owned(),
                     ));
                 }
             };
@@ -289,7 +289,7 @@ fn decoded(text: &str) -> Result<String> {
     let decoded = percent_decode_str(text).decode_utf8();
     // The text may be a password.
     decoded.map(Into::into).map_err(|_| Error::Url {
-        what: "expected UTF-8 behind the % of the URL".to_owned(),
+        what: "expected UTF-8 after the % of the URL".to_owned(),
     })
 }
 

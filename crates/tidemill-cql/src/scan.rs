@@ -345,7 +345,7 @@ enum Part {
 }
 
 /// The ring of these tokens in ranges that begin behind one token and end with another. Ranges are cut until there are enough
-/// to be read side by side.
+/// to be read in parallel.
 fn token_ranges(mut tokens: Vec<i64>) -> Vec<(i64, i64)> {
     const ENOUGH: usize = 32;
     tokens.extend([i64::MIN, i64::MAX]);

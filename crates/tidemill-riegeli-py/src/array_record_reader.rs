@@ -120,7 +120,7 @@ impl ArrayRecordReader {
                 }
             }
             _ => Err(PyTypeError::new_err(
-                "read() takes nothing, a list of numbers, or the first number and the one behind the last",
+                "read() takes nothing, a list of numbers, or the first number and the one after the last",
             )),
         }
     }

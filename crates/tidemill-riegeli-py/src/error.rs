@@ -58,7 +58,7 @@ classes! {
     ResourceExhaustedError = 8, "A chunk or a record is larger than the limit.";
     FailedPreconditionError = 9, "A call that needs another one before it, such as last_pos before a record.";
     AbortedError = 10, "The call was given up.";
-    OutOfRangeError = 11, "Something behind the end.";
+    OutOfRangeError = 11, "Something past the end.";
     UnimplementedError = 12, "A sound file of a kind that cannot be read, or a call that the source does not support.";
     InternalError = 13, "An error of this library.";
     UnavailableError = 14, "A service does not answer.";

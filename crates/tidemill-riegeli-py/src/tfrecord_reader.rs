@@ -49,7 +49,7 @@ impl PyTfRecordReader {
         let input = Input::open(src, false)?;
         if input.begin > 0 {
             return Err(PyValueError::new_err(
-                "a TFRecord file is read from its beginning, and this file object is behind it: seek(0) first",
+                "a TFRecord file is read from its beginning, but this file object is past it: seek(0) first",
             ));
         }
         let reader = Reader::from_source(input.source.clone(), &input.name).map_err(|error| raise(py, error))?;

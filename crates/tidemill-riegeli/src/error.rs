@@ -313,7 +313,7 @@ pub enum Damage {
         /// Where the file ends.
         size: u64,
     },
-    /// ArrayRecord files one behind another.
+    /// ArrayRecord files one after another.
     #[error(
         "this is an ArrayRecord file with its footer at byte {footer}, followed by others up to byte {size}: concatenated \
          ArrayRecord files are not one file; read them as a stream, or the records before the footer with recovery"

@@ -178,7 +178,7 @@ impl AdsConnection {
         Ok(())
     }
 
-    /// An xBase table with what the transaction under way has changed; `None` when there is none.
+    /// An xBase table with what the open transaction has changed; `None` when there is none.
     pub(crate) fn table(&self, file: &Path, options: &SessionOptions) -> Result<Option<Arc<Table>>> {
         let mut state = self.lock();
         let Some(connection) = state
@@ -262,7 +262,7 @@ impl Session {
         !self.connection.lock().is_manual
     }
 
-    /// Keeps what the transaction under way has done. Without one nothing happens.
+    /// Keeps what the open transaction has done. Without one nothing happens.
     ///
     /// # Errors
     ///
@@ -271,7 +271,7 @@ impl Session {
         self.end(Connection::commit_transaction).await
     }
 
-    /// Takes back what the transaction under way has done. Without one nothing happens.
+    /// Takes back what the open transaction has done. Without one nothing happens.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the scans of a session left out. Parts of one table are read side by side and see the same damage: it counts once.
+/// What the scans of a session left out. Parts of one table are read in parallel and see the same damage: it counts once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DamageLog(Arc<Mutex<BTreeSet<String>>>);
 

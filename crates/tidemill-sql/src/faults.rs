@@ -181,7 +181,7 @@ pub(crate) struct Search<'s> {
     parts: Vec<Part>,
     /// The part that is looked at.
     at: usize,
-    /// Whether it has the fault if this shows again.
+    /// The part has the fault if the next statement shows the same fault as this.
     shows: bool,
     found: Option<usize>,
 }

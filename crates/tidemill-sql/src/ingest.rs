@@ -33,7 +33,7 @@ pub enum Ingest {
     Create,
     /// Rows are added to it, and it must be there.
     Append,
-    /// It is made anew.
+    /// It is rebuilt.
     Replace,
     /// Rows are added to it; where it is not there, it is made.
     CreateAppend,
@@ -88,7 +88,7 @@ impl Session {
     /// Puts rows into a table and returns their number. The iterator is read on another thread, a few batches ahead.
     ///
     /// A table that is made is a table of the server that the name leads to, or a file, whose extension tells the format; without
-    /// one it is a DBF. Rows are added to xBase tables, in the transaction under way, and to tables of servers.
+    /// one it is a DBF. Rows are added to xBase tables, in the open transaction, and to tables of servers.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Statements that run on threads of their own, stopped half way: by who waits for them no longer, or says so.
+//! Stopping statements that run on threads of their own: on request, or because nobody waits for their result any more.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

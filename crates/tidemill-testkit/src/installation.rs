@@ -49,7 +49,7 @@ impl Server {
         })
     }
 
-    /// The way of installing that this version of the project expects; an installation by another one is made anew.
+    /// The way of installing that this version of the project expects; an installation by another one is rebuilt.
     #[must_use]
     pub fn recipe(self) -> &'static str {
         match self {

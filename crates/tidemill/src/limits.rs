@@ -22,7 +22,7 @@ pub(crate) enum Reached {
     #[error("not done after {0:?}; --timeout SECONDS gives it longer")]
     Time(Duration),
     #[error(
-        "more than {} of memory would be needed; --max-memory SIZE allows more, --memory SIZE has sorts and groups use files",
+        "more than {} of memory would be needed; --max-memory SIZE allows more, --memory SIZE makes sorts and groups spill to files",
         BinaryBytes(*.0)
     )]
     Memory(u64),

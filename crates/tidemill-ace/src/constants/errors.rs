@@ -136,7 +136,7 @@ errors! {
     AE_INVALID_DAY = 5079, "the day is not valid";
     AE_INVALID_MONTH = 5080, "the month is not valid";
     AE_CORRUPT_TABLE = 5081, "the table is damaged";
-    AE_INVALID_BINARY_OFFSET = 5082, "the offset is behind the end of the binary value";
+    AE_INVALID_BINARY_OFFSET = 5082, "the offset is past the end of the binary value";
     AE_BINARY_FILE_ERROR = 5083, "the file of the binary value could not be used";
     AE_INVALID_DELETED_BYTE_VALUE = 5084, "the byte that marks deleted records holds something else";
     AE_NO_PENDING_UPDATE = 5085, "no change waits to be written";
@@ -176,9 +176,9 @@ errors! {
     AE_INVALID_CURSORHANDLE = 5119, "the cursor is not valid";
     AE_OBSOLETE_FUNCTION = 5120, "the function is obsolete";
     AE_TADSDATASET_GENERAL = 5121, "an error of the Delphi data set";
-    AE_UDF_OVERWROTE_BUFFER = 5122, "a user's function wrote behind its buffer";
+    AE_UDF_OVERWROTE_BUFFER = 5122, "a user's function wrote past its buffer";
     AE_INDEX_UDF_NOT_SET = 5123, "no user's function is set for the index";
-    AE_CONCURRENT_PROBLEM = 5124, "another call on the connection is under way";
+    AE_CONCURRENT_PROBLEM = 5124, "another call on the connection is in progress";
     AE_INVALID_DICTIONARY_HANDLE = 5125, "the handle is not one of a dictionary";
     AE_INVALID_PROPERTY_ID = 5126, "the object has no property of this number";
     AE_INVALID_PROPERTY = 5127, "the property is not valid";

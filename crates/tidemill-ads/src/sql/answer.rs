@@ -50,7 +50,7 @@ impl Rows {
     }
 }
 
-/// A column as clients are told of it.
+/// The description of a column that clients get.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnDescription {
     /// Its name.

@@ -449,7 +449,7 @@ impl<'s> Scope<'s> {
             && self.grouping.is_none()
         {
             if links.len() >= MAX_CHAIN {
-                let why = format!("More than {MAX_CHAIN} operators one behind another");
+                let why = format!("More than {MAX_CHAIN} operators in a row");
                 return Err(Error::new(Kind::Limit, why));
             }
             links.push((op, right));

@@ -118,7 +118,7 @@ impl Clauses {
                 closing_paren_token: _,
             } in cte_tables
             {
-                none_of(&[(from.is_some(), "FROM behind a WITH query")])?;
+                none_of(&[(from.is_some(), "FROM after a WITH query")])?;
                 table_alias(Some(alias))?;
             }
         }
@@ -262,7 +262,7 @@ impl Clauses {
         }
         none_of(&[
             (select_modifiers.is_some(), "A modifier of SELECT, as STRAIGHT_JOIN,"),
-            (exclude.is_some(), "EXCLUDE behind the columns"),
+            (exclude.is_some(), "EXCLUDE after the columns"),
             (into.is_some() && !lanes, "INTO"),
             (!lateral_views.is_empty(), "LATERAL VIEW"),
             (prewhere.is_some(), "PREWHERE"),
@@ -311,7 +311,7 @@ impl Clauses {
                 index_hints,
             } => {
                 none_of(&[
-                    (!with_hints.is_empty(), "WITH (hints) behind a table"),
+                    (!with_hints.is_empty(), "WITH (hints) after a table"),
                     (version.is_some(), "A version of a table, as FOR SYSTEM_TIME,"),
                     (*with_ordinality, "WITH ORDINALITY"),
                     (!partitions.is_empty(), "PARTITION of a table"),
@@ -548,7 +548,7 @@ fn table_alias(alias: Option<&TableAlias>) -> Result<(), &'static str> {
     for TableAliasColumnDef { name: _, data_type } in columns {
         none_of(&[(data_type.is_some(), "The type of a column in the name of a table")])?;
     }
-    none_of(&[(at.is_some(), "AT behind the name of a table")])
+    none_of(&[(at.is_some(), "AT after the name of a table")])
 }
 
 #[cfg(test)]

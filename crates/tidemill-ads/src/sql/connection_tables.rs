@@ -90,7 +90,7 @@ struct OpenTable {
     is_changed: bool,
 }
 
-/// Whether somebody asks the orders of a table, which then have to be those of now.
+/// Whether a caller needs the orders of a table, which must then be current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Orders {
     Asked,
@@ -299,7 +299,7 @@ impl ConnectionTables<'_> {
         self.connection.transactions.is_under_way() || self.connection.statements.statement.is_some()
     }
 
-    /// The log that changes go through: that of the transaction under way, or that of statements alone.
+    /// The log that changes go through: that of the open transaction, or that of statements alone.
     fn log(&mut self) -> TransactionLog {
         let (settings, durability) = (self.settings, self.options.durability);
         match self.connection.transactions.is_under_way() {
@@ -461,7 +461,7 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn reindex(&mut self, name: &TableName) -> Result<()> {
-        let path = self.alone(name, "An index is not made anew")?;
+        let path = self.alone(name, "An index is not rebuilt")?;
         self.connection.ready_to_write(&path)?;
         let table = Table::open(&path, &self.open_options(&path))?;
         let Some(index) = production_path(&table)? else {
@@ -519,7 +519,7 @@ impl Tables for ConnectionTables<'_> {
         }
         let path = self.alone(name, "A table is not dropped")?;
         self.connection.ready_to_write(&path)?;
-        // Whoever has it open would go on with a file that no name leads to.
+        // A program that has the table open would keep a deleted file.
         let options = self.options.table.clone().exclusive();
         let opened = TableEditor::open(&path, &edit_options(&options, self.settings, self.open_options(&path)));
         let opened = opened.map_err(|error| read_only(&path, error.into()));
@@ -746,5 +746,5 @@ impl Tables for ConnectionTables<'_> {
 }
 
 fn none() -> Error {
-    Error::new(Kind::Transaction, "No transaction is under way")
+    Error::new(Kind::Transaction, "No transaction is open")
 }

@@ -601,7 +601,7 @@ fn moved(moment: &Vector, days: &Vector, back: bool, rows: usize) -> Result<Vect
     ))
 }
 
-/// Texts one behind the other; the blanks of a field belong to it.
+/// Texts one after the other; the blanks of a field belong to it.
 fn joined(left: &Vector, right: &Vector, rows: usize) -> Vector {
     if let (Vector::Constant(Value::Text(left)), Vector::Constant(Value::Text(right))) = (left, right) {
         return Vector::Constant(Value::Text(format!("{left}{right}")));

@@ -228,7 +228,7 @@ fn altered(column: &ColumnSpec, is_standard: bool) -> Result<FieldSpec> {
     Ok(field)
 }
 
-/// The key expression of columns: the column itself, or texts of several one behind the other. What runs against the first column is
+/// The key expression of columns: the column itself, or texts of several one after the other. What runs against the first column is
 /// written as DESCEND( … ).
 fn key(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
     let found = columns.iter().map(|column| {
@@ -297,7 +297,7 @@ fn field(column: &ColumnSpec, is_standard: bool) -> Result<FieldSpec> {
         "RAW" => ('C', length(10)?, 0),
         other => return Err(fault(format!("A DBF has no columns of the type {other}"))),
     };
-    let digits = u8::try_from(digits).map_err(|_| fault(format!("{digits} digits behind the point are too many")))?;
+    let digits = u8::try_from(digits).map_err(|_| fault(format!("{digits} decimals are too many")))?;
     let is_binary = column.binary || written == "RAW";
     Ok(FieldSpec::new(column.name.value.clone(), letter, width, digits)
         .nullable(column.nullable.unwrap_or(false))

@@ -209,7 +209,7 @@ pub(super) fn reading<T>(tables: &mut dyn Tables, work: impl FnOnce(&mut dyn Tab
 
 /// What a statement can reach. Names are found without regard to case.
 pub trait Tables {
-    /// A table for reading, with what the transaction under way has changed.
+    /// A table for reading, with what the open transaction has changed.
     ///
     /// # Errors
     /// [`Kind::NoTable`], [`Kind::Engine`].
@@ -252,7 +252,7 @@ pub trait Tables {
     fn reindex(&mut self, name: &TableName) -> Result<()> {
         Err(Error::new(
             Kind::Unsupported,
-            format!("The index of {name} is not made anew here"),
+            format!("The index of {name} is not rebuilt here"),
         ))
     }
 
@@ -262,7 +262,7 @@ pub trait Tables {
     /// [`Kind::Exists`], [`Kind::Engine`].
     fn create_table(&mut self, name: &TableName, fields: &[FieldSpec]) -> Result<()>;
 
-    /// Whether a table was made in the transaction under way, and has not been changed in it: nothing of it is in the log then, so it can
+    /// Whether a table was made in the open transaction, and has not been changed in it: nothing of it is in the log then, so it can
     /// be had alone. Default: no.
     fn is_made_in_transaction(&mut self, name: &TableName) -> bool {
         let _ = name;
@@ -366,7 +366,7 @@ pub trait Tables {
     /// The clock.
     fn clock(&self) -> Clock;
 
-    /// Who is asked whether the statement goes on. Default: nobody, it does.
+    /// Decides whether the statement continues. Default: it always does.
     fn watch(&self) -> Watch {
         Watch::default()
     }

@@ -367,7 +367,7 @@ impl Vector {
         }
     }
 
-    /// Frames of one expression, one behind the other.
+    /// Frames of one expression, one after the other.
     ///
     /// # Errors
     /// [`Kind::Type`] when their types do not fit.

@@ -1,4 +1,4 @@
-//! Whether a statement that is under way goes on: a program, or the time that it gave, may stop it.
+//! Whether a running statement continues: the program, or a timeout, may stop it.
 
 use std::fmt;
 use std::ops::ControlFlow;

@@ -67,7 +67,7 @@ impl WorkArea {
     pub fn unlock_table(&mut self) -> Result<()> {
         self.write_record()?;
         if self.is_alone() {
-            return self.refuse(ErrorCode::TableNotShared, "nobody else has the table open");
+            return self.refuse(ErrorCode::TableNotShared, "the table is open exclusively");
         }
         if !self.is_file_locked && self.locked.is_empty() {
             return self.refuse(ErrorCode::TableNotLocked, "nothing is locked");

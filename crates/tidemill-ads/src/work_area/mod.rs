@@ -513,7 +513,7 @@ impl WorkArea {
         Error::new(ErrorCode::NoCurrentRecord, what)
     }
 
-    /// Does something that takes long, of which the program is told that wants to know.
+    /// Does something that takes long, and reports its progress to a program that registered for it.
     fn at_length<T>(&mut self, settings: &Settings, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.work.begin(&settings.progress, self.editor.record_count());
         let done = work(self);

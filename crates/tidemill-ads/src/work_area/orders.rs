@@ -330,7 +330,7 @@ impl WorkArea {
         if self.options.mode != OpenMode::Exclusive {
             return self.refuse(
                 ErrorCode::TableNotExclusive,
-                "orders are made anew while others have the table open",
+                "index tags cannot be rebuilt while others have the table open",
             );
         }
         if self.has_damaged_index {

@@ -672,7 +672,7 @@ impl Running {
                 return Err(Error::Protocol {
                     what: "the answer to an insert",
                     offset: 0,
-                    expected: "the end of the stream behind the end of the data",
+                    expected: "the end of the stream after the end of the data",
                     found: "the end of the stream".to_owned(),
                 });
             }

@@ -337,7 +337,7 @@ impl FromStr for Options {
     fn from_str(url: &str) -> Result<Self> {
         match Self::parse_with_table(url)? {
             (options, None) => Ok(options),
-            (_, Some(table)) => Err(expected("url", &table, "no table behind the database")),
+            (_, Some(table)) => Err(expected("url", &table, "no table after the database")),
         }
     }
 }
@@ -413,7 +413,7 @@ fn pairs(query: &str) -> Result<Vec<(String, String)>> {
             None => {
                 return Err(Error::Option {
                     option: "url".to_owned(),
-                    expected: "NAME=VALUE pairs behind the ?, where an & in a value is %26".to_owned(),
+                    expected: "NAME=VALUE pairs after the ?, where an & in a value is %26".to_owned(),
                 });
             }
         };
@@ -427,7 +427,7 @@ fn decoded(text: &str, what: &str) -> Result<String> {
         Ok(text) => Ok(text.into_owned()),
         Err(_) => Err(Error::Option {
             option: what.to_owned(),
-            expected: "UTF-8 behind the percent signs".to_owned(),
+            expected: "UTF-8 after the percent signs".to_owned(),
         }),
     }
 }

@@ -86,7 +86,7 @@ struct Frames {
     data: Window,
     /// Where the next frame begins, in the block's stream of frames.
     offset: u64,
-    /// How many frames without data came one behind another.
+    /// How many frames without data came one after another.
     empty: u32,
 }
 
@@ -96,7 +96,7 @@ impl Frames {
         self.empty = if size == 0 { self.empty + 1 } else { 0 };
         if self.empty > MOST_EMPTY {
             return Err(Error::Limit {
-                what: "the number of frames without data, one behind another,",
+                what: "the number of consecutive frames without data",
                 limit: MOST_EMPTY.into(),
                 found: self.empty.into(),
             });

@@ -1,4 +1,4 @@
-//! `AggregateFunction`: states of aggregate functions, one behind the other.
+//! `AggregateFunction`: states of aggregate functions, one after the other.
 //!
 //! A state says nothing of its length, so it can be read only by who knows its function. [`form`](form::Form) names the parts of
 //! a state of a function, and [`part`] reads them. In Arrow a state is its bytes.

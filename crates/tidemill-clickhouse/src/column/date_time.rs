@@ -135,8 +135,7 @@ pub(super) fn write(output: &mut Output<'_>, data_type: &DataType, array: &dyn A
             output.bytes.reserve(ticks.len() * 8);
             for (row, value) in ticks.iter().enumerate() {
                 if value % scale != 0 && array.is_valid(row) {
-                    let expected =
-                        format!("no more digits behind the second than {data_type} has; round the column first");
+                    let expected = format!("no more decimals of a second than {data_type} has; round the column first");
                     return Err(output.value_error(row, "a time", expected, text(*value)));
                 }
                 output.bytes.extend_from_slice(&(value / scale).to_le_bytes());

@@ -58,7 +58,7 @@ impl<'a> JsonRows<'a> {
             cursor.skip_spaces();
             return match cursor.rest() {
                 "" => Ok(None),
-                _ => Err(cursor.error("nothing behind the rows: one statement at a time")),
+                _ => Err(cursor.error("nothing after the rows: one statement at a time")),
             };
         }
         if cursor.peek() != Some(b'{') {
@@ -103,7 +103,7 @@ impl Cursor<'_> {
             let name = self.json_string()?;
             self.skip_spaces();
             if !self.take(b':') {
-                return Err(self.error("`:` behind a name"));
+                return Err(self.error("`:` after a name"));
             }
             pairs.push((name, self.json_value(depth)?));
             self.skip_spaces();

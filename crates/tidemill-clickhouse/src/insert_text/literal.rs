@@ -163,7 +163,7 @@ impl<'a> ValuesRows<'a> {
             cursor.skip_spaces();
             return match cursor.rest() {
                 "" => Ok(None),
-                _ => Err(cursor.error("nothing behind the rows: one statement at a time")),
+                _ => Err(cursor.error("nothing after the rows: one statement at a time")),
             };
         }
         if !comma && cursor.rest().is_empty() {
@@ -206,7 +206,7 @@ impl<'a> Cursor<'a> {
         match (text, end) {
             (Some(""), _) => Err(self.error("a value")),
             (Some(text), _) if text.eq_ignore_ascii_case("DEFAULT") => {
-                Err(self.error("a value; columns that are not named behind the table get their defaults"))
+                Err(self.error("a value; columns that are not named after the table get their defaults"))
             }
             (Some(text), Some(end)) => {
                 let text = text.to_owned();
@@ -277,7 +277,7 @@ impl<'a> Cursor<'a> {
             let key = self.literal(depth)?;
             self.skip_spaces();
             if !self.take(b':') {
-                return Err(self.error("`:` behind the key of a map"));
+                return Err(self.error("`:` after the key of a map"));
             }
             let value = self.literal(depth)?;
             pairs.push((key, value));

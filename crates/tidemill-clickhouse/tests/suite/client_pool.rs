@@ -261,7 +261,7 @@ async fn a_query_waits_for_a_connection_and_not_for_ever() {
     let client = Client::with_options(options).await.unwrap();
     let held = running(&client, 1, SHORT).await;
     let waited = one(&client).await.unwrap_err();
-    let action = "wait for a connection that nobody uses";
+    let action = "wait for a free connection";
     assert!(
         matches!(&waited, Error::Timeout { action: found, .. } if *found == action),
         "{waited:?}"

@@ -60,7 +60,7 @@ pub(super) fn decompress(compressed: &[u8], size: Size, memory: &mut Memory, out
         }
         match step {
             Step::Done if left.is_empty() => return Ok(()),
-            Step::Done => return Err(damage("bytes behind the stream")),
+            Step::Done => return Err(damage("bytes after the stream")),
             Step::NeedsOutput => {}
             Step::NeedsInput => return Err(damage("the stream is cut off")),
             Step::Failed => return Err(damage("the stream is invalid")),

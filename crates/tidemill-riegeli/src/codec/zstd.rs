@@ -252,7 +252,7 @@ impl FrameHeader {
 fn behind() -> Damage {
     Damage::Codec {
         codec: "zstd",
-        reason: "bytes behind the frame".to_owned(),
+        reason: "bytes after the frame".to_owned(),
     }
 }
 

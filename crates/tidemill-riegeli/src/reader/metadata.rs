@@ -51,7 +51,7 @@ impl<S: Source> RecordReader<S> {
         } else {
             Err(Error::Io {
                 file: self.chunks.file().clone(),
-                action: "read the metadata of a stream behind its beginning",
+                action: "read the metadata of a stream past its beginning",
                 source: std::io::ErrorKind::Unsupported.into(),
             })
         }

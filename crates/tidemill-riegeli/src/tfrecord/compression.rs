@@ -315,7 +315,7 @@ impl<R: Read> Read for Inflate<R> {
             if self.ended {
                 return match input.is_empty() {
                     true => Ok(0),
-                    false => Err(invalid("bytes behind the end of the stream")),
+                    false => Err(invalid("bytes after the end of the stream")),
                 };
             }
             let (read_before, written_before) = (self.decompress.total_in(), self.decompress.total_out());

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use super::{CHECKSUM_SIZE, HEAD_SIZE, TfRecordReader, checked, is_sound_head, masked};
 use crate::{Result, SkippedRegion, error::Damage};
 
-/// What a reader that goes on behind damage keeps.
+/// What a reader that skips damage keeps.
 #[derive(Default)]
 pub(super) struct Recovery {
     window: Window,

@@ -1,7 +1,7 @@
 //! Buckets: groups of buffers that are compressed together, decompressed when one of their buffers is wanted.
 //!
 //! The values of a field are in one buffer, in the order in which the state machine takes them. All buckets are decompressed
-//! one behind the other into one arena, or lie in the chunk data as they are, so that a buffer is a range and a value is
+//! one after the other into one arena, or lie in the chunk data as they are, so that a buffer is a range and a value is
 //! found by one position.
 
 use std::ops::Range;

@@ -25,7 +25,7 @@ pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
     let format = args.format.map_or(Some(default_format()), CatFormat::of_rows);
     match (table.format, format) {
         (format, None) if format.has_records() => cat_records(&table, &args).await?,
-        (_, None) => bail!("{table}: --format framed and raw are for files of records"),
+        (_, None) => bail!("{table}: --format framed and raw are for record files"),
         (Format::Xbase, Some(format)) if matches!(table.place, Place::File(_)) => cat_xbase(&table, &args, format)?,
         (_, Some(format)) if table.place == Place::StandardInput => {
             let spooled = Spooled::read().await?;

@@ -98,7 +98,7 @@ async fn copy_table(
             done => return Ok(done?),
         };
         attempts += 1;
-        tell!("{error:#}; going on when the server is there again");
+        tell!("{error:#}; waiting for the server");
         tokio::time::sleep(PATIENCE).await;
     }
 }
@@ -150,7 +150,7 @@ async fn follow(
             }
             Ok(None) => tokio::time::sleep(interval).await,
             Err(error) if error.is_of_connection() => {
-                tell!("{error:#}; going on when the server is there again");
+                tell!("{error:#}; waiting for the server");
                 tokio::time::sleep(PATIENCE.max(interval)).await;
             }
             Err(error) => {

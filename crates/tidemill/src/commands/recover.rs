@@ -22,7 +22,7 @@ pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
                     tell!("{why}");
                     outcome = Outcome::Negative;
                 }
-                (None, true) => tell!("{}: a program is working with it", log.path.display()),
+                (None, true) => tell!("{}: in use by another program", log.path.display()),
                 (None, false) => {
                     waiting += 1;
                     say!("{}", described(&log))?;

@@ -23,7 +23,7 @@ pub(crate) async fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
         named if !named.is_empty() => named,
         _ => match production_path(&table)? {
             Some(production) => vec![production],
-            None => bail!("{location}: no index beside it; name the index files"),
+            None => bail!("{location}: no production index next to it; name the index files"),
         },
     };
     let settings = indexes.iter().map(|index| args.keys.settings(index, &table));

@@ -14,7 +14,7 @@ pub(crate) async fn run(mut args: SalvageArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
     let source = session.locate(&args.file).await?;
     if !source.format.has_records() {
-        bail!("{source}: salvage is for files of records; copy --recover is for tables");
+        bail!("{source}: salvage is for record files; copy --recover is for tables");
     }
     let options = CopyOptions {
         overwrite: args.overwrite,

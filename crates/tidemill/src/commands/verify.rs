@@ -174,13 +174,22 @@ impl Findings {
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         let (file, good) = (shown(&self.file), self.good);
         let (unit, good_unit) = match self.unit {
-            Unit::Records => ("records", "good records"),
-            Unit::Orders => ("index tags", "index tags"),
-            Unit::Transactions => ("transactions", "transactions"),
+            Unit::Records => ("record", "good record"),
+            Unit::Orders => ("index tag", "index tag"),
+            Unit::Transactions => ("transaction", "transaction"),
         };
-        match self.damaged.as_slice() {
-            [] => write!(out, "{file}: {good} {unit}, no damage")?,
-            damaged => write!(out, "{file}: {good} {good_unit}, damaged in {} places", damaged.len())?,
+        let counted = |number: u64, unit: &str| match number {
+            1 => format!("1 {unit}"),
+            _ => format!("{number} {unit}s"),
+        };
+        match self.damaged.len() as u64 {
+            0 => write!(out, "{file}: {}, no damage", counted(good, unit))?,
+            places => write!(
+                out,
+                "{file}: {}, damaged in {}",
+                counted(good, good_unit),
+                counted(places, "place")
+            )?,
         }
         if !self.unknown.is_empty() {
             write!(out, ", {} not known", self.unknown.len())?;

@@ -16,7 +16,7 @@ const ORDERS: u64 = 60_000;
 
 /// Writes customers, products, orders and order lines into `dir`.
 pub(super) fn make(dir: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
+    fs::create_dir_all(dir).with_context(|| format!("cannot create the folder {}", dir.display()))?;
     let mut random = Random(1989);
     customers(&mut random)?.write(dir, "CUSTOMERS")?;
     let (products, prices) = products(&mut random)?;

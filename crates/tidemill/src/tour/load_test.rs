@@ -53,7 +53,7 @@ async fn bench(arguments: &[&str]) -> anyhow::Result<()> {
     let done = tokio::task::spawn_blocking(|| work.join()).await?;
     match done {
         Ok(ExitCode::SUCCESS) => Ok(()),
-        Ok(_) => bail!("the load test did not end well"),
+        Ok(_) => bail!("the load test failed"),
         Err(panic) => std::panic::resume_unwind(panic),
     }
 }

@@ -30,7 +30,7 @@ use questions::Question;
 pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
     let started = Instant::now();
     let mut report = Report::default();
-    fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
+    fs::create_dir_all(&args.out).with_context(|| format!("cannot create the folder {}", args.out.display()))?;
 
     let dir = match &args.dir {
         Some(dir) => dir.clone(),
@@ -264,7 +264,7 @@ async fn copy(
     copies: &Path,
     extension: &str,
 ) -> anyhow::Result<Duration> {
-    fs::create_dir_all(copies).with_context(|| format!("cannot make the folder {}", copies.display()))?;
+    fs::create_dir_all(copies).with_context(|| format!("cannot create the folder {}", copies.display()))?;
     command(&format!(
         "copy {} {} --to {extension} --overwrite",
         quoted(&dir.display().to_string()),

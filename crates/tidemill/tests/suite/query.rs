@@ -93,7 +93,7 @@ fn errors_are_for_the_person_at_the_terminal() {
     );
     assert_snapshot!(
         error(&["cat", "people", "--format", "framed"]),
-        @"tidemill: people.csv: --format framed and raw are for files of records"
+        @"tidemill: people.csv: --format framed and raw are for record files"
     );
     assert_eq!(folder.run(&["sql"]).code, Some(2));
 }

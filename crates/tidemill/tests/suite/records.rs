@@ -195,7 +195,7 @@ fn tfrecord_files_are_tables_of_records() {
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     let text = String::from_utf8(run.stdout).expect("UTF-8");
     assert!(
-        text.starts_with("text.tfrecord: 299 good records, damaged in 1 places\n  bytes 0 to "),
+        text.starts_with("text.tfrecord: 299 good records, damaged in 1 place\n  bytes 0 to "),
         "{text}"
     );
     assert!(text.contains(": checksum of the record is "), "{text}");

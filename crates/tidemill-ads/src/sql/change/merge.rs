@@ -1,6 +1,6 @@
 //! MERGE: for each row of a source, the records that it matches are updated, or one is inserted.
 //!
-//! Rows are taken one behind the other, and each sees what those before it have changed. Grammar: "MERGE" in the help of the
+//! Rows are taken one after the other, and each sees what those before it have changed. Grammar: "MERGE" in the help of the
 //! Advantage SQL engine, version 9.
 
 use std::collections::HashSet;

@@ -7,7 +7,7 @@
 //! | `a OR b`, `NOT a` | either is, a is not |
 //! | `a NEAR b`, `a NEAR(15) b` | both are, at most 8 or so many words apart |
 //! | `word*`, `*word`, `*word*` | a word begins, ends or has it |
-//! | `"two words"` | they stand one behind the other |
+//! | `"two words"` | they stand one after the other |
 //!
 //! Letters are the same in either case. Words of fewer than three characters and noise words count neither in texts nor in conditions.
 

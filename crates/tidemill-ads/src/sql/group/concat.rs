@@ -1,4 +1,4 @@
-//! GROUP_CONCAT: the texts of a group one behind the other ("Supported Aggregate (column) Functions" in ADS's help).
+//! GROUP_CONCAT: the texts of a group one after the other ("Supported Aggregate (column) Functions" in ADS's help).
 
 use std::cmp::Ordering;
 

@@ -639,7 +639,7 @@ mod tests {
 
     #[test]
     fn bytes_are_those_of_the_cpp_library() {
-        // The hashes are of what google/snappy 1.2.1 makes of the sections, one behind another; built by g++ 12 for x86-64
+        // The hashes are of what google/snappy 1.2.1 makes of the sections, one after another; built by g++ 12 for x86-64
         // without CRC instructions.
         let sizes = [
             0, 1, 14, 15, 16, 17, 31, 32, 33, 255, 256, 257, 1_000, 9_000, 32_768, 32_769,

@@ -1,4 +1,4 @@
-//! Chunks without messages: their records are a bucket, one behind the other and the last one first, and can be lent from there.
+//! Chunks without messages: their records are a bucket, one after the other and the last one first, and can be lent from there.
 
 use crate::{
     record_values::read_short_limits,

@@ -32,7 +32,7 @@ pub(super) async fn copy_all(
     let pairs = pairs.collect::<anyhow::Result<Vec<_>>>()?;
     compare(&pairs, options.overwrite)?;
     if let (Into::Folder(folder, _), true) = (&into, pairs.iter().any(|(_, to)| to.file().is_ok())) {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {folder}"))?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {folder}"))?;
     }
     let mut failed = Vec::new();
     for (done, (table, destination)) in pairs.iter().enumerate() {
@@ -76,7 +76,10 @@ impl<'a> Into<'a> {
         }
         match &args.to {
             Some(extension) => Ok(Self::Folder(&args.destination, extension)),
-            None => bail!("{} has many tables; say with --to which format they go to", args.source),
+            None => bail!(
+                "{} has several tables; --to gives the format of the copies, for example --to parquet",
+                args.source
+            ),
         }
     }
 
@@ -108,7 +111,7 @@ fn compare(pairs: &[(Location, Location)], may_replace: bool) -> anyhow::Result<
         let replaced = pairs.iter().find(|(source, _)| is_same_file(source, path));
         if let Some((source, _)) = replaced {
             problems.push(format!(
-                "the copy of {table} would take the place of {source}, which is copied too"
+                "the copy of {table} would replace {source}, which is copied too"
             ));
         } else if !may_replace && path.symlink_metadata().is_ok() {
             problems.push(format!("{destination} already exists; --overwrite replaces it"));

@@ -73,7 +73,7 @@ impl LogDescription {
             (
                 "transactions",
                 match self.transactions {
-                    0 => "none to be brought into the tables".to_owned(),
+                    0 => "none left to write to the tables".to_owned(),
                     some => format!("{some} to be written to the tables: tidemill recover does so"),
                 },
             ),

@@ -78,7 +78,7 @@ pub(super) fn verify_alone(path: &Path, args: &VerifyArgs) -> anyhow::Result<Fin
         return verify(path, &table, args);
     }
     let note = format!(
-        "keys were not compared: verify TABLE --index {} does it",
+        "keys were not compared; to compare them: verify TABLE --index {}",
         path.display()
     );
     Ok(Findings {
