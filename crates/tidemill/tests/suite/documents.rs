@@ -195,12 +195,13 @@ fn run_page(document: &str, servers: Option<&Servers>) -> Vec<String> {
 }
 
 /// The documents with commands.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "README.md",
     "docs/tutorial.md",
     "docs/recipes.md",
     "docs/troubleshooting.md",
     "docs/sql-dialects.md",
+    "docs/types.md",
     "docs/exit-codes.md",
     "docs/cql.md",
 ];
