@@ -92,6 +92,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     );
     report.rule("docs/SUMMARY.md lists every page", documents::pages_in_the_book(&files));
     report.rule(
+        "docs/troubleshooting.md quotes messages as they are",
+        documents::quoted_messages_exist(&files),
+    );
+    report.rule(
         "decoders are fuzzed from the corpus",
         fuzzing::targets(workspace, &files, crate::fuzz::TARGETS),
     );

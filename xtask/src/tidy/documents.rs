@@ -1,5 +1,5 @@
 //! What must be written down: crates, the origin of goldens, the two commands, the pages of the book; and that links lead
-//! somewhere.
+//! somewhere, and quoted messages are still those of the program.
 
 use std::collections::BTreeSet;
 
@@ -103,6 +103,28 @@ pub(super) fn pages_in_the_book(files: &Files) -> Vec<Breach> {
         .collect()
 }
 
+/// Messages that the page of troubleshooting quotes and that no source has: they were changed since. `…` stands for a part
+/// that differs from case to case.
+pub(super) fn quoted_messages_exist(files: &Files) -> Vec<Breach> {
+    const PAGE: &str = "docs/troubleshooting.md";
+    let page = files.text(PAGE).unwrap_or_default().replace('\n', " ");
+    let sources: Vec<String> = files.rust().map(|(_, text)| without_line_ends(text)).collect();
+    let quoted = page.split("**").skip(1).step_by(2);
+    let parts = quoted.filter_map(|quoted| Some(quoted.strip_prefix('`')?.strip_suffix('`')?.split('…')));
+    let parts = parts.flatten().map(str::trim).filter(|part| part.len() > 3);
+    parts
+        .filter(|part| !sources.iter().any(|source| source.contains(part)))
+        .map(|part| Breach::new(PAGE, format!("no source says {part:?}")))
+        .collect()
+}
+
+/// A source whose texts over several lines are on one.
+fn without_line_ends(source: &str) -> String {
+    let mut parts = source.split("\\\n");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.trim_start())
+}
+
 /// Whether a path is a place, or in the folder that it is.
 fn leads_to(path: &str, place: &str) -> bool {
     path.strip_prefix(place)
@@ -192,6 +214,15 @@ mod tests {
             Breach::new("docs/a.md:5", "../../x.md is not there"),
         ];
         assert_eq!(links_lead_somewhere(&files), expected);
+    }
+
+    #[test]
+    fn messages() {
+        let page = "**`cannot open …; try\nagain`**. Text.\n\n**`gone …`**, **`, found`**. **Bold.** `code`\n";
+        let source = "format!(\"cannot open {path}; try \\\n    again\"), \", found {x}\"";
+        let files = Files::of(&[("docs/troubleshooting.md", page), ("a.rs", source)]);
+        let expected = [Breach::new("docs/troubleshooting.md", "no source says \"gone\"")];
+        assert_eq!(quoted_messages_exist(&files), expected);
     }
 
     #[test]
