@@ -8,11 +8,11 @@
 //! | `cert` | `client_certificate`, `certfile` | a file of the client's certificate and those that sign it (PEM) |
 //! | `key` | `client_key`, `keyfile` | a file of its key (PEM) |
 //! | `verify` | `skip_verify`, the opposite | `false`: any certificate of the server is taken |
-//! | `timeout` | | how long a request may take: seconds, or a duration such as `1m30s` |
-//! | `connect_timeout` | `dial_timeout` | how long connecting may take |
+//! | `timeout` | | how long a request may take, above 0: seconds, or a duration such as `1m30s` |
+//! | `connect_timeout` | `dial_timeout` | how long connecting may take, above 0 |
 //! | `compression` | `compress` | a method, `true` for the usual one, `false` for none |
 //!
-//! `ca`, `cert`, `key` and `verify=false` make connections encrypted. With `secure=false` they are an error.
+//! `ca`, `cert`, `key` and `verify=false` make connections encrypted. With `secure=false` they are an error. `cert` and `key` go together.
 
 use std::time::Duration;
 
@@ -40,6 +40,12 @@ pub fn truth(value: &str) -> Option<bool> {
 pub fn duration(value: &str) -> Option<Duration> {
     let seconds = value.parse().ok().or_else(|| go_seconds(value))?;
     Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// A [`duration`] above 0. With a limit of 0 nothing would ever be done in time.
+#[must_use]
+pub fn limit(value: &str) -> Option<Duration> {
+    duration(value).filter(|duration| !duration.is_zero())
 }
 
 fn go_seconds(value: &str) -> Option<f64> {
@@ -137,6 +143,11 @@ mod tests {
         for wrong in ["", "-1", "10x", "s", "1s2", "inf", "nan", "1e300"] {
             assert_eq!(duration(wrong), None, "{wrong}");
         }
+        assert_eq!(
+            (duration("0"), limit("0"), limit("0s")),
+            (Some(Duration::ZERO), None, None)
+        );
+        assert_eq!(limit("0.5"), Some(Duration::from_millis(500)));
     }
 
     #[test]

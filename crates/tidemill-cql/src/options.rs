@@ -272,8 +272,7 @@ fn truth(key: &str, value: &str) -> Result<bool> {
 }
 
 fn duration(key: &str, value: &str) -> Result<Duration> {
-    let duration = keys::duration(value).filter(|duration| !duration.is_zero());
-    duration.ok_or_else(|| unexpected(key, value, "seconds above 0, or a duration such as 1m30s"))
+    keys::limit(value).ok_or_else(|| unexpected(key, value, "seconds above 0, or a duration such as 1m30s"))
 }
 
 fn compression(key: &str, value: &str) -> Result<Option<Compression>> {

@@ -203,7 +203,9 @@ impl Options {
             options.database = decoded(database, "database")?;
         }
         let table = decoded(table.trim_end_matches('/'), "table")?;
-        for (name, value) in &query {
+        // What makes connections encrypted is seen beside secure=false wherever it stands.
+        let (secure, others): (Vec<_>, Vec<_>) = query.iter().partition(|(name, _)| canonical(name) == "secure");
+        for (name, value) in secure.into_iter().chain(others) {
             options.set(name, value)?;
         }
         let is_plain = query
@@ -214,6 +216,9 @@ impl Options {
                 option: "secure=false".to_owned(),
                 expected: "secure=true beside `ca`, `cert`, `key`, `server_name` and `verify=false`".to_owned(),
             });
+        }
+        if let Some(tls) = &options.tls {
+            tls.check_pair()?;
         }
         Ok((options, Some(table).filter(|table| !table.is_empty())))
     }
@@ -255,13 +260,13 @@ impl Options {
                 true => drop(self.tls.get_or_insert_default()),
                 false => self.tls = None,
             },
-            "connect_timeout" => self.connect_timeout = seconds(name, value)?,
-            "read_timeout" => self.read_timeout = seconds(name, value)?,
-            "write_timeout" => self.write_timeout = seconds(name, value)?,
+            "connect_timeout" => self.connect_timeout = limit(name, value)?,
+            "read_timeout" => self.read_timeout = limit(name, value)?,
+            "write_timeout" => self.write_timeout = limit(name, value)?,
             "idle_timeout" => self.idle_timeout = seconds(name, value)?,
             "keep_alive" => self.keep_alive = seconds(name, value)?,
             "pool_timeout" => self.pool_timeout = seconds(name, value)?,
-            "timeout" => self.deadline = Some(seconds(name, value)?),
+            "timeout" => self.deadline = Some(limit(name, value)?),
             "collect_limit" => match value.parse() {
                 Ok(bytes) => self.collect_limit = bytes,
                 _ => return Err(expected(name, value, "a number of bytes")),
@@ -444,6 +449,11 @@ fn is_true(name: &str, value: &str) -> Result<bool> {
 /// Seconds, or a duration as Go writes it: `10s`, `1m30s`, `500ms`.
 fn seconds(name: &str, value: &str) -> Result<Duration> {
     keys::duration(value).ok_or_else(|| expected(name, value, "seconds, or a duration such as 1m30s"))
+}
+
+/// The same, above 0.
+fn limit(name: &str, value: &str) -> Result<Duration> {
+    keys::limit(value).ok_or_else(|| expected(name, value, "seconds above 0, or a duration such as 1m30s"))
 }
 
 /// Who logs in by a token: what servers know it by (ClickHouse, `src/Core/Protocol.h`, `JWT_AUTHENTICAION_MARKER`).
@@ -640,6 +650,22 @@ mod tests {
     }
 
     #[test]
+    fn a_certificate_and_its_key_go_together() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "PEM").unwrap();
+        let path = file.path().display();
+        for half in ["cert", "client_key"] {
+            let url = format!("clickhouse://h?{half}={path}");
+            let error = url.parse::<Options>().unwrap_err().to_string();
+            assert!(error.contains("go together"), "{error}");
+        }
+        let both = format!("clickhouse://h?key={path}&certfile={path}")
+            .parse::<Options>()
+            .unwrap();
+        assert!(both.tls.is_some_and(|tls| tls.client_pem.is_some()));
+    }
+
+    #[test]
     fn a_token_logs_in_and_is_not_shown() {
         let options: Options = "clickhouse://h?token=eyJ.secret.x".parse().unwrap();
         assert_eq!(
@@ -725,6 +751,9 @@ mod tests {
             "clickhouse://h?password=secret&ca=/nowhere",
             "clickhouse://h?Password=secret",
             "clickhouse://h?password=secret&secure=false&verify=false",
+            "clickhouse://h?password=secret&verify=false&secure=false",
+            "clickhouse://h?password=secret&timeout=0",
+            "clickhouse://h?password=secret&connect_timeout=0s",
             "clickhouse://h?password=a&secret",
         ] {
             let error = url.parse::<Options>().unwrap_err();

@@ -39,8 +39,21 @@ impl std::fmt::Debug for ClientPem {
 }
 
 impl TlsOptions {
+    /// That there is a key where there is a certificate, and the other way round.
+    pub(crate) fn check_pair(&self) -> Result<()> {
+        let is_half = |own: &ClientPem| own.certificates.is_empty() != own.key.is_empty();
+        match self.client_pem.as_ref().is_some_and(is_half) {
+            true => Err(Error::Option {
+                option: "cert".to_owned(),
+                expected: "`key` beside it: the client's certificate and its key go together".to_owned(),
+            }),
+            false => Ok(()),
+        }
+    }
+
     /// Makes what connections are encrypted with.
     pub(crate) fn connector(&self) -> Result<TlsConnector> {
+        self.check_pair()?;
         let pem = |name: &str, bytes: &[u8]| Pem {
             name: name.to_owned(),
             bytes: bytes.to_vec(),
