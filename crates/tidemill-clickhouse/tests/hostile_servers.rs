@@ -15,13 +15,15 @@ use std::{
 };
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use futures::future::join_all;
 use tidemill_clickhouse::{
-    Compression, Revision,
+    Compression, Error, Revision,
     client::Client,
     frame::{FrameEncoder, city_hash_128},
     packet::server::{BlockKind, Progress, ServerPacket, TableColumns},
     wire::put_varint,
 };
+use tidemill_testkit::{Chance, soak_time};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -124,10 +126,8 @@ fn memory() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_servers_say_ends_in_time_and_in_little_memory() {
-    const DEADLINE: Duration = Duration::from_millis(150);
-    const BLOCK_LIMIT: u64 = 8 << 20;
+/// What servers say, with a part of the error that it causes where a query is answered so.
+fn kinds() -> Vec<(&'static str, Answer, &'static str)> {
     let zeros = vec![0; 1 << 20];
     let bomb = |compression| -> Vec<u8> {
         let head = frame(compression, &column(1 << 30, "UInt8", &[]));
@@ -163,7 +163,7 @@ async fn what_servers_say_ends_in_time_and_in_little_memory() {
     // All but the number of the packet is in a frame.
     let table_columns = [&table_columns[..1], &frame(Compression::Lz4, &table_columns[1..])].concat();
     let empty = column(0, "UInt8", &[]);
-    for (what, answer, expected) in [
+    vec![
         ("a bomb of LZ4", once(bomb(Compression::Lz4)), "memory of a block"),
         ("a bomb of ZSTD", once(bomb(Compression::Zstd(3))), "memory of a block"),
         ("many short strings", once(strings), "memory of a block"),
@@ -251,31 +251,38 @@ async fn what_servers_say_ends_in_time_and_in_little_memory() {
             once(progress.repeat(1000)),
             "took longer than",
         ),
-    ] {
-        let mut options = impatient::options(server(answer).await, Duration::from_secs(5), Duration::from_millis(120));
-        options.set("block_limit", &BLOCK_LIMIT.to_string()).unwrap();
-        let client = Client::with_options(options).await.unwrap();
+    ]
+}
+
+/// How long a statement may take.
+const DEADLINE: Duration = Duration::from_millis(150);
+
+/// A client of a server that answers so, which takes 8 MiB for a block at most.
+async fn client(answer: Answer) -> Result<Client, Error> {
+    let mut options = impatient::options(server(answer).await, Duration::from_secs(5), Duration::from_millis(120));
+    options.set("block_limit", &(8_u64 << 20).to_string())?;
+    Client::with_options(options).await
+}
+
+/// What comes of a query, or of an insert of a row.
+async fn ask(client: &Client, inserts: bool) -> Result<(), Error> {
+    if !inserts {
+        return client.query("ASK").deadline(DEADLINE).execute().await.map(drop);
+    }
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
+    let batch = RecordBatch::try_from_iter([("n", text)]).unwrap();
+    let mut insert = client.insert("ASK").deadline(DEADLINE).await?;
+    insert.write(&batch).await?;
+    insert.finish().await.map(drop)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_servers_say_ends_in_time_and_in_little_memory() {
+    for (what, answer, expected) in kinds() {
+        let client = client(answer).await.unwrap();
         for inserts in [false, true] {
             let (begin, before) = (Instant::now(), memory());
-            let error = if inserts {
-                let insert = client.insert("ASK").deadline(DEADLINE);
-                let text: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
-                let batch = RecordBatch::try_from_iter([("n", text)]).unwrap();
-                let inserted = async {
-                    let mut insert = insert.await?;
-                    insert.write(&batch).await?;
-                    insert.finish().await
-                };
-                inserted.await.expect_err(what).to_string()
-            } else {
-                client
-                    .query("ASK")
-                    .deadline(DEADLINE)
-                    .execute()
-                    .await
-                    .expect_err(what)
-                    .to_string()
-            };
+            let error = ask(&client, inserts).await.expect_err(what).to_string();
             let (took, more) = (begin.elapsed(), memory().saturating_sub(before));
             assert!(
                 took < DEADLINE + Duration::from_millis(1500),
@@ -285,6 +292,41 @@ async fn what_servers_say_ends_in_time_and_in_little_memory() {
             assert!(inserts || error.contains(expected), "{what}: {error}");
         }
     }
+    lies_by_chance().await;
+}
+
+/// The same, cut and changed by chance, some at a time, until the time is over.
+async fn lies_by_chance() {
+    const AT_ONCE: usize = 4;
+    let mut chance = Chance::new("servers that lie");
+    let kinds = kinds();
+    let (start, before) = (Instant::now(), memory());
+    let mut asked = 0;
+    while start.elapsed() < soak_time(Duration::from_millis(500)) {
+        let lies = (0..AT_ONCE).map(|_| {
+            let (what, answer, _) = &kinds[chance.below(kinds.len())];
+            let answer = Answer {
+                first: chance.damaged(answer.first.clone()),
+                again: chance.damaged(answer.again.clone()),
+            };
+            let inserts = chance.below(2) == 0;
+            async move {
+                let client = client(answer).await.unwrap();
+                let begin = Instant::now();
+                // What was cut or changed may be a good answer.
+                let answer = ask(&client, inserts).await;
+                (what, answer, begin.elapsed())
+            }
+        });
+        for (what, answer, took) in join_all(lies).await {
+            let limit = DEADLINE + Duration::from_millis(2500);
+            assert!(took < limit, "{what}: {answer:?} after {took:?}");
+        }
+        asked += AT_ONCE;
+        let more = memory().saturating_sub(before);
+        assert!(more < 96 << 10, "{more} KiB more after {asked} servers");
+    }
+    println!("{asked} servers in {:?}", start.elapsed());
 }
 
 /// A sound frame of LZ4 that has nothing in it.

@@ -32,6 +32,7 @@ mod no_storage;
 mod process;
 mod python;
 mod s3;
+mod soak;
 
 pub use cassandra::Cassandra;
 pub use chdb::Chdb;
@@ -45,3 +46,4 @@ pub use need::{NOT_RUN_ENV, lacks, need};
 pub use no_storage::{NoStorage, Reply};
 pub use python::Python;
 pub use s3::S3;
+pub use soak::{Chance, soak_time};

@@ -1,96 +1,86 @@
-//! Nodes that lie and never come to an end.
-//!
-//! The tests are one: they look at the memory of the process.
+//! Nodes that lie and never come to an end: for the tests of the client here, and of load tests in `tidemill-bench`.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+#![allow(dead_code, reason = "each test program uses a part")]
 
-use std::fs;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tidemill_cql::{Client, Options};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 /// What a node says to each request, by its opcode and its stream, and what it says for ever behind the first.
 #[derive(Clone)]
-struct Hostile {
+pub(crate) struct Hostile {
+    /// What it does.
+    pub(crate) what: &'static str,
     says: Says,
     again: Vec<u8>,
     pause: Duration,
+    /// A part of the error that it causes.
+    pub(crate) told: &'static str,
+    /// Whether it begins to lie when a prepared statement is executed.
+    is_good_at_first: bool,
 }
 
 type Says = fn(u8, [u8; 2]) -> Vec<u8>;
 
-async fn node(hostile: Hostile) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((socket, _)) = listener.accept().await {
-            // A client that goes ends it.
-            tokio::spawn(serve(socket, hostile.clone()));
+impl Hostile {
+    /// The same node, which lets everybody in and prepares every statement, as one without parameters that answers a column. It tells
+    /// nothing of the cluster.
+    pub(crate) fn good_at_first(mut self) -> Self {
+        self.is_good_at_first = true;
+        self
+    }
+
+    fn answer(&self, opcode: u8, id: [u8; 2]) -> Vec<u8> {
+        match opcode {
+            OPTIONS | STARTUP | REGISTER if self.is_good_at_first => good_until_asked(opcode, id, Vec::new),
+            QUERY if self.is_good_at_first => [header(id, 0, 9), vec![0, 0, 0, 0, 0, 3], b"no.".to_vec()].concat(),
+            PREPARE if self.is_good_at_first => {
+                let parameters = [b"\0\x01x", &[0_i32, 0, 0, 1, 1].map(i32::to_be_bytes).concat()[..]].concat();
+                let prepared = result(&[4], &[&parameters, TABLE, b"\0\x0d"].concat());
+                good_until_asked(opcode, id, || prepared)
+            }
+            _ => (self.says)(opcode, id),
         }
-    });
-    address
+    }
+
+    /// Whether it goes on for ever when this is asked.
+    fn is_endless(&self, opcode: u8) -> bool {
+        !self.again.is_empty() && (!self.is_good_at_first || opcode == EXECUTE)
+    }
+
+    /// Starts the node, in the runtime of the caller. `change` makes something else of the bytes of each answer.
+    pub(crate) async fn start(self, change: impl Fn(Vec<u8>) -> Vec<u8> + Clone + Send + 'static) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                // A client that goes ends it.
+                tokio::spawn(serve(socket, self.clone(), change.clone()));
+            }
+        });
+        address
+    }
 }
 
-async fn serve(mut socket: TcpStream, hostile: Hostile) -> std::io::Result<()> {
+async fn serve(mut socket: TcpStream, hostile: Hostile, change: impl Fn(Vec<u8>) -> Vec<u8>) -> std::io::Result<()> {
     loop {
         let mut header = [0; 9];
         socket.read_exact(&mut header).await?;
         let [_, _, high, low, opcode, length @ ..] = header;
         let mut body = vec![0; u32::from_be_bytes(length) as usize];
         socket.read_exact(&mut body).await?;
-        socket.write_all(&(hostile.says)(opcode, [high, low])).await?;
-        while !hostile.again.is_empty() {
-            socket.write_all(&hostile.again).await?;
+        socket.write_all(&change(hostile.answer(opcode, [high, low]))).await?;
+        while hostile.is_endless(opcode) {
+            socket.write_all(&change(hostile.again.clone())).await?;
             tokio::time::sleep(hostile.pause).await;
         }
     }
 }
 
-/// A node that is good until it is asked for rows, or to prepare.
-fn good_until_asked(opcode: u8, id: [u8; 2], says: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
-    match opcode {
-        OPTIONS => [header(id, SUPPORTED, 2), vec![0, 0]].concat(),
-        STARTUP | REGISTER => header(id, READY, 0),
-        _ => {
-            let body = says();
-            [header(id, RESULT, u32::try_from(body.len()).unwrap()), body].concat()
-        }
-    }
-}
-
-/// A RESULT that begins with these numbers.
-fn result(numbers: &[i32], behind: &[u8]) -> Vec<u8> {
-    let mut body: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
-    body.extend_from_slice(behind);
-    body
-}
-
-/// The header of an answer: version 4, the stream, an opcode, a length.
-fn header([high, low]: [u8; 2], opcode: u8, length: u32) -> Vec<u8> {
-    [&[0x84, 0, high, low, opcode][..], &length.to_be_bytes()].concat()
-}
-
-/// In kibibytes: what is in use, or the most that was ever taken, whether it was used or not.
-fn memory(which: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with(which)).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
-
-const STARTUP: u8 = 0x01;
-const READY: u8 = 0x02;
-const OPTIONS: u8 = 0x05;
-const SUPPORTED: u8 = 0x06;
-const RESULT: u8 = 0x08;
-const REGISTER: u8 = 0x0b;
-const TABLE: &[u8] = b"\0\x02ks\0\x01t\0\x01a";
-
-#[tokio::test]
-async fn nodes_that_lie_end_in_an_error_in_time_and_in_little_memory() {
-    const LIMIT: Duration = Duration::from_millis(400);
+/// All that are known.
+pub(crate) fn kinds() -> Vec<Hostile> {
     let slowly = Duration::from_millis(20);
     let at_once = Duration::ZERO;
     let cases: [(_, Says, _, _, _); 22] = [
@@ -255,22 +245,48 @@ async fn nodes_that_lie_end_in_an_error_in_time_and_in_little_memory() {
             "",
         ),
     ];
-    for (what, says, again, pause, told) in cases {
-        let address = node(Hostile { says, again, pause }).await;
-        let (mut options, _) = Options::parse(&format!("cql://ann:secret@{address}/shop")).unwrap();
-        options.connect_timeout = LIMIT;
-        options.timeout = LIMIT;
-        let (begin, before, taken) = (Instant::now(), memory("VmRSS:"), memory("VmPeak:"));
-        // The driver bears it when nothing is told of the cluster, and asks for the rows all the same.
-        let asked = async { Client::connect(options).await?.tables("shop").await };
-        let error = asked.await.expect_err(what);
-        let took = begin.elapsed();
-        let more = memory("VmRSS:").saturating_sub(before);
-        let reserved = memory("VmPeak:").saturating_sub(taken);
-        assert!(took < 3 * LIMIT, "{what}: {error} after {took:?}");
-        assert!(more < 64 << 10, "{what}: {more} KiB more");
-        assert!(reserved < 256 << 10, "{what}: {reserved} KiB reserved");
-        assert!(error.to_string().contains(told), "{what}: {error}");
-        assert!(!format!("{error} {error:?}").contains("secret"), "{what}: {error:?}");
+    let kind = |(what, says, again, pause, told)| Hostile {
+        what,
+        says,
+        again,
+        pause,
+        told,
+        is_good_at_first: false,
+    };
+    cases.map(kind).into()
+}
+
+/// A node that is good until it is asked for rows, or to prepare.
+fn good_until_asked(opcode: u8, id: [u8; 2], says: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
+    match opcode {
+        OPTIONS => [header(id, SUPPORTED, 2), vec![0, 0]].concat(),
+        STARTUP | REGISTER => header(id, READY, 0),
+        _ => {
+            let body = says();
+            [header(id, RESULT, u32::try_from(body.len()).unwrap()), body].concat()
+        }
     }
 }
+
+/// A RESULT that begins with these numbers.
+fn result(numbers: &[i32], behind: &[u8]) -> Vec<u8> {
+    let mut body: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
+    body.extend_from_slice(behind);
+    body
+}
+
+/// The header of an answer: version 4, the stream, an opcode, a length.
+fn header([high, low]: [u8; 2], opcode: u8, length: u32) -> Vec<u8> {
+    [&[0x84, 0, high, low, opcode][..], &length.to_be_bytes()].concat()
+}
+
+const STARTUP: u8 = 0x01;
+const READY: u8 = 0x02;
+const OPTIONS: u8 = 0x05;
+const SUPPORTED: u8 = 0x06;
+const RESULT: u8 = 0x08;
+const QUERY: u8 = 0x07;
+const PREPARE: u8 = 0x09;
+const EXECUTE: u8 = 0x0a;
+const REGISTER: u8 = 0x0b;
+const TABLE: &[u8] = b"\0\x02ks\0\x01t\0\x01a";
