@@ -119,7 +119,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     if interrupt.came() && Report::load(&path)?.runs.is_empty() {
         return Ok(ExitCode::from(130));
     }
-    super::show::show(&shown, &mut stdout().lock())?;
+    super::printed(super::show::show(&shown, &mut stdout().lock()))?;
     eprintln!("info: Saved report to {}", path.display());
     if let Some(error) = failed {
         return Err(error);
