@@ -151,7 +151,7 @@ pub struct ConnectionArgs {
     /// Password. Prefer CASSANDRA_PASSWORD: other users of the machine can see command lines.
     #[arg(long, env = "CASSANDRA_PASSWORD", default_value = "", hide_env_values = true)]
     pub password: String,
-    /// Encrypt connections with TLS.
+    /// Encrypt connections with TLS. The other options of --ssl imply it.
     #[arg(long)]
     pub ssl: bool,
     /// Certificate authority that signed the server's certificate, in PEM. Default: those of the system.
@@ -163,8 +163,8 @@ pub struct ConnectionArgs {
     /// Private key of the client, in PEM.
     #[arg(long = "ssl-key", value_name = "PATH")]
     pub ssl_key: Option<PathBuf>,
-    /// Check that the server's certificate matches its host name. Without this option, any certificate is accepted, as in
-    /// Latte.
+    /// Check that the server's certificate matches its host name. Without this option, Cassandra may have any certificate, as in
+    /// Latte; that of ClickHouse is checked unless its address says verify=false.
     #[arg(long = "ssl-peer-verification")]
     pub ssl_peer_verification: bool,
     /// Prefer nodes of this data centre.
@@ -191,7 +191,8 @@ pub struct ConnectionArgs {
     /// Timeout of one attempt.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration_or_seconds)]
     pub request_timeout: Duration,
-    /// How often to retry a request after a timeout or when the server is overloaded. 0: no retries, also none by the driver.
+    /// Check that the server's certificate matches its host name. Without this option, Cassandra may have any certificate, as in
+    /// Latte; that of ClickHouse is checked unless its address says verify=false.
     #[arg(long, visible_alias = "retry-number", value_name = "COUNT", default_value = "3")]
     pub retries: u32,
     /// Wait before the first retry, and the longest wait. The wait doubles each time.
@@ -216,6 +217,18 @@ impl ConnectionArgs {
         let shown = self.addresses.iter();
         let shown = shown.map(|address| SecretUrl::new(address.as_str()).to_string());
         shown.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether connections are encrypted: nobody names a certificate for those that are not.
+    pub fn is_encrypted(&self) -> bool {
+        let files = [&self.ssl_ca, &self.ssl_cert, &self.ssl_key];
+        self.ssl || self.ssl_peer_verification || files.iter().any(|file| file.is_some())
+    }
+
+    /// How long it may take to connect to a node.
+    pub fn connect_timeout(&self) -> Duration {
+        let least = Duration::from_secs(5);
+        self.connect_timeout.unwrap_or(self.request_timeout.max(least))
     }
 
     /// What is done about requests that fail.

@@ -9,6 +9,7 @@ use scylla::client::session_builder::SessionBuilder;
 use scylla::policies::load_balancing::{DefaultPolicy, LoadBalancingPolicy};
 use scylla::response::query_result::QueryRowsResult;
 use scylla::serialize::row::SerializeRow;
+use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::unprepared::Statement;
 use tidemill_client::with_causes;
 use tokio::time::timeout;
@@ -47,9 +48,6 @@ impl Client {
         let tls = options.tls.as_ref().map(tls::config).transpose()?;
         let relay = Arc::new(Relay::new(tls, options.connect_timeout, options.compression));
         let mut builder = SessionBuilder::new()
-            .custom_identity(relay.identity())
-            // A port of the node's, and not of the relay's.
-            .disallow_shard_aware_port(true)
             .connection_timeout(options.connect_timeout)
             .hostname_resolution_timeout(Some(options.connect_timeout))
             // Of the driver's own questions, which it asks later too.
@@ -57,7 +55,6 @@ impl Client {
             // Which nodes have copies. Columns are looked up when they are asked for: a cluster may have thousands of tables.
             .fetch_full_schema_metadata(false)
             .default_execution_profile_handle(profile.into_handle());
-        builder = builder.compression(options.compression);
         if let Some(user) = &options.user {
             builder = builder.user(user, &options.password);
         }
@@ -66,11 +63,8 @@ impl Client {
             hosts: options.hosts.join(","),
             what,
         };
-        for host in &options.hosts {
-            let listener = relay.known_node(host);
-            builder = builder.known_node_addr(listener.map_err(|error| connect(error.to_string()))?);
-        }
-        builder = builder.address_translator(relay);
+        let builder = relay.before(builder, &options.hosts);
+        let builder = builder.map_err(|error| connect(error.to_string()))?;
         // The driver's limits are those of each step of its own, and of each node, one after another.
         let built = timeout(limit, builder.build()).await.map_err(|_| {
             connect(format!(
@@ -164,6 +158,26 @@ impl Client {
         changed.map_err(request(place, doing))?;
         let agreed = self.session.await_schema_agreement().await;
         agreed.map(drop).map_err(request(place, doing))
+    }
+
+    /// Prepares a statement. The driver asks every node, and waits for one that is silent for as long as it is.
+    pub(crate) async fn prepare(
+        &self,
+        statement: impl Into<Statement>,
+        place: &str,
+        doing: &str,
+    ) -> Result<PreparedStatement> {
+        let limit = self.options.timeout;
+        let prepared = timeout(limit, self.session.prepare(statement)).await;
+        let prepared = prepared.map_err(|_| Error::Request {
+            place: place.to_owned(),
+            doing: doing.to_owned(),
+            what: format!(
+                "the statement was not prepared within {} s (`timeout`)",
+                limit.as_secs_f64()
+            ),
+        })?;
+        prepared.map_err(request(place, doing))
     }
 
     /// The rows of a system table.

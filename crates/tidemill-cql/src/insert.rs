@@ -18,7 +18,7 @@ use scylla::statement::unprepared::Statement;
 use tidemill_client::with_causes;
 
 use crate::arrow_type;
-use crate::client::{Client, request};
+use crate::client::Client;
 use crate::cql_text;
 use crate::encode::Encoder;
 use crate::error::{Error, Misfit, Result};
@@ -85,10 +85,10 @@ impl Insert {
         let mut statement = Statement::new(text);
         // A sum that is sent twice is added twice.
         statement.set_is_idempotent(!adds);
-        let prepared = table.client.session.prepare(statement).await;
+        let prepared = table.client.prepare(statement, &table.place(), "inserting").await?;
         let place = |column: &usize| columns.iter().position(|known| known == column);
         Ok(Self {
-            statement: prepared.map_err(request(&table.place(), "inserting"))?,
+            statement: prepared,
             partition: partition.iter().filter_map(place).collect(),
             in_flight: table.client.options.in_flight.unwrap_or(IN_FLIGHT).max(1),
             columns,

@@ -31,7 +31,7 @@ mod encode;
 mod error;
 mod insert;
 mod options;
-mod relay;
+pub mod relay;
 mod remembered;
 mod scan;
 mod table;

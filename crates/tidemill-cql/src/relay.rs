@@ -7,6 +7,8 @@
 //! client's certificate. TLS ends here: the driver's side is plain and does not leave the machine.
 //!
 //! What goes wrong on the way to a node is told to the driver as an ERROR of the protocol, in the words of the relay.
+//!
+//! Not here: ports of ScyllaDB's shards. The driver is told to do without them.
 
 mod frames;
 
@@ -20,6 +22,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::{self, Either};
 use scylla::client::SelfIdentity;
+use scylla::client::session_builder::SessionBuilder;
 use scylla::errors::TranslationError;
 use scylla::policies::address_translator::{AddressTranslator, UntranslatedPeer};
 use scylla_cql::frame::Compression;
@@ -33,8 +36,8 @@ use uuid::Uuid;
 use crate::connection::{HEADER, Stream, invalid};
 use frames::{Answers, Rules};
 
-/// The listeners of a client. They end when it is dropped.
-pub(crate) struct Relay {
+/// The listeners of a client, in the runtime that it was put before a driver in. They end when it is dropped.
+pub struct Relay {
     state: Arc<State>,
     listeners: Mutex<Listeners>,
 }
@@ -51,24 +54,21 @@ struct State {
 #[derive(Default)]
 struct Listeners {
     of_nodes: HashMap<Node, SocketAddr>,
-    /// The port of the node that a listener's port stands for.
-    ports: HashMap<u16, u16>,
+    /// The node that a listener's port stands for.
+    by_port: HashMap<u16, Node>,
     tasks: Vec<AbortHandle>,
 }
 
 /// A node as it is named: by its address, or by a name that may have several.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Node {
+pub(crate) enum Node {
     Address(SocketAddr),
     Named(String, u16),
 }
 
 impl Relay {
-    pub(crate) fn new(
-        tls: Option<Arc<ClientConfig>>,
-        connect_timeout: Duration,
-        compression: Option<Compression>,
-    ) -> Self {
+    /// A relay to nodes over TLS, if it is given, that may take so long to connect to each. The compression is what it asks of the nodes.
+    pub fn new(tls: Option<Arc<ClientConfig>>, connect_timeout: Duration, compression: Option<Compression>) -> Self {
         Self {
             state: Arc::new(State {
                 tls,
@@ -80,14 +80,45 @@ impl Relay {
         }
     }
 
-    /// Where the driver connects to instead of `host` or `host:port`.
-    pub(crate) fn known_node(&self, host: &str) -> io::Result<SocketAddr> {
-        self.listener(Node::parse(host))
+    /// Puts the relay between a driver and its nodes: `hosts`, each `host` or `host:port`, to begin with, and those that they name. The
+    /// builder has no nodes, no TLS and no translator of addresses of its own.
+    ///
+    /// # Errors
+    ///
+    /// When no port of the loopback address can be had.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a runtime of tokio with I/O.
+    pub fn before(
+        self: &Arc<Self>,
+        builder: SessionBuilder,
+        hosts: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> io::Result<SessionBuilder> {
+        let mut builder = builder
+            // The relay lets in nobody else.
+            .custom_identity(SelfIdentity::new().with_client_id(self.state.secret.clone()))
+            // A port of the node's, and not of the relay's.
+            .disallow_shard_aware_port(true)
+            .compression(self.state.compression)
+            .address_translator(Arc::<Self>::clone(self));
+        for host in hosts {
+            builder = builder.known_node_addr(self.listener(Node::parse(host.as_ref()))?);
+        }
+        Ok(builder)
     }
 
-    /// Who the driver says it is: the relay lets in nobody else.
-    pub(crate) fn identity(&self) -> SelfIdentity<'static> {
-        SelfIdentity::new().with_client_id(self.state.secret.clone())
+    /// The node that the driver means by an address: one of a listener, or one that a node told, with the port of a listener.
+    pub(crate) fn node(&self, mut address: SocketAddr) -> Node {
+        let listeners = self.listeners();
+        let Some(node) = listeners.by_port.get(&address.port()) else {
+            return Node::Address(address);
+        };
+        if listeners.of_nodes.get(node) == Some(&address) {
+            return node.clone();
+        }
+        address.set_port(node.port());
+        Node::Address(address)
     }
 
     /// The listener of a node, which is begun when there is none.
@@ -111,7 +142,7 @@ impl Relay {
         let listener = TcpListener::from_std(listener)?;
         let task = tokio::spawn(listen(listener, node.clone(), Arc::clone(&self.state)));
         listeners.tasks.push(task.abort_handle());
-        listeners.ports.insert(address.port(), node.port());
+        listeners.by_port.insert(address.port(), node.clone());
         listeners.of_nodes.insert(node, address);
         Ok(address)
     }
@@ -126,10 +157,7 @@ impl Relay {
 #[expect(elided_lifetimes_in_paths, reason = "async_trait wants the lifetimes of the trait")]
 impl AddressTranslator for Relay {
     async fn translate_address(&self, peer: &UntranslatedPeer) -> Result<SocketAddr, TranslationError> {
-        let mut address = peer.untranslated_address();
-        let port = self.listeners().ports.get(&address.port()).copied();
-        address.set_port(port.unwrap_or(address.port()));
-        let listener = self.listener(Node::Address(address));
+        let listener = self.listener(self.node(peer.untranslated_address()));
         listener.map_err(|error| TranslationError::IoError(Arc::new(error)))
     }
 }
@@ -181,7 +209,7 @@ impl Node {
     }
 
     /// Connects to the first address that can be had.
-    async fn connect(&self, tls: Option<&Arc<ClientConfig>>) -> io::Result<Stream> {
+    pub(crate) async fn connect(&self, tls: Option<&Arc<ClientConfig>>) -> io::Result<Stream> {
         let mut last = io::Error::other("the name has no address");
         for address in self.addresses().await? {
             match Stream::connect(address, tls).await {
@@ -236,7 +264,7 @@ async fn relay(mut driver: TcpStream, node: Node, state: Arc<State>) -> io::Resu
     // The driver asks for the options of a node, and hears of them, before it says who it is.
     while request.opcode() == OPTIONS {
         request.write(&mut server).await?;
-        let answered = answers.relay_one(&mut server, &mut driver, &node, request.stream());
+        let answered = answers.relay_some(&mut server, &mut driver, &node, request.stream());
         timeout(state.connect_timeout, answered).await??;
         request = Request::read(&mut driver).await?;
     }
@@ -255,7 +283,7 @@ async fn relay(mut driver: TcpStream, node: Node, state: Arc<State>) -> io::Resu
     let replies = async {
         loop {
             answers
-                .relay_one(&mut from_server, &mut to_driver, &node, begun)
+                .relay_some(&mut from_server, &mut to_driver, &node, begun)
                 .await?;
         }
     };
@@ -342,7 +370,7 @@ mod tests {
     async fn heard(says: impl FnOnce(&str) -> Vec<u8>) -> Vec<u8> {
         let node = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let relay = Relay::new(None, Duration::from_secs(5), None);
-        let address = relay.known_node(&node.local_addr().unwrap().to_string()).unwrap();
+        let address = relay.listener(Node::Address(node.local_addr().unwrap())).unwrap();
         let mut driver = TcpStream::connect(address).await.unwrap();
         driver.write_all(&says(&relay.state.secret)).await.unwrap();
         let (mut accepted, _) = node.accept().await.unwrap();

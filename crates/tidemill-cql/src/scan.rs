@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
@@ -206,8 +207,11 @@ impl Scan {
         let mut statement = Statement::new(self.statement(&part, selected));
         statement.set_is_idempotent(true);
         statement.set_page_size(self.table.client.options.page_size);
-        let prepared = self.table.client.session.prepare(statement).await;
-        prepared.map(Some).map_err(request(&self.table.place(), "reading"))
+        let client = &self.table.client;
+        client
+            .prepare(statement, &self.table.place(), "reading")
+            .await
+            .map(Some)
     }
 
     /// The statement for one of the parts, which is sent to a replica of its tokens.
@@ -256,13 +260,21 @@ impl Scan {
         let selected = self.selected();
         let mut state = PagingState::start();
         let mut left = self.limit;
+        let mut last_row = Instant::now();
         loop {
             let (answer, next) = self.page(&part, &selected, prepared.as_ref(), state).await?;
             let rows = answer
                 .into_rows_result()
                 .map_err(request(&self.table.place(), "reading"))?;
             let count = rows.rows_num() as u64;
+            // A page may be empty where rows were deleted, but a node may have no end of them.
+            let limit = MOST_TIMEOUTS_WITHOUT_ROWS * self.table.client.options.timeout;
+            if count == 0 && last_row.elapsed() > limit {
+                let what = format!("no row in the pages of {} s", limit.as_secs_f64());
+                return Err(self.failed(what));
+            }
             if count > 0 {
+                last_row = Instant::now();
                 let batch = self.decode(&rows)?;
                 drop(rows);
                 if sender.send(Ok(batch)).await.is_err() {
@@ -277,16 +289,19 @@ impl Scan {
         }
     }
 
+    fn failed(&self, what: String) -> Error {
+        Error::Request {
+            place: self.table.place(),
+            doing: "reading".to_owned(),
+            what,
+        }
+    }
+
     /// The batch of a page.
     fn decode(&self, rows: &QueryRowsResult) -> Result<RecordBatch> {
         let table = &self.table;
         let place = table.place();
         let expected = self.columns.iter().map(|column| &table.columns[*column]);
-        let changed = || Error::Request {
-            place: place.clone(),
-            doing: "reading".to_owned(),
-            what: "the table's columns were changed meanwhile".to_owned(),
-        };
         if rows.column_specs().len() != self.columns.len()
             || rows
                 .column_specs()
@@ -294,7 +309,7 @@ impl Scan {
                 .zip(expected)
                 .any(|(spec, column)| *spec.typ() != column.typ)
         {
-            return Err(changed());
+            return Err(self.failed("the table's columns were changed meanwhile".to_owned()));
         }
         // A cell has a length of four bytes at least, whatever the page says of its rows.
         let most = rows.rows_bytes_size() / (4 * self.columns.len().max(1));
@@ -331,6 +346,9 @@ impl Scan {
         )?)
     }
 }
+
+/// For how many times as long as a request may take pages may come without a row.
+const MOST_TIMEOUTS_WITHOUT_ROWS: u32 = 10;
 
 /// What one statement reads.
 #[derive(Clone, Debug, PartialEq, Eq)]

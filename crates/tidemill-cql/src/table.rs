@@ -70,7 +70,7 @@ impl Table {
             told.insert(name, (role(&kind, position), spelled));
         }
         let text = format!("SELECT * FROM {}.{}", cql_text::name(&keyspace), cql_text::name(&name));
-        let prepared = client.session.prepare(text).await.map_err(request(&place, "reading"))?;
+        let prepared = client.prepare(text, &place, "reading").await?;
         let mut columns = Vec::new();
         let mut fields = Vec::new();
         for spec in prepared.get_current_result_set_col_specs().get().iter() {

@@ -69,7 +69,7 @@ impl Target for ClickHouse {
             parsed.password.clone_from(&options.password);
         }
         let mut set = |name: &str, value: &str| parsed.set(name, value).map_err(|e| Error::Misuse(e.to_string()));
-        if options.ssl {
+        if options.is_encrypted() {
             set("secure", "1")?;
         }
         for (name, path) in [
@@ -95,6 +95,9 @@ impl Target for ClickHouse {
             parsed.pool_size = options.connections.get();
         }
         parsed.pool_timeout = options.request_timeout;
+        if let Some(limit) = options.connect_timeout {
+            parsed.connect_timeout = limit;
+        }
         let names: Vec<String> = parsed.endpoints.iter().map(ToString::to_string).collect();
         Ok(Some(Self {
             options: parsed,

@@ -1,7 +1,8 @@
 //! Cassandra and what speaks its protocol: `host[:port]` or `cql://host[:port]`.
 //!
-//! A session of the `scylla` driver for each worker, on the worker's own thread: a request and its answer never change threads. Prepared
-//! statements whose rows nobody wants to see go past the driver (`fast.rs`), unless speculative execution is asked for.
+//! A session of the `scylla` driver for each worker, on the worker's own thread: a request and its answer never change threads. The driver
+//! reads what nodes say through the relay of `tidemill-cql`, which is on the thread too. Prepared statements whose rows nobody wants to see go
+//! past both (`fast.rs`), unless speculative execution is asked for.
 
 mod bind;
 mod duration;
@@ -33,7 +34,9 @@ use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::unprepared::Statement;
 use tidemill_cql::connection::{ConnectionsOptions, Execute, ExecuteDefaults, Handshake, Login};
+use tidemill_cql::relay::Relay;
 use tidemill_cql::{TlsOptions, tls, with_causes};
+use tokio::time::timeout;
 
 use super::{About, Answer, BatchKind, Begun, Ended, Parameters, Rest, Session, StatementOptions, Target, Wanted};
 use crate::args::{Compression, ConnectionArgs};
@@ -44,7 +47,11 @@ use resent::Resent;
 
 /// A cluster.
 pub struct Cql {
+    /// Without nodes, which a relay stands for.
     builder: SessionBuilder,
+    nodes: Vec<String>,
+    handshake: Handshake,
+    connect_timeout: Duration,
     addresses: String,
     page_size: i32,
     defaults: ExecuteDefaults,
@@ -56,6 +63,7 @@ pub struct Cql {
 /// A session with a cluster.
 pub struct CqlSession {
     driver: Driver,
+    connect_timeout: Duration,
     page_size: i32,
     statements: RefCell<Vec<Rc<Prepared>>>,
     defaults: ExecuteDefaults,
@@ -105,7 +113,7 @@ impl Target for Cql {
             .transpose()?;
         let handshake = Handshake {
             login: login.clone(),
-            tls: tls.clone(),
+            tls,
             compression: options.compression.map(|compression| match compression {
                 Compression::Lz4 => scylla::frame::Compression::Lz4,
                 Compression::Snappy => scylla::frame::Compression::Snappy,
@@ -123,28 +131,33 @@ impl Target for Cql {
                 _ => Arc::new(DefaultRetryPolicy::new()) as Arc<dyn RetryPolicy>,
             })
             .build();
+        let connect_timeout = options.connect_timeout();
         let mut builder = SessionBuilder::new()
-            .known_nodes(nodes)
             .pool_size(PoolSize::PerShard(options.connections))
-            .connection_timeout(options.request_timeout.max(Duration::from_secs(5)))
+            .connection_timeout(connect_timeout)
+            .hostname_resolution_timeout(Some(connect_timeout))
+            // Of the driver's own questions, which it asks later too.
+            .metadata_request_clientside_timeout(connect_timeout)
             // How a keyspace is replicated is asked for, so that requests find a node with their rows; tables and types are not.
             .fetch_full_schema_metadata(false)
-            .compression(handshake.compression)
-            .tls_context(tls)
             .default_execution_profile_handle(profile.into_handle());
         if let Some(Login { user, password }) = login {
             builder = builder.user(user, password);
         }
         let fast = options.speculate_after.is_none().then(|| ConnectionsOptions {
             per_node: options.connections.get(),
-            connect_timeout: options.request_timeout,
+            connect_timeout,
             policy,
-            handshake,
+            handshake: handshake.clone(),
+            relay: None,
         });
         let page_size = i32::try_from(options.page_size.get())
             .map_err(|_| misuse(format!("a page of {} rows is too long", options.page_size)))?;
         Ok(Some(Self {
             builder,
+            nodes,
+            handshake,
+            connect_timeout,
             addresses: options.shown_addresses(),
             sends_again: options.retries > 0,
             page_size,
@@ -154,16 +167,34 @@ impl Target for Cql {
     }
 
     async fn connect(&self) -> Result<CqlSession> {
-        let driver = self.builder.build().await.map_err(|e| Error::Connect {
+        let connect = |what| Error::Connect {
             address: self.addresses.clone(),
-            what: with_causes(&e),
+            what,
+        };
+        let Handshake { tls, compression, .. } = self.handshake.clone();
+        let relay = Arc::new(Relay::new(tls, self.connect_timeout, compression));
+        let builder = relay.before(self.builder.clone(), &self.nodes);
+        let builder = builder.map_err(|error| connect(error.to_string()))?;
+        // The driver tries one node after another, and asks the first that answers of the others.
+        let limit = self.connect_timeout * u32::try_from(self.nodes.len() + 1).unwrap_or(u32::MAX);
+        let built = timeout(limit, builder.build()).await.map_err(|_| {
+            let limit = limit.as_secs_f64();
+            connect(format!(
+                "no node answered within {limit} s (--connect-timeout for each node, and once more)"
+            ))
         })?;
+        let driver = built.map_err(|error| connect(with_causes(&error)))?;
+        let fast_options = self.fast.clone().map(|fast| ConnectionsOptions {
+            relay: Some(relay),
+            ..fast
+        });
         Ok(CqlSession {
             driver,
+            connect_timeout: self.connect_timeout,
             page_size: self.page_size,
             statements: RefCell::default(),
             defaults: self.defaults,
-            fast_options: self.fast.clone(),
+            fast_options,
             resent: Arc::default(),
             sends_again: self.sends_again,
             fast: OnceCell::new(),
@@ -199,14 +230,24 @@ impl CqlSession {
         >,
     ) -> Result<Answer, Failure> {
         let mut answer = Answer::default();
+        let mut last_row = Instant::now();
         loop {
             let (result, next) = page(state).await.map_err(failure)?;
+            let before = answer.rows;
             if result.is_rows() {
                 rows::append(result, wanted, &mut answer)?;
             }
             match next.into_paging_control_flow() {
                 ControlFlow::Break(()) => return Ok(answer),
                 ControlFlow::Continue(next) => state = next,
+            }
+            // A page may be empty where rows were deleted, but a node may have no end of them.
+            if answer.rows > before {
+                last_row = Instant::now();
+            } else if last_row.elapsed() > self.defaults.timeout {
+                let limit = self.defaults.timeout.as_secs_f64();
+                let what = format!("no row in the pages of {limit} s (--request-timeout)");
+                return Err(Failure::new(FailureKind::Timeout, what));
             }
         }
     }
@@ -249,7 +290,14 @@ impl Session for CqlSession {
         if let Some(timeout) = options.timeout {
             statement.set_request_timeout(Some(timeout));
         }
-        let mut prepared = self.driver.prepare(statement).await.map_err(prepare_failure)?;
+        // The driver asks all nodes, and has no limit for that.
+        let preparing = timeout(self.connect_timeout, self.driver.prepare(statement));
+        let prepared = preparing.await.map_err(|_| {
+            let limit = self.connect_timeout.as_secs_f64();
+            let what = format!("the nodes did not prepare it within {limit} s (--connect-timeout)");
+            Failure::new(FailureKind::Timeout, what)
+        })?;
+        let mut prepared = prepared.map_err(prepare_failure)?;
         prepared.set_history_listener(self.listener());
         let mut statements = self.statements.borrow_mut();
         statements.push(Rc::new(Prepared {
@@ -494,7 +542,7 @@ fn server_kind(error: &DbError) -> FailureKind {
 
 /// How connections are encrypted, when they are.
 fn tls_options(options: &ConnectionArgs) -> Result<Option<TlsOptions>> {
-    if !options.ssl {
+    if !options.is_encrypted() {
         return Ok(None);
     }
     let identity = match (&options.ssl_cert, &options.ssl_key) {

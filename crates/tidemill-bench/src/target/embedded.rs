@@ -17,7 +17,9 @@ use tidemill_ads::sql::{
 };
 use tidemill_ads::{Connection, Durability, ErrorCode, Settings, SoleUse};
 
-use super::{About, Answer, BatchKind, Begun, Parameters, Session, StatementOptions, Target, Wanted, arrow_rows};
+use super::{
+    About, Answer, BatchKind, Begun, Parameters, Session, StatementOptions, Target, Wanted, arrow_rows, with_causes,
+};
 use crate::args::ConnectionArgs;
 use crate::context::{Failure, FailureKind};
 use crate::error::{Error, Result};
@@ -306,12 +308,10 @@ fn failure(error: &SqlError) -> Failure {
         Kind::Unsupported | Kind::NeedsAnalytical => FailureKind::Unsupported,
         _ => FailureKind::Refused,
     };
-    let mut message = error.message().to_owned();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        message = format!("{message}: {cause}");
-        source = cause.source();
-    }
+    let message = match std::error::Error::source(error) {
+        Some(cause) => format!("{}: {}", error.message(), with_causes(cause)),
+        None => error.message().to_owned(),
+    };
     Failure::new(kind, message)
 }
 

@@ -10,6 +10,7 @@ mod cql;
 mod embedded;
 mod exports;
 mod guarded;
+mod hostile;
 mod latte;
 mod layout;
 mod reports;

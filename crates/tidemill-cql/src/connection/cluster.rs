@@ -16,6 +16,8 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::stream::Stream;
+use crate::relay::{Node as Place, Relay};
+
 use super::{Compression, Connection, Execute, Fault, Handshake, Outcome};
 
 /// What connections are made with.
@@ -29,6 +31,9 @@ pub struct ConnectionsOptions {
     pub policy: Arc<dyn LoadBalancingPolicy>,
     /// What each begins with.
     pub handshake: Handshake,
+    /// What is between the driver and the nodes, whose addresses are then the relay's. The connections are made to the nodes themselves:
+    /// their answers are bounded as the relay's are. Default: nothing.
+    pub relay: Option<Arc<Relay>>,
 }
 
 /// The connections of one thread to all nodes of a cluster. `T` tells requests apart.
@@ -253,8 +258,12 @@ impl<T: Copy> Node<T> {
 
 fn connect<T>(address: SocketAddr, delay: Duration, options: &ConnectionsOptions) -> Link<T> {
     let (handshake, limit) = (options.handshake.clone(), options.connect_timeout);
+    let place = match &options.relay {
+        Some(relay) => relay.node(address),
+        None => Place::Address(address),
+    };
     let connecting = tokio::spawn(async move {
-        let connected = timeout(limit, handshake.connect(address)).await;
+        let connected = timeout(limit, handshake.connect(&place)).await;
         connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
     });
     Link::Connecting { connecting, delay }

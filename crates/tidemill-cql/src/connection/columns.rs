@@ -10,9 +10,11 @@ use super::class;
 /// What makes no sense.
 pub(crate) fn check_result(body: &[u8], has_metadata_ids: bool) -> Result<(), String> {
     let read = match body.split_first_chunk() {
-        Some((&ROWS, rest)) => behind_rows(rest, has_metadata_ids)
-            .map(drop)
-            .ok_or("rows whose columns end too early, are too many or too deep"),
+        Some((&ROWS, rest)) => match behind_rows(rest, has_metadata_ids) {
+            Some((_, cells)) if has_rows(rest, cells) => Ok(()),
+            Some(_) => Err("rows that are not there"),
+            None => Err("rows whose columns end too early, are too many or too deep"),
+        },
         Some((&PREPARED, rest)) => behind_prepared(rest, has_metadata_ids)
             .map(drop)
             .ok_or("a prepared statement whose columns end too early, are too many or too deep"),
@@ -41,6 +43,18 @@ pub(super) fn behind_rows(body: &[u8], has_metadata_ids: bool) -> Option<(Option
         rest = behind_columns(rest, columns, flags & ONE_TABLE != 0)?;
     }
     Some((paging_state, rest))
+}
+
+/// Whether the cells can be as many as the number of rows in front of them says: each has a length of four bytes. `body` begins with the
+/// flags and the number of columns.
+fn has_rows(body: &[u8], cells: &[u8]) -> bool {
+    let number = |bytes: Option<&[u8; 4]>| u64::try_from(i32::from_be_bytes(*bytes?)).ok();
+    let columns = number(body.get(4..).and_then(<[u8]>::first_chunk));
+    let Some((columns, rows)) = columns.zip(number(cells.first_chunk())) else {
+        return false;
+    };
+    let least = rows.saturating_mul(columns.max(1)).saturating_mul(4);
+    least <= (cells.len() - 4) as u64
 }
 
 /// What is behind a prepared statement: section 4.2.5.4 of the protocol.
@@ -190,6 +204,33 @@ mod tests {
     }
 
     #[test]
+    fn rows_are_no_more_than_there_is_room_for() {
+        let rows = |columns: i32, rows: i32, cells: usize| {
+            let head = [4, columns, rows].map(i32::to_be_bytes).concat();
+            [&ROWS[..], &head, &[0xff; 4].repeat(cells)].concat()
+        };
+        for (columns, count, cells, is_good) in [
+            (1, 0, 0, true),
+            (3, 2, 6, true),
+            (3, 2, 5, false),
+            (1, i32::MAX, 7, false),
+            (1, -1, 7, false),
+            // A row without columns is none.
+            (0, 0, 0, true),
+            (0, i32::MAX, 0, false),
+        ] {
+            let what = format!("{count} rows of {columns} columns in {cells} cells");
+            assert_eq!(
+                check_result(&rows(columns, count, cells), false).is_ok(),
+                is_good,
+                "{what}"
+            );
+        }
+        let cut = [2, 4, 1].map(i32::to_be_bytes).concat();
+        assert!(check_result(&cut, false).is_err());
+    }
+
+    #[test]
     fn classes_may_have_classes_within_to_a_depth() {
         for depth in [0, 1, 63, 64, 5000] {
             let class = format!("{}Int32Type{}", "ListType(".repeat(depth), ")".repeat(depth));
@@ -201,6 +242,7 @@ mod tests {
                 b"\0\x02ks\0\x01t\0\x01a\0\0",
                 &length,
                 class.as_bytes(),
+                &[0; 4],
             ]
             .concat();
             assert_eq!(check_result(&body, false).is_ok(), depth <= 63, "{depth}");
@@ -219,7 +261,10 @@ mod tests {
             ]
             .concat()
         };
-        let rows = |fields| [&ROWS[..], &head, b"\0\x02ks\0\x01t", &tuple(fields).repeat(60_000)].concat();
+        let rows = |fields| {
+            let columns = tuple(fields).repeat(60_000);
+            [&ROWS[..], &head, b"\0\x02ks\0\x01t", &columns, &[0; 4]].concat()
+        };
         assert!(check_result(&rows(3), false).is_ok());
         assert!(check_result(&rows(4), false).is_err());
     }

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use scylla_cql::frame::request::{AuthResponse, SerializableRequest, Startup};
@@ -16,6 +15,7 @@ use super::HEADER;
 use super::answers::{VERSION, invalid};
 use super::reply;
 use super::stream::Stream;
+use crate::relay::Node;
 
 /// What a connection is agreed on with.
 #[derive(Clone, Debug, Default)]
@@ -50,8 +50,8 @@ impl Handshake {
     ///
     /// # Errors
     /// When nobody listens, when the certificate is not one to trust, and when the server wants what is not here.
-    pub(super) async fn connect(&self, address: SocketAddr) -> io::Result<Stream> {
-        let mut stream = Stream::connect(address, self.tls.as_ref()).await?;
+    pub(super) async fn connect(&self, node: &Node) -> io::Result<Stream> {
+        let mut stream = node.connect(self.tls.as_ref()).await?;
         self.agree(&mut stream).await?;
         Ok(stream)
     }

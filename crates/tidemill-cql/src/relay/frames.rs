@@ -32,106 +32,147 @@ impl Answers {
         }
     }
 
-    /// Gives the next answer of a node to the driver. Where it is none that may be given, the driver gets an ERROR on the answer's stream,
-    /// or on `stream` where it has none, and the error is the end of the connection.
-    pub(super) async fn relay_one(
+    /// Gives the driver what a node answers: all answers that have come in full, at least one. Where one may not be given, the driver gets
+    /// an ERROR on its stream, or on `stream` where it has none, and the error is the end of the connection.
+    pub(super) async fn relay_some(
         &mut self,
         server: &mut (impl AsyncRead + Unpin),
         driver: &mut (impl AsyncWrite + Unpin),
         node: &impl fmt::Display,
         stream: [u8; 2],
     ) -> io::Result<()> {
-        let (stream, what) = match self.next(server).await {
-            Ok((header, body)) => {
-                driver.write_all(&header).await?;
-                return driver.write_all(&body).await;
+        let mut is_given = false;
+        loop {
+            let (length, next) = self.checked();
+            if let Some(whole @ [_, ..]) = self.buffer.get(..length) {
+                // Many answers are one call of the system, as they were on their way here.
+                driver.write_all(whole).await?;
+                self.buffer.advance(length);
+                is_given = true;
             }
-            Err(Refused::Ended(error)) => return Err(error),
-            Err(Refused::NoFrame(what)) => (stream, what),
-            Err(Refused::Frame(stream, what)) => (stream, what),
-        };
-        driver
-            .write_all(&error(stream, &format!("the node {node}: {what}")))
-            .await?;
-        driver.flush().await?;
-        Err(invalid(what))
+            let (stream, what) = match next {
+                Next::Unfinished(_) if is_given => {
+                    self.shrink();
+                    return Ok(());
+                }
+                Next::Unfinished(wanted) => {
+                    self.fill(server, wanted).await?;
+                    continue;
+                }
+                Next::Decompressed { length, frame } => {
+                    driver.write_all(&frame).await?;
+                    self.buffer.advance(length);
+                    is_given = true;
+                    continue;
+                }
+                Next::NoFrame(what) => (stream, what),
+                Next::Refused(stream, what) => (stream, what),
+            };
+            driver
+                .write_all(&error(stream, &format!("the node {node}: {what}")))
+                .await?;
+            driver.flush().await?;
+            return Err(invalid(what));
+        }
     }
 
-    async fn next(&mut self, server: &mut (impl AsyncRead + Unpin)) -> Result<([u8; HEADER], Bytes), Refused> {
-        self.fill(server, HEADER).await?;
-        let Some(mut header) = self.buffer.first_chunk::<HEADER>().copied() else {
-            return Err(Refused::Ended(io::ErrorKind::UnexpectedEof.into()));
+    /// How many bytes of the buffer are whole answers that may be given as they are, and what is behind them.
+    fn checked(&self) -> (usize, Next) {
+        let mut rest: &[u8] = &self.buffer;
+        let next = loop {
+            match self.look(rest) {
+                Ok(length) => rest = rest.get(length..).unwrap_or_default(),
+                Err(next) => break next,
+            }
         };
-        let [version, flags, high, low, opcode, length @ ..] = header;
+        (self.buffer.len() - rest.len(), next)
+    }
+
+    /// The length of the first answer, header and all, when it may be given as it is.
+    fn look(&self, bytes: &[u8]) -> Result<usize, Next> {
+        let Some((&[version, flags, high, low, opcode, ref length @ ..], rest)) = bytes.split_first_chunk::<HEADER>()
+        else {
+            return Err(Next::Unfinished(HEADER));
+        };
         if version != VERSION {
-            return Err(Refused::NoFrame(format!(
+            return Err(Next::NoFrame(format!(
                 "expected an answer of version 4 of the protocol, {VERSION:#04x}, found {version:#04x}; is this the port of CQL?"
             )));
         }
-        let refused = |what| Refused::Frame([high, low], what);
-        let length = u32::from_be_bytes(length) as usize;
+        let refused = |what| Next::Refused([high, low], what);
+        let length = u32::from_be_bytes(*length) as usize;
         if length > LONGEST {
             return Err(refused(format!(
                 "an answer claims {length} bytes, more than the {LONGEST} of the protocol"
             )));
         }
-        self.fill(server, HEADER + length).await?;
-        self.buffer.advance(HEADER);
-        let mut body = self.buffer.split_to(length).freeze();
-        if self.buffer.is_empty() {
-            // What a long answer took is not kept for short ones.
-            self.buffer = BytesMut::new();
-        }
-        if flags & flag::COMPRESSION != 0 {
-            let Some(compression) = self.rules.compression else {
-                return Err(refused(
-                    "a compressed answer, where no compression was agreed on".to_owned(),
-                ));
-            };
-            check_compressed(&body, compression).map_err(refused)?;
-            let whole = decompress(&body, compression).map_err(|error| refused(with_causes(&error)))?;
-            body = whole.into();
-            let length = u32::try_from(body.len()).map_err(|error| refused(error.to_string()))?;
-            header = [version, flags & !flag::COMPRESSION, high, low, opcode, 0, 0, 0, 0];
-            if let Some(place) = header.last_chunk_mut() {
-                *place = length.to_be_bytes();
+        let whole = HEADER + length;
+        let Some(body) = rest.get(..length) else {
+            return Err(Next::Unfinished(whole));
+        };
+        if flags & flag::COMPRESSION == 0 {
+            if opcode == RESULT {
+                self.check(flags, body).map_err(refused)?;
             }
+            return Ok(whole);
         }
+        let Some(compression) = self.rules.compression else {
+            return Err(refused(
+                "a compressed answer, where no compression was agreed on".to_owned(),
+            ));
+        };
+        check_compressed(body, compression).map_err(refused)?;
+        let body = decompress(body, compression).map_err(|error| refused(with_causes(&error)))?;
+        let flags = flags & !flag::COMPRESSION;
         if opcode == RESULT {
-            self.check(flags & !flag::COMPRESSION, &body).map_err(refused)?;
+            self.check(flags, &body).map_err(refused)?;
         }
-        Ok((header, body))
+        let length = u32::try_from(body.len()).map_err(|error| refused(error.to_string()))?;
+        let head = [version, flags, high, low, opcode];
+        Err(Next::Decompressed {
+            length: whole,
+            frame: [&head[..], &length.to_be_bytes(), &body].concat(),
+        })
     }
 
-    fn check(&self, flags: u8, body: &Bytes) -> Result<(), String> {
+    fn check(&self, flags: u8, body: &[u8]) -> Result<(), String> {
         let has_ids = self.rules.has_metadata_ids;
         if flags == 0 {
             return check_result(body, has_ids);
         }
-        let extended = parse_response_body_extensions(flags, None, body.clone());
+        let extended = parse_response_body_extensions(flags, None, Bytes::copy_from_slice(body));
         check_result(&extended.map_err(|error| with_causes(&error))?.body, has_ids)
     }
 
     /// Reads until there are `wanted` bytes. Memory is taken for what has come, never for what is claimed.
-    async fn fill(&mut self, server: &mut (impl AsyncRead + Unpin), wanted: usize) -> Result<(), Refused> {
+    async fn fill(&mut self, server: &mut (impl AsyncRead + Unpin), wanted: usize) -> io::Result<()> {
         while self.buffer.len() < wanted {
             self.buffer.reserve(READ);
-            if server.read_buf(&mut self.buffer).await.map_err(Refused::Ended)? == 0 {
-                return Err(Refused::Ended(io::ErrorKind::UnexpectedEof.into()));
+            if server.read_buf(&mut self.buffer).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
         Ok(())
     }
+
+    /// What a long answer took is not kept for short ones.
+    fn shrink(&mut self) {
+        if self.buffer.is_empty() && self.buffer.capacity() > 2 * READ {
+            self.buffer = BytesMut::new();
+        }
+    }
 }
 
-/// Why an answer is not given to the driver.
-enum Refused {
-    /// The node, or the way to it, came to an end.
-    Ended(io::Error),
+/// What is behind the answers that are given as they are.
+enum Next {
+    /// An answer that has not come in full: so many bytes are wanted.
+    Unfinished(usize),
+    /// An answer of so many bytes, which is given so instead.
+    Decompressed { length: usize, frame: Vec<u8> },
     /// No frame, or none of this version.
     NoFrame(String),
-    /// A frame, by its stream.
-    Frame([u8; 2], String),
+    /// A frame that may not be given, by its stream.
+    Refused([u8; 2], String),
 }
 
 /// An ERROR of the server's own, with a text: section 9 of the protocol.
@@ -177,7 +218,7 @@ mod tests {
         });
         let (mut server, mut driver) = (says, Vec::new());
         loop {
-            if let Err(error) = answers.relay_one(&mut server, &mut driver, &"n1", [0, 3]).await {
+            if let Err(error) = answers.relay_some(&mut server, &mut driver, &"n1", [0, 3]).await {
                 return (driver, error);
             }
         }

@@ -59,6 +59,7 @@ impl Client {
             connect_timeout: Duration::from_secs(5),
             policy: DefaultPolicy::builder().build(),
             handshake,
+            relay: None,
         };
         let cluster = driver.get_cluster_state();
         assert!(Connections::<u32>::serves(&cluster));

@@ -122,6 +122,7 @@ async fn requests_past_the_driver(node: &Cassandra, ca: &str) {
                 tls,
                 compression,
             },
+            relay: None,
         };
         let mut connections = Connections::new(driver.get_cluster_state(), options).await;
         let now = Instant::now();

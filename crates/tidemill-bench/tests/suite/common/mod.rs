@@ -32,12 +32,17 @@ impl Bench {
 
     /// `command`, its arguments up to a script in the folder, and the address behind them.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        self.command_to(arguments, &self.address)
+    }
+
+    /// The same with another address.
+    pub(crate) fn command_to(&self, arguments: &[&str], address: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tidemill-bench"));
         command
             .current_dir(self.folder.path())
             .env_remove("LATTE_WORKLOAD_PATH")
             .args(arguments)
-            .arg(&self.address)
+            .arg(address)
             .stdin(Stdio::null());
         command
     }
