@@ -15,7 +15,7 @@ use std::path::Path;
 
 use tidemill_riegeli::tfrecord::TfRecordCompression;
 use tidemill_riegeli::{RecordFormat, Source, foreign_file};
-use tidemill_xbase::Header;
+use tidemill_xbase::{Dialect, Header};
 
 use crate::stores::server::ServerKind;
 use crate::{Error, Result, shards};
@@ -123,13 +123,15 @@ impl Format {
         if let Some(&(_, format)) = MAGIC.iter().find(magic) {
             return Beginning::Certain(format);
         }
-        if let Some(what) = foreign_file(beginning).or_else(|| adt(beginning)) {
+        if let Some(what) = foreign_file(beginning) {
             return Beginning::NoTable { what };
         }
         if beginning.starts_with(b"{") {
             return Beginning::Likely(Self::JsonLines);
         }
         match Header::of_beginning(beginning) {
+            // Advantage's own tables say in words what they are.
+            Some(header) if header.dialect == Dialect::Adt => Beginning::Certain(Self::Xbase),
             Some(_) => Beginning::Likely(Self::Xbase),
             None => Beginning::Unknown,
         }
@@ -243,12 +245,6 @@ fn beginning_of(source: &impl Source) -> io::Result<Vec<u8>> {
     Ok(beginning)
 }
 
-fn adt(beginning: &[u8]) -> Option<&'static str> {
-    beginning
-        .starts_with(b"Advantage Table")
-        .then_some("an ADT table of Advantage: only its DBF tables are read")
-}
-
 fn no_table(place: &dyn fmt::Display, what: &str) -> Error {
     let (what, hint) = what.split_once(": ").unwrap_or((what, ""));
     Error::NotATable {
@@ -277,6 +273,7 @@ pub(crate) fn known_extensions() -> String {
 
 const EXTENSIONS: &[(&str, Format)] = &[
     ("dbf", Format::Xbase),
+    ("adt", Format::Xbase),
     ("riegeli", Format::Riegeli),
     ("array_record", Format::ArrayRecord),
     ("arrayrecord", Format::ArrayRecord),

@@ -586,7 +586,7 @@ pub(crate) fn text(name: &ObjectName) -> String {
 pub(crate) fn table_name(written: &str) -> &str {
     let file = written.rsplit(['/', '\\']).next().unwrap_or(written);
     match file.rsplit_once('.') {
-        Some((stem, extension)) if extension.eq_ignore_ascii_case("dbf") => stem,
+        Some((stem, extension)) if ["dbf", "adt"].iter().any(|own| extension.eq_ignore_ascii_case(own)) => stem,
         Some((_, table)) => table,
         None => file,
     }

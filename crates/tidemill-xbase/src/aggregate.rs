@@ -40,9 +40,11 @@ use crate::columns::Columns;
 use crate::error::{BadValue, Error, Result};
 use crate::expression::{Record, RecordBytes, scaled};
 use crate::field::{Field, FieldKind};
+use crate::header::Deletion;
 use crate::kernels::Block;
 use crate::kernels::number::NumberCell;
 use crate::kernels::summary::{Tally, Undeleted, summarise};
+use crate::null_test::NullTest;
 use crate::table::Blank;
 
 pub(crate) use groups::Counted;
@@ -201,8 +203,8 @@ impl Columns {
         self.table().options.blank == Blank::Zero
     }
 
-    fn null_bit(&self, field: &Field) -> Option<(usize, u8)> {
-        self.table().fields.null_bit(field)
+    fn null_test(&self, field: &Field) -> Option<NullTest> {
+        self.table().fields.null_test(field)
     }
 
     /// The numbers of one chunk, added up.
@@ -221,16 +223,18 @@ impl Columns {
             let array = self.chunk_column(index, chunk, records.clone(), voucher)?;
             return self.tally_of_array(&array, records.start, selected);
         };
-        let (null, blank) = (self.null_bit(field), self.blank_counts());
-        let not_null = |record: &[u8]| null.is_none_or(|null| !is_null(record, null));
-        let mut tally = Tally::default();
+        let (null, blank) = (self.null_test(field), self.blank_counts());
+        let not_null = |record: &[u8]| null.is_none_or(|null| !null.is_null(record));
+        let (mut tally, deletion) = (Tally::default(), table.deletion());
         table.visit_blocks(records.clone(), |block| {
             let of_block = match selected {
                 Selected::All if null.is_none() => summarise(&cell, &block, blank, &|_: usize, _: &[u8]| true),
-                Selected::Undeleted if null.is_none() => summarise(&cell, &block, blank, &Undeleted),
+                Selected::Undeleted if null.is_none() && deletion == Deletion::DBF => {
+                    summarise(&cell, &block, blank, &Undeleted)
+                }
                 Selected::All => summarise(&cell, &block, blank, &|_: usize, record: &[u8]| not_null(record)),
                 Selected::Undeleted => {
-                    let selects = |_: usize, record: &[u8]| !is_deleted(record) && not_null(record);
+                    let selects = |_: usize, record: &[u8]| !deletion.is_deleted(record) && not_null(record);
                     summarise(&cell, &block, blank, &selects)
                 }
                 Selected::Of(set) => {
@@ -355,16 +359,6 @@ fn decimals(field: &Field) -> u8 {
     } else {
         field.decimals
     }
-}
-
-#[inline(always)]
-fn is_deleted(record: &[u8]) -> bool {
-    record.first() == Some(&b'*')
-}
-
-#[inline(always)]
-fn is_null(record: &[u8], (at, mask): (usize, u8)) -> bool {
-    record.get(at).is_some_and(|flags| flags & mask != 0)
 }
 
 /// Whether the record at a place of a block belongs to a set. Blocks begin at multiples of 64.

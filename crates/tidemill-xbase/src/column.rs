@@ -21,9 +21,11 @@ use crate::error::{BadValue, Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::header::u32_at;
 use crate::julian;
-use crate::memo::{Fault, MemoReader};
+use crate::memo::{Fault, Memo, MemoReader};
+use crate::null_test::NullTest;
 use crate::numeric_text;
 use crate::table::{Blank, Table};
+use crate::wide;
 
 /// The records of a window that a batch is made of.
 #[derive(Clone, Copy)]
@@ -53,6 +55,13 @@ impl Rows<'_> {
         }
     }
 
+    /// The bytes of row `i`.
+    #[inline(always)]
+    fn record_bytes(&self, i: usize) -> &[u8] {
+        let start = self.start(i);
+        self.bytes.get(start..start + self.stride).unwrap_or_default()
+    }
+
     /// The table's index of row `i`.
     pub(crate) fn record(&self, i: usize) -> u32 {
         self.first
@@ -77,15 +86,16 @@ pub(crate) fn decode(cx: &mut Context<'_>, rows: &Rows<'_>, field: &Field) -> Re
         cx,
         rows,
         field,
-        null: null_test(cx.table, field.null_bit),
+        null: cx.table.fields.null_test(field),
     };
     if field.width == 0 {
         return Ok(nulls(field, rows.len));
     }
     match field.kind {
         FieldKind::Character | FieldKind::CharacterBinary | FieldKind::System => cells.text(),
+        FieldKind::CharacterWide => cells.wide(),
         FieldKind::Varchar | FieldKind::Varbinary => cells.varying(),
-        FieldKind::Memo | FieldKind::MemoBinary | FieldKind::Variant => memos(cx, rows, field),
+        FieldKind::Memo | FieldKind::MemoBinary | FieldKind::MemoWide | FieldKind::Variant => memos(cx, rows, field),
         FieldKind::Numeric | FieldKind::Float => match field.data_type() {
             DataType::Int64 => cells.numbers::<Int64Type>(|v| v, |v| i64::try_from(v).ok()),
             DataType::Decimal128(..) => {
@@ -95,6 +105,7 @@ pub(crate) fn decode(cx: &mut Context<'_>, rows: &Rows<'_>, field: &Field) -> Re
             _ => Err(Error::Misuse(format!("field {} has no numeric type", field.name))),
         },
         FieldKind::Integer | FieldKind::IntegerDbase7 => cells.integers(),
+        FieldKind::Counter => cells.fixed::<Int64Type>(|b| Ok(Some(i64::from(u32::from_le_bytes(chunk(b)))))),
         FieldKind::Currency => cells.fixed::<Decimal128Type>(|b| Ok(Some(i128::from(i64::from_le_bytes(chunk(b)))))),
         FieldKind::NumericDouble => cells.doubles(),
         FieldKind::Double => cells.fixed::<Float64Type>(|b| Ok(Some(f64::from_le_bytes(chunk(b))))),
@@ -153,27 +164,27 @@ impl Context<'_> {
     }
 }
 
-/// Where the NULL bit of a field is: offset in the record and mask.
-fn null_test(table: &Table, bit: Option<u16>) -> Option<(usize, u8)> {
+/// Where a bit of a field is in `_NullFlags`: offset in the record and mask.
+fn flag(table: &Table, bit: Option<u16>) -> Option<(usize, u8)> {
     let (offset, _) = table.fields.null_flags?;
     bit.map(|bit| (offset + usize::from(bit / 8), 1 << (bit % 8)))
 }
 
-fn is_set(rows: &Rows<'_>, i: usize, test: Option<(usize, u8)>) -> bool {
-    test.is_some_and(|(offset, mask)| rows.bytes.get(rows.start(i) + offset).is_some_and(|b| b & mask != 0))
+fn is_set(rows: &Rows<'_>, i: usize, flag: Option<(usize, u8)>) -> bool {
+    flag.is_some_and(|(offset, mask)| rows.bytes.get(rows.start(i) + offset).is_some_and(|b| b & mask != 0))
 }
 
 struct Cells<'a, 'b> {
     cx: &'a Context<'b>,
     rows: &'a Rows<'a>,
     field: &'a Field,
-    null: Option<(usize, u8)>,
+    null: Option<NullTest>,
 }
 
 impl Cells<'_, '_> {
     #[inline(always)]
     fn is_null(&self, i: usize) -> bool {
-        self.null.is_some() && is_set(self.rows, i, self.null)
+        self.null.is_some_and(|null| null.is_null(self.rows.record_bytes(i)))
     }
 
     /// Where the cell of row `i` begins in the window.
@@ -380,11 +391,28 @@ impl Cells<'_, '_> {
         self.rows.bytes.get(at..at + 8).and_then(<[u8]>::first_chunk).copied()
     }
 
+    fn wide(&self) -> Result<ArrayRef> {
+        let mut text = Text::new(self.rows.len, self.rows.len.saturating_mul(self.field.width) / 2);
+        let mut scratch = Vec::new();
+        for i in 0..self.rows.len {
+            scratch.clear();
+            match wide::decode(self.cell(i), &mut scratch) {
+                _ if self.is_null(i) => text.null(),
+                Ok(()) => text.value(&scratch, None)?,
+                Err(expected) => {
+                    self.bad(i, expected)?;
+                    text.null();
+                }
+            }
+        }
+        text.finish(false)
+    }
+
     fn varying(&self) -> Result<ArrayRef> {
         let mut text = Text::new(self.rows.len, self.rows.len.saturating_mul(self.field.width));
         let binary = self.field.data_type() == DataType::Binary;
         let decoder = (!binary).then(|| self.cx.table.codepage().decoder());
-        let bit = null_test(self.cx.table, self.field.varlength_bit);
+        let bit = flag(self.cx.table, self.field.varlength_bit);
         for i in 0..self.rows.len {
             if self.is_null(i) {
                 text.null();
@@ -411,16 +439,17 @@ impl Cells<'_, '_> {
 }
 
 fn memos(cx: &mut Context<'_>, rows: &Rows<'_>, field: &Field) -> Result<ArrayRef> {
-    let null = null_test(cx.table, field.null_bit);
+    let null = cx.table.fields.null_test(field);
     let mut text = Text::new(rows.len, 0);
     let binary = field.data_type() == DataType::Binary;
-    let decoder = (!binary).then(|| cx.table.codepage().decoder());
+    let is_utf8 = binary || field.kind == FieldKind::MemoWide;
+    let decoder = (!is_utf8).then(|| cx.table.codepage().decoder());
     let mut scratch = Vec::new();
     for i in 0..rows.len {
         if text.values.len() > MEMO_BUDGET {
             break;
         }
-        if is_set(rows, i, null) {
+        if null.is_some_and(|null| null.is_null(rows.record_bytes(i))) {
             text.null();
             continue;
         }
@@ -428,6 +457,7 @@ fn memos(cx: &mut Context<'_>, rows: &Rows<'_>, field: &Field) -> Result<ArrayRe
         let cell = rows.bytes.get(at..at + field.width).unwrap_or_default();
         scratch.clear();
         let read = match (field.kind, cx.table.memo()) {
+            (FieldKind::MemoWide, Some(memo)) => wide_memo(cx.memos, memo, cell, &mut scratch),
             (FieldKind::Variant, memo) => variant(cx.memos, memo, cell, &mut scratch),
             (_, Some(memo)) => cx.memos.read(memo, cell, &mut scratch),
             (_, None) => return Ok(nulls(field, rows.len)),
@@ -456,13 +486,15 @@ fn memos(cx: &mut Context<'_>, rows: &Rows<'_>, field: &Field) -> Result<ArrayRe
     text.finish(binary)
 }
 
+/// A memo in UTF-16.
+fn wide_memo(memos: &mut MemoReader, memo: &Memo, cell: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    let mut bytes = Vec::new();
+    memos.read(memo, cell, &mut bytes)?;
+    wide::decode(&bytes, out).map_err(|expected| Fault::new(0, expected, format!("{} bytes", bytes.len())))
+}
+
 /// A field of any type (SIx, Harbour `V` of 6 bytes and more) as text: the last two bytes say what the first are.
-fn variant(
-    memos: &mut MemoReader,
-    memo: Option<&crate::memo::Memo>,
-    cell: &[u8],
-    out: &mut Vec<u8>,
-) -> Result<(), Fault> {
+fn variant(memos: &mut MemoReader, memo: Option<&Memo>, cell: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
     let Some((value, code)) = cell.split_last_chunk::<2>() else {
         return Ok(());
     };

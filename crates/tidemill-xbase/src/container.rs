@@ -178,7 +178,7 @@ impl Container {
             let bytes = table.read_records(next, count, &mut window)?;
             for record in bytes
                 .chunks_exact(table.stride())
-                .filter(|record| record.first() != Some(&b'*'))
+                .filter(|record| !table.deletion().is_deleted(record))
             {
                 let mut values = Vec::new();
                 if let Some(memo) = table.memo().filter(|_| has_memos) {

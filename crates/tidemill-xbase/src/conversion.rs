@@ -35,12 +35,17 @@ impl Converted<'_> {
 pub(crate) fn convert(value: Value<'_>, to: FieldKind) -> Result<Converted<'_>, &'static str> {
     let blank = matches!(value, Value::Text(text) if text.trim().is_empty());
     Ok(match to {
-        FieldKind::Character | FieldKind::Varchar | FieldKind::Memo => return text(value).map(Converted::Text),
+        FieldKind::Character
+        | FieldKind::CharacterWide
+        | FieldKind::Varchar
+        | FieldKind::Memo
+        | FieldKind::MemoWide => return text(value).map(Converted::Text),
         _ if blank || value == Value::Null => Converted::Other(Value::Null),
         FieldKind::Numeric
         | FieldKind::Float
         | FieldKind::NumericDouble
         | FieldKind::Integer
+        | FieldKind::Counter
         | FieldKind::IntegerDbase7
         | FieldKind::Double
         | FieldKind::DoubleDbase7

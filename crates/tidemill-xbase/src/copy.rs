@@ -57,7 +57,9 @@ impl Table {
             container.refuse_existing()?;
         }
         let mut made = Made::default();
-        let upper = path.extension().is_some_and(|extension| extension == "DBF");
+        let upper = path
+            .extension()
+            .is_some_and(|extension| extension == "DBF" || extension == "ADT");
         let with = |extension: &str| {
             let extension = if upper {
                 extension.to_uppercase()
@@ -75,6 +77,7 @@ impl Table {
             let to = with(match memo.dialect() {
                 MemoDialect::Dbt3 | MemoDialect::Dbt4 => "dbt",
                 MemoDialect::Smt => "smt",
+                MemoDialect::Adm => "adm",
                 MemoDialect::Fpt | MemoDialect::FptSix | MemoDialect::FptFlex => "fpt",
             });
             let file = made.create(&to)?;

@@ -11,11 +11,13 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef, TimeUnit};
 
+use crate::adt::{self, AdtType};
 use crate::codepage::CodePage;
 use crate::damage::{Damage, DamageLog};
 use crate::error::{Error, Result};
 use crate::header::{Dialect, Header, u32_at};
 use crate::note::Note;
+use crate::null_test::{NullCell, NullTest};
 use crate::numeric_text;
 use crate::source::Source;
 
@@ -39,16 +41,20 @@ pub struct Field {
     pub decimals: u8,
     /// The offset in the record; the deletion flag is at 0.
     pub offset: usize,
-    /// Whether the field can be NULL by a bit of `_NullFlags`.
+    /// Whether the field can be NULL: by a bit of `_NullFlags`, or in an ADT by what it holds.
     pub nullable: bool,
     /// Whether the bytes are exempt from code page translation.
     pub binary: bool,
     /// What the next record gets, for an autoincrement field.
     pub autoincrement: Option<Autoincrement>,
+    /// The type of an ADT's field; `None` in a DBF. The letter is then that of the DBF type that holds the same.
+    pub adt_type: Option<AdtType>,
     /// Where the descriptor is in the file.
     pub(crate) descriptor_at: u64,
     pub(crate) null_bit: Option<u16>,
     pub(crate) varlength_bit: Option<u16>,
+    /// What an ADT's cell holds that is NULL.
+    pub(crate) null_cell: Option<NullCell>,
 }
 
 /// The counter of an autoincrement field.
@@ -68,6 +74,8 @@ pub enum FieldKind {
     Character,
     /// `C` with the binary flag: bytes of a fixed width.
     CharacterBinary,
+    /// NChar of an ADT: text in UTF-16, little-endian, padded with blanks.
+    CharacterWide,
     /// `N`: decimal digits as text.
     Numeric,
     /// `F`: as `N`, and an exponent is allowed.
@@ -85,6 +93,8 @@ pub enum FieldKind {
     DatePacked,
     /// `I`, `+`, `^`, `V` of 4 bytes: a little-endian integer of 1, 2, 3, 4 or 8 bytes, scaled by the decimals.
     Integer,
+    /// AutoIncrement of an ADT: a little-endian integer of 4 bytes without a sign.
+    Counter,
     /// `I`, `+` of dBASE 7: big-endian, the sign bit turned around; all zero is blank.
     IntegerDbase7,
     /// `B`, `O` of 8 bytes: an IEEE 754 double.
@@ -104,6 +114,8 @@ pub enum FieldKind {
     Memo,
     /// `M` with the binary flag, `G`, `P`, `W` and `B` of 10 bytes: bytes in the memo file.
     MemoBinary,
+    /// NMemo of an ADT: text in UTF-16, little-endian, in the memo file.
+    MemoWide,
     /// `V` of Visual FoxPro: text up to a length that the last byte holds.
     Varchar,
     /// `Q`: bytes up to a length that the last byte holds.
@@ -117,7 +129,7 @@ pub enum FieldKind {
 impl FieldKind {
     /// Whether values are kept in the memo file, always or when they are long.
     pub fn uses_memo(self) -> bool {
-        matches!(self, Self::Memo | Self::MemoBinary | Self::Variant)
+        matches!(self, Self::Memo | Self::MemoBinary | Self::MemoWide | Self::Variant)
     }
 
     /// Whether values are numbers.
@@ -129,7 +141,7 @@ impl FieldKind {
     pub fn is_exact_number(self) -> bool {
         matches!(
             self,
-            Self::Numeric | Self::Float | Self::Integer | Self::IntegerDbase7 | Self::Currency
+            Self::Numeric | Self::Float | Self::Integer | Self::Counter | Self::IntegerDbase7 | Self::Currency
         )
     }
 
@@ -137,7 +149,10 @@ impl FieldKind {
     pub(crate) fn data_type(self, width: usize, decimals: u8) -> DataType {
         let scale = i8::try_from(decimals).unwrap_or(i8::MAX).min(38);
         match self {
-            Self::Character | Self::Varchar | Self::Memo | Self::Variant => DataType::Utf8,
+            Self::Character | Self::CharacterWide | Self::Varchar | Self::Memo | Self::MemoWide | Self::Variant => {
+                DataType::Utf8
+            }
+            Self::Counter => DataType::Int64,
             Self::CharacterBinary | Self::MemoBinary | Self::Varbinary | Self::System => DataType::Binary,
             Self::Numeric if decimals == 0 && width <= 18 => DataType::Int64,
             Self::Numeric | Self::Float => {
@@ -202,6 +217,9 @@ impl Field {
             ("xbase.width".to_owned(), self.width.to_string()),
             ("xbase.decimals".to_owned(), self.decimals.to_string()),
         ]);
+        if let Some(adt_type) = self.adt_type {
+            metadata.insert("xbase.adt".to_owned(), adt_type.name().to_owned());
+        }
         if self.short_name != self.name {
             metadata.insert("xbase.name".to_owned(), self.short_name.clone());
         }
@@ -222,11 +240,14 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// The byte of a record and its bit that say that a field is NULL, where it can be.
-    pub(crate) fn null_bit(&self, field: &Field) -> Option<(usize, u8)> {
+    /// What says of a record that a field is NULL, where it can be.
+    pub(crate) fn null_test(&self, field: &Field) -> Option<NullTest> {
+        if let Some(cell) = field.null_cell {
+            return Some(NullTest::of_cell(cell, field.offset, field.width));
+        }
         let (bit, (offset, width)) = (field.null_bit?, self.null_flags?);
-        let at = usize::from(bit / 8);
-        (at < width).then_some((offset + at, 1 << (bit % 8)))
+        let (at, mask) = (usize::from(bit / 8), 1 << (bit % 8));
+        (at < width).then_some(NullTest::Bit { at: offset + at, mask })
     }
 
     /// The same under longer names, which are told apart; `None` when these are not as many.
@@ -258,6 +279,19 @@ impl Fields {
         })
     }
 
+    fn of(mut fields: Vec<Field>, null_flags: Option<(usize, usize)>, faults: Faults<'_>) -> Self {
+        for field in &mut fields {
+            field.short_name.clone_from(&field.name);
+        }
+        let columns: Vec<_> = fields.iter().map(Field::arrow_field).collect();
+        Self {
+            visible: fields,
+            null_flags,
+            schema: Arc::new(Schema::new(columns)),
+            notes: faults.notes.into_inner(),
+        }
+    }
+
     /// Reads every descriptor and gives each field its place.
     ///
     /// # Errors
@@ -276,6 +310,11 @@ impl Fields {
             strict,
             notes: RefCell::default(),
         };
+        if header.dialect == Dialect::Adt {
+            let mut fields = adt::read_fields(&faults, header, codepage)?;
+            keep_visible(&mut fields, header.record_len as usize);
+            return Ok(Self::of(fields, None, faults));
+        }
         let raw = read_descriptors(&faults, header)?;
         let (mut fields, mut widths) = (Vec::with_capacity(raw.len()), Vec::with_capacity(raw.len()));
         let flags_count = header.dialect == Dialect::VisualFoxPro || raw.iter().any(|d| d.letter == b'0');
@@ -315,25 +354,22 @@ impl Fields {
         place(&faults, header, (&raw, &widths), &mut fields)?;
         let null_flags = number_null_bits(&mut fields, header.dialect);
         let record_len = header.record_len as usize;
-        fields.retain(|f| f.kind != FieldKind::System && f.offset + f.width <= record_len);
-        tell_apart(&mut fields);
+        keep_visible(&mut fields, record_len);
         let doubles = numeric_text::find_doubles(source, header, &fields)?;
         for place in doubles {
             if let Some(field) = fields.get_mut(place) {
                 field.kind = FieldKind::NumericDouble;
             }
         }
-        fields
-            .iter_mut()
-            .for_each(|field| field.short_name.clone_from(&field.name));
-        let columns: Vec<_> = fields.iter().map(Field::arrow_field).collect();
-        Ok(Self {
-            visible: fields,
-            schema: Arc::new(Schema::new(columns)),
-            null_flags: null_flags.filter(|(offset, width)| offset + width <= record_len),
-            notes: faults.notes.into_inner(),
-        })
+        let null_flags = null_flags.filter(|(offset, width)| offset + width <= record_len);
+        Ok(Self::of(fields, null_flags, faults))
     }
+}
+
+/// Leaves out what belongs to the system and what does not lie within a record, and tells the names of the others apart.
+fn keep_visible(fields: &mut Vec<Field>, record_len: usize) {
+    fields.retain(|field| field.kind != FieldKind::System && field.offset + field.width <= record_len);
+    tell_apart(fields);
 }
 
 /// Gives every field a name of its own, because a column is found by its name, in any case: a name that an earlier field
@@ -496,15 +532,17 @@ impl Descriptor {
             binary: false,
             autoincrement: None,
             descriptor_at: self.offset,
+            adt_type: None,
             null_bit: None,
             varlength_bit: None,
+            null_cell: None,
         }
     }
 }
 
 /// Turns a fault into an error, or into damage while recovering.
-struct Faults<'a> {
-    source: &'a Source,
+pub(crate) struct Faults<'a> {
+    pub(crate) source: &'a Source,
     recover: Option<&'a DamageLog>,
     strict: bool,
     notes: RefCell<Vec<Note>>,
@@ -512,7 +550,7 @@ struct Faults<'a> {
 
 impl Faults<'_> {
     /// Takes note of what leaves no doubt where the fields are, or refuses it when everything is to be as it should.
-    fn note(&self, offset: u64, len: u64, what: &str, expected: &str, found: &str) -> Result<()> {
+    pub(crate) fn note(&self, offset: u64, len: u64, what: &str, expected: &str, found: &str) -> Result<()> {
         if self.strict {
             return self.report(offset, len, what, expected, found);
         }
@@ -526,7 +564,24 @@ impl Faults<'_> {
         Ok(())
     }
 
-    fn report(
+    /// Refuses what nobody knows how to read, or while recovering leaves it out.
+    pub(crate) fn unsupported(&self, offset: u64, len: u64, what: &str) -> Result<()> {
+        let Some(log) = self.recover else {
+            return Err(Error::Unsupported {
+                path: self.source.path().to_owned(),
+                what: format!("{what}; read the other fields with the option to recover"),
+            });
+        };
+        log.add(Damage {
+            begin: offset,
+            end: offset + len,
+            records: None,
+            why: what.to_owned(),
+        });
+        Ok(())
+    }
+
+    pub(crate) fn report(
         &self,
         offset: u64,
         len: u64,

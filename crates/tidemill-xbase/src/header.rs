@@ -7,6 +7,7 @@
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::adt::{self, AdtHeader};
 use crate::error::{Error, Result};
 use crate::julian;
 use crate::source::Source;
@@ -31,9 +32,46 @@ pub enum Dialect {
     VisualFoxPro,
     /// HiPer-SIx and Harbour with SMT memos (E5).
     Six,
+    /// The Advantage Database Server's own tables (`.adt`), which are no DBF: the first bytes are `Advantage Table`.
+    Adt,
+}
+
+/// How the first byte of a record says that the record is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Deletion {
+    mask: u8,
+    value: u8,
+}
+
+impl Deletion {
+    /// A star.
+    pub(crate) const DBF: Self = Self {
+        mask: 0xFF,
+        value: b'*',
+    };
+    /// The lowest bit.
+    pub(crate) const ADT: Self = Self { mask: 1, value: 1 };
+
+    /// Whether a record is deleted that begins with these bytes.
+    #[inline(always)]
+    pub(crate) fn is_deleted(self, record: &[u8]) -> bool {
+        record.first().is_some_and(|flag| flag & self.mask == self.value)
+    }
 }
 
 impl Dialect {
+    /// Whether a record that begins with these bytes is deleted: by a star, or in an ADT by the lowest bit of the first byte.
+    pub fn is_deleted(self, record: &[u8]) -> bool {
+        self.deletion().is_deleted(record)
+    }
+
+    pub(crate) fn deletion(self) -> Deletion {
+        match self {
+            Self::Adt => Deletion::ADT,
+            _ => Deletion::DBF,
+        }
+    }
+
     /// Whether tables have candidate indexes: only those of Visual FoxPro do.
     pub fn has_candidate_indexes(self) -> bool {
         self == Self::VisualFoxPro
@@ -55,7 +93,7 @@ pub struct CivilDate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Header {
-    /// The version byte, offset 0.
+    /// The version byte, offset 0; of an ADT the version of its format, offset 20.
     pub version: u8,
     /// What the version byte means.
     pub dialect: Dialect,
@@ -81,8 +119,10 @@ pub struct Header {
     pub database: bool,
     /// Whether a dBASE IV transaction was left incomplete: offset 14.
     pub incomplete_transaction: bool,
-    /// Whether dBASE IV encrypted the records: offset 15.
+    /// Whether the records are encrypted: by dBASE IV (offset 15), or by Advantage under a password.
     pub encrypted: bool,
+    /// What only the header of an ADT says.
+    pub adt: Option<Box<AdtHeader>>,
 }
 
 impl CivilDate {
@@ -120,6 +160,7 @@ impl Dialect {
         match self {
             Self::Dbase2 => 8,
             Self::Dbase7 => 68,
+            Self::Adt => adt::HEADER_LEN,
             _ => 32,
         }
     }
@@ -129,6 +170,7 @@ impl Dialect {
         match self {
             Self::Dbase2 => 16,
             Self::Dbase7 => 48,
+            Self::Adt => adt::DESCRIPTOR_LEN,
             _ => 32,
         }
     }
@@ -145,6 +187,7 @@ impl fmt::Display for Dialect {
             Self::FoxPro2 => "FoxPro 2",
             Self::VisualFoxPro => "Visual FoxPro",
             Self::Six => "SIx",
+            Self::Adt => "ADT",
         })
     }
 }
@@ -158,6 +201,9 @@ impl Header {
         // Most prologues have as many bytes: one read fetches them whole.
         let at_hand = usize::try_from(source.len()).unwrap_or(usize::MAX).clamp(1, 32);
         let head = source.read("version byte", 0, at_hand, &mut window)?;
+        if adt::begins(head) {
+            return adt::read_header(source);
+        }
         let version = head.first().copied().unwrap_or_default();
         let dialect = Dialect::from_version(version).ok_or_else(|| {
             Error::corrupt(
@@ -181,9 +227,12 @@ impl Header {
         header.ok_or_else(|| Error::corrupt(source.path(), "table header", 0, format!("{len} bytes"), "fewer"))
     }
 
-    /// The header of a file that begins with these bytes, of which 32 are enough; `None` where no table begins so: by the version
+    /// The header of a file that begins with these bytes, of which 32 are enough, or 40 of an ADT; `None` where no table begins so: by the version
     /// byte, the date, and the lengths of the header and of a record.
     pub fn of_beginning(bytes: &[u8]) -> Option<Self> {
+        if adt::begins(bytes) {
+            return adt::header_of_beginning(bytes);
+        }
         let dialect = Dialect::from_version(*bytes.first()?)?;
         let (header, date) = match dialect {
             Dialect::Dbase2 => (Self::dbase2(bytes)?, bytes.get(3..5)?),
@@ -198,20 +247,33 @@ impl Header {
         (has_date && (has_fields || is_bare)).then_some(header)
     }
 
-    fn dbase2(bytes: &[u8]) -> Option<Self> {
-        Some(Self {
-            version: *bytes.first()?,
-            dialect: Dialect::Dbase2,
-            last_update: date(*bytes.get(5)?, *bytes.get(3)?, *bytes.get(4)?),
-            record_count: u32::from(u16_at(bytes, 1)?),
-            header_len: Self::DBASE2_LEN,
-            record_len: u32::from(u16_at(bytes, 6)?),
+    /// A header that says nothing.
+    pub(crate) fn blank(dialect: Dialect) -> Self {
+        Self {
+            version: 0,
+            dialect,
+            last_update: None,
+            record_count: 0,
+            header_len: 0,
+            record_len: 0,
             language: 0,
             language_driver: String::new(),
             production_index: false,
             database: false,
             incomplete_transaction: false,
             encrypted: false,
+            adt: None,
+        }
+    }
+
+    fn dbase2(bytes: &[u8]) -> Option<Self> {
+        Some(Self {
+            version: *bytes.first()?,
+            last_update: date(*bytes.get(5)?, *bytes.get(3)?, *bytes.get(4)?),
+            record_count: u32::from(u16_at(bytes, 1)?),
+            header_len: Self::DBASE2_LEN,
+            record_len: u32::from(u16_at(bytes, 6)?),
+            ..Self::blank(Dialect::Dbase2)
         })
     }
 
@@ -235,6 +297,7 @@ impl Header {
             database: dialect == Dialect::VisualFoxPro && flags & 4 != 0,
             incomplete_transaction: dbase4 && *bytes.get(14)? == 1,
             encrypted: dbase4 && *bytes.get(15)? == 1,
+            adt: None,
         })
     }
 }

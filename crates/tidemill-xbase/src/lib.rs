@@ -73,6 +73,8 @@
 //!
 //! It knows no SQL and starts no thread; scans do not lock what they read. Encrypted tables are refused.
 
+mod adm;
+mod adt;
 pub mod aggregate;
 mod alteration;
 pub mod aof;
@@ -107,6 +109,7 @@ mod memo;
 mod memo_editor;
 mod memo_writer;
 mod note;
+mod null_test;
 mod numeric_text;
 mod orders;
 pub mod own_name;
@@ -126,7 +129,9 @@ mod transaction;
 mod value;
 mod verify;
 mod waiting_writes;
+mod wide;
 
+pub use adt::{AdtHeader, AdtType};
 pub use alteration::Alteration;
 pub use bitmap::{Bitmap, Members};
 pub use codepage::CodePage;

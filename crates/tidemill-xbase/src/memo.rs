@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::adm;
 use crate::beside::belonging;
 use crate::digits::trim;
 use crate::error::{Error, Result};
@@ -33,6 +34,8 @@ pub enum MemoDialect {
     FptFlex,
     /// SMT of SIx: the length is in the record.
     Smt,
+    /// ADM of Advantage: the length is in the record, and what is free is listed in the header.
+    Adm,
 }
 
 impl fmt::Display for MemoDialect {
@@ -44,6 +47,7 @@ impl fmt::Display for MemoDialect {
             Self::FptSix => "FPT of SIx",
             Self::FptFlex => "FPT of FlexFile",
             Self::Smt => "SMT",
+            Self::Adm => "ADM",
         })
     }
 }
@@ -72,6 +76,7 @@ impl Memo {
         let family = match extension.as_str() {
             "dbt" => Family::Dbt,
             "smt" => Family::Smt,
+            "adm" | "am" => Family::Adm,
             _ => Family::Fpt,
         };
         Self::new(source, family, header)
@@ -118,6 +123,7 @@ impl Memo {
             }
             Family::Dbt => (MemoDialect::Dbt3, 512),
             Family::Smt => (MemoDialect::Smt, u32_at(head, 4).ok_or_else(short)?),
+            Family::Adm => (MemoDialect::Adm, adm::block_size(&source, head)?),
             Family::Fpt => {
                 let size = head
                     .get(6..)
@@ -247,21 +253,23 @@ pub(crate) fn find(table: &Path, dialect: Dialect) -> std::result::Result<PathBu
     belonging(table, &extensions(table, dialect))
 }
 
-/// The three families of memo files, by extension.
+/// The families of memo files, by extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Family {
     Dbt,
     Fpt,
     Smt,
+    Adm,
 }
 
 impl Family {
     /// The families that tables of a dialect use, the usual one first.
-    fn of(dialect: Dialect) -> [Self; 3] {
+    fn of(dialect: Dialect) -> &'static [Self] {
         match dialect {
-            Dialect::FoxPro2 | Dialect::VisualFoxPro => [Self::Fpt, Self::Dbt, Self::Smt],
-            Dialect::Six => [Self::Smt, Self::Fpt, Self::Dbt],
-            _ => [Self::Dbt, Self::Fpt, Self::Smt],
+            Dialect::Adt => &[Self::Adm],
+            Dialect::FoxPro2 | Dialect::VisualFoxPro => &[Self::Fpt, Self::Dbt, Self::Smt],
+            Dialect::Six => &[Self::Smt, Self::Fpt, Self::Dbt],
+            _ => &[Self::Dbt, Self::Fpt, Self::Smt],
         }
     }
 }
@@ -276,10 +284,12 @@ fn extensions(table: &Path, dialect: Dialect) -> Vec<String> {
     if own.len() == 3 && own.ends_with('x') {
         list.push(format!("{}t", own.get(..2).unwrap_or_default()));
     }
-    list.extend(Family::of(dialect).map(|family| match family {
+    list.extend(Family::of(dialect).iter().map(|family| match family {
         Family::Dbt => "dbt".to_owned(),
         Family::Fpt => "fpt".to_owned(),
         Family::Smt => "smt".to_owned(),
+        Family::Adm if own == "add" => "am".to_owned(),
+        Family::Adm => "adm".to_owned(),
     }));
     list
 }
@@ -440,6 +450,10 @@ impl MemoDialect {
             (Self::Dbt3 | Self::Dbt4, true) => "DBT",
             (Self::Smt, false) => "smt",
             (Self::Smt, true) => "SMT",
+            (Self::Adm, _) => match table.extension().is_some_and(|extension| extension == "ADT") {
+                false => "adm",
+                true => "ADM",
+            },
             (_, false) => "fpt",
             (_, true) => "FPT",
         })
@@ -448,6 +462,9 @@ impl MemoDialect {
     /// The block that a field points at, and the value's length where the field has it; `None` for an empty memo.
     pub(crate) fn pointer(self, cell: &[u8]) -> Result<Option<(u64, Option<u32>)>, Fault> {
         // Blanks mixed with NULs are a number where the pointer is binary: block 32 is a blank and three NULs.
+        if self == Self::Adm {
+            return adm::pointer(cell);
+        }
         if cell.iter().all(|b| *b == b' ') || cell.iter().all(|b| *b == 0) {
             return Ok(None);
         }

@@ -49,6 +49,7 @@ impl MemoPlace {
                 &block.to_le_bytes(),
             ]
             .concat(),
+            (_, MemoDialect::Adm) => [&block.to_le_bytes()[..], &len.unwrap_or_default().to_le_bytes(), &[0]].concat(),
             _ => format!("{block:>width$}").into_bytes(),
         };
         if pointer.len() == width {
@@ -277,7 +278,7 @@ impl MemoEditor {
         let mut head = [0; 8];
         Ok(match self.dialect {
             _ if start < HEADER || left == 0 => None,
-            MemoDialect::Smt => place.len.map(u64::from),
+            MemoDialect::Smt | MemoDialect::Adm => place.len.map(u64::from),
             MemoDialect::Dbt3 => self.end_of_text(start, left)?,
             _ if left < 8 => None,
             MemoDialect::Dbt4 => {

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use crate::adm;
 use crate::error::{Error, Result};
 use crate::memo::MemoDialect;
 use crate::memo_editor::MemoPlace;
@@ -139,6 +140,10 @@ fn header(dialect: MemoDialect, block_size: u64, next_block: u32) -> Vec<u8> {
             put(0, &next_block.to_be_bytes());
             put(6, &size.to_be_bytes());
         }
+        MemoDialect::Adm => {
+            put(0, &next_block.to_be_bytes());
+            put(4, &u32::from(size).to_be_bytes());
+        }
     }
     match dialect {
         MemoDialect::FptSix => put(8, b"SIxMemo"),
@@ -172,7 +177,7 @@ impl<'a> Frame<'a> {
                 let len = len.checked_add(8).ok_or(TOO_LONG)?;
                 ([0xFF, 0xFF, 0x08, 0x00], len.to_le_bytes(), 8, &[])
             }
-            MemoDialect::Smt => ([0; 4], [0; 4], 0, &[]),
+            MemoDialect::Smt | MemoDialect::Adm => ([0; 4], [0; 4], 0, &[]),
             MemoDialect::Fpt | MemoDialect::FptSix | MemoDialect::FptFlex => {
                 (u32::from(text).to_be_bytes(), len.to_be_bytes(), 8, &[])
             }
@@ -191,7 +196,8 @@ impl<'a> Frame<'a> {
 
     /// The length that is kept in the record, where the file has none.
     pub(crate) fn len_in_record(&self) -> Option<u32> {
-        (self.dialect == MemoDialect::Smt).then_some(u32::try_from(self.value.len()).ok()?)
+        let is_in_record = matches!(self.dialect, MemoDialect::Smt | MemoDialect::Adm);
+        is_in_record.then_some(u32::try_from(self.value.len()).ok()?)
     }
 
     /// The bytes in the file, without what fills the last block.
@@ -217,13 +223,18 @@ pub(crate) fn block_size(dialect: MemoDialect) -> u64 {
     match dialect {
         MemoDialect::Dbt3 | MemoDialect::Dbt4 => 512,
         MemoDialect::Smt => 32,
+        MemoDialect::Adm => adm::BLOCK_SIZE.into(),
         MemoDialect::Fpt | MemoDialect::FptSix | MemoDialect::FptFlex => 64,
     }
 }
 
 /// The header of FlexFile has a second half (`FPTHEADER` in `include/hbrddfpt.h` of Harbour).
-fn header_len(dialect: MemoDialect) -> u64 {
-    if dialect == MemoDialect::FptFlex { 1024 } else { 512 }
+pub(crate) fn header_len(dialect: MemoDialect) -> u64 {
+    match dialect {
+        MemoDialect::FptFlex => 1024,
+        MemoDialect::Adm => adm::DATA_AT,
+        _ => 512,
+    }
 }
 
 /// What Harbour has in the last byte of a block of FlexFile (corpus/xbase/memo_fptflex.fpt).

@@ -434,7 +434,11 @@ impl Batches {
             columns.push(Arc::new(UInt32Array::from_iter_values(
                 (0..len).map(|i| rows.record(i) + 1),
             )));
-            let flag = |i| bytes.get((rows.record(i) - self.next) as usize * stride) == Some(&b'*');
+            let deletion = self.table.deletion();
+            let flag = |i| {
+                let record = bytes.get((rows.record(i) - self.next) as usize * stride..);
+                record.is_some_and(|record| deletion.is_deleted(record))
+            };
             columns.push(Arc::new(BooleanArray::from_iter((0..len).map(|i| Some(flag(i))))));
         }
         self.next += covered;
@@ -449,7 +453,8 @@ impl Batches {
 
     /// The records that the set and the deletion flags let through; `None` for all.
     fn pick(&self, bytes: &[u8], stride: usize) -> Option<Vec<u32>> {
-        let is_deleted = |record: &[u8]| record.first() == Some(&b'*');
+        let deletion = self.table.deletion();
+        let is_deleted = |record: &[u8]| deletion.is_deleted(record);
         let wanted = match self.deleted {
             Deleted::Include => None,
             Deleted::Skip => Some(false).filter(|_| bytes.chunks_exact(stride).any(is_deleted)),

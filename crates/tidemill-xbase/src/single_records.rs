@@ -47,7 +47,7 @@ impl SingleRecords {
         let mut columns: Vec<Vec<ArrayRef>> = vec![Vec::with_capacity(records.len()); fields.len()];
         for record in records {
             let bytes = self.record(&table, *record)?;
-            let is_deleted = bytes.first() == Some(&b'*');
+            let is_deleted = table.deletion().is_deleted(bytes);
             if deleted != Deleted::Include && is_deleted != (deleted == Deleted::Only) {
                 continue;
             }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use arrow_schema::SchemaRef;
 
+use crate::adt;
 use crate::codepage::CodePage;
 use crate::codepage_guess::Guess;
 use crate::container::{ContainerLink, link_of};
@@ -15,7 +16,7 @@ use crate::damage::{Damage, DamageLog};
 use crate::error::{Error, Result};
 use crate::expression::RecordBytes;
 use crate::field::{Field, Fields};
-use crate::header::{Dialect, Header};
+use crate::header::{Deletion, Dialect, Header};
 use crate::imploded;
 use crate::memo::{self, Memo};
 use crate::note::{Note, NoteLog};
@@ -294,8 +295,12 @@ impl Table {
         options: &OpenOptions,
     ) -> Result<Self> {
         if header.encrypted {
-            let what =
-                "the records are encrypted (dBASE IV, byte 15); decrypt the table with the program that wrote it";
+            let what = match header.dialect {
+                Dialect::Adt => {
+                    "the records are encrypted under a password (Advantage, bytes 56 to 75); decrypt the table with Advantage"
+                }
+                _ => "the records are encrypted (dBASE IV, byte 15); decrypt the table with the program that wrote it",
+            };
             return Err(Error::Unsupported {
                 path: source.path().to_owned(),
                 what: what.to_owned(),
@@ -308,7 +313,9 @@ impl Table {
             .or_else(|| CodePage::from_language_byte(header.language));
         let (codepage, note) = match (named, header.dialect) {
             (Some(codepage), _) => (codepage, None),
-            (None, Dialect::VisualFoxPro) => codepage_by_text(&source, &header, CodePage::Cp1252, options),
+            (None, Dialect::VisualFoxPro | Dialect::Adt) => {
+                codepage_by_text(&source, &header, CodePage::Cp1252, options)
+            }
             (None, _) => codepage_by_text(&source, &header, CodePage::Cp437, options),
         };
         let mut container = ContainerLink::Free;
@@ -424,7 +431,7 @@ impl Table {
             let bytes = self.read_records(next, count, &mut window)?;
             deleted += bytes
                 .chunks_exact(stride)
-                .map(|r| u32::from(r.first() == Some(&b'*')))
+                .map(|record| u32::from(self.deletion().is_deleted(record)))
                 .sum::<u32>();
             next += count;
         }
@@ -484,7 +491,11 @@ impl Table {
             .ok()?
             .first()
             .copied();
-        let are_records = records > 0 && stride > 1 && matches!(flag, Some(b' ' | b'*'));
+        let is_flag = match (self.header.dialect, flag) {
+            (Dialect::Adt, Some(flag)) => adt::is_flag(flag),
+            (_, flag) => matches!(flag, Some(b' ' | b'*')),
+        };
+        let are_records = records > 0 && stride > 1 && is_flag;
         are_records.then(|| Note {
             begin,
             end: begin + records * stride,
@@ -509,6 +520,11 @@ impl Table {
     /// The names under which a missing memo file was looked for.
     pub(crate) fn memo_looked_for(&self) -> &str {
         self.memo.as_ref().err().map_or("", String::as_str)
+    }
+
+    /// How a record says that it is deleted.
+    pub(crate) fn deletion(&self) -> Deletion {
+        self.header.dialect.deletion()
     }
 
     pub(crate) fn stride(&self) -> usize {
@@ -597,7 +613,12 @@ fn codepage_by_text(
                 header.record_len as usize,
                 header.record_count,
             );
-            Guess::of_table(source, &fields.visible, records, usual).page(usual)
+            let (page, mut note) = Guess::of_table(source, &fields.visible, records, usual).page(usual);
+            // No byte of an ADT is for it.
+            if let (Dialect::Adt, Some(note)) = (header.dialect, &mut note) {
+                (note.begin, note.end) = (0, 0);
+            }
+            (page, note)
         }
         _ => (usual, None),
     }
@@ -638,7 +659,11 @@ fn records_in_file(source: &Source, header: &Header, recover: Option<&DamageLog>
     if header.record_count <= room {
         return Ok(header.record_count);
     }
-    let at = if header.dialect == Dialect::Dbase2 { 1 } else { 4 };
+    let at = match header.dialect {
+        Dialect::Dbase2 => 1,
+        Dialect::Adt => adt::RECORD_COUNT_AT,
+        _ => 4,
+    };
     let expected = format!("at most {room}, what a file of {} bytes has room for", source.len());
     let Some(log) = recover else {
         return Err(Error::corrupt(

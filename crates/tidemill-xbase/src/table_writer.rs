@@ -64,6 +64,21 @@ impl CreateOptions {
         }
     }
 
+    /// Refuses to call a DBF as the tables of Advantage are called.
+    fn check_extension(&self, table: &Path) -> Result<()> {
+        let is_adt = table
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("adt"));
+        match is_adt && self.format != Dialect::Adt {
+            false => Ok(()),
+            true => Err(Error::Misuse(format!(
+                "{}: tables of this name are Advantage's own, not {}; call it .dbf",
+                table.display(),
+                self.format
+            ))),
+        }
+    }
+
     /// The container of a new table at this path, where it is to have one.
     ///
     /// # Errors
@@ -124,6 +139,7 @@ impl TableWriter {
     /// [`Error::NotRegular`], [`Error::Io`].
     pub fn create(path: impl AsRef<Path>, fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
         let path = path.as_ref();
+        options.check_extension(path)?;
         let container = options.container(path, fields)?;
         let layout = Layout::new(fields, options)?;
         let memo_dialect = memo_dialect(options)?;

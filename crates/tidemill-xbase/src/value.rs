@@ -11,6 +11,7 @@ use crate::digits::decimal_text;
 use crate::field::FieldKind;
 use crate::julian;
 use crate::numeric_text;
+use crate::wide;
 
 /// A value to write into a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,6 +67,10 @@ impl Format {
         let before = out.len();
         match (self.kind, value) {
             (FieldKind::Character | FieldKind::Varchar | FieldKind::Memo, Value::Text(text)) => self.text(text, out)?,
+            (FieldKind::CharacterWide | FieldKind::MemoWide, Value::Text(text)) => wide::encode(text, out),
+            (FieldKind::CharacterWide | FieldKind::MemoWide, Value::Encoded(text)) => {
+                wide::encode(&self.codepage.decode(text), out);
+            }
             (FieldKind::CharacterBinary | FieldKind::Varbinary | FieldKind::MemoBinary, Value::Bytes(bytes))
             | (FieldKind::Character | FieldKind::Varchar | FieldKind::Memo, Value::Encoded(bytes)) => {
                 out.extend_from_slice(bytes);
@@ -96,6 +101,10 @@ impl Format {
                 let fits = value.filter(|v| self.width == 8 || (-(1i64 << bits)..1i64 << bits).contains(v));
                 let value = fits.ok_or_else(|| format!("an integer of {} bytes", self.width))?;
                 out.extend_from_slice(value.to_le_bytes().get(..self.width).unwrap_or_default());
+            }
+            (FieldKind::Counter, _) => {
+                let value = u32::try_from(self.unscaled(value)?);
+                out.extend(value.map_err(|_| "an integer from 0 to 4294967295")?.to_le_bytes());
             }
             (FieldKind::IntegerDbase7, _) => {
                 // The smallest integer would be the four zero bytes that mean blank.
@@ -143,7 +152,7 @@ impl Format {
             (FieldKind::Variant, _) => return Err("nothing: fields of any type are only read".to_owned()),
             _ => return Err(self.wanted().to_owned()),
         }
-        let in_record = !matches!(self.kind, FieldKind::Memo | FieldKind::MemoBinary);
+        let in_record = !matches!(self.kind, FieldKind::Memo | FieldKind::MemoBinary | FieldKind::MemoWide);
         if in_record && out.len() - before > self.width {
             return Err(format!("at most {} bytes", self.width));
         }
@@ -193,7 +202,11 @@ impl Format {
         let Some(free) = cell.len().checked_sub(bytes.len()) else {
             return;
         };
-        cell.fill(if self.varies() { 0 } else { b' ' });
+        if self.kind == FieldKind::CharacterWide {
+            cell.as_chunks_mut::<2>().0.fill([b' ', 0]);
+        } else {
+            cell.fill(if self.varies() { 0 } else { b' ' });
+        }
         if let Some(slot) = cell.get_mut(..bytes.len()) {
             slot.copy_from_slice(bytes);
         }
@@ -221,8 +234,8 @@ impl Format {
 
     /// Whether the blank cell reads as a value, 0, so that only a NULL bit can tell that there is none.
     pub(crate) fn blank_is_zero(&self) -> bool {
-        use FieldKind::{Currency, Double, Integer, Time};
-        matches!(self.kind, Integer | Double | Currency | Time)
+        use FieldKind::{Counter, Currency, Double, Integer, Time};
+        matches!(self.kind, Integer | Counter | Double | Currency | Time)
     }
 
     fn text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
@@ -336,7 +349,11 @@ impl Format {
 
     fn wanted(&self) -> &'static str {
         match self.kind {
-            FieldKind::Character | FieldKind::Varchar | FieldKind::Memo => "text",
+            FieldKind::Character
+            | FieldKind::CharacterWide
+            | FieldKind::Varchar
+            | FieldKind::Memo
+            | FieldKind::MemoWide => "text",
             FieldKind::CharacterBinary | FieldKind::Varbinary | FieldKind::MemoBinary => "bytes",
             FieldKind::Logical => "true or false",
             FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => "a date",

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::adt::{self, AdtHeader, FreeList};
 use crate::damage::{Damage, DamageLog};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::header::Dialect;
 use crate::note::Note;
 use crate::scan::{Batches, Deleted, Scan};
 use crate::table::Table;
@@ -33,6 +35,9 @@ impl Table {
         let log = Arc::new(DamageLog::default());
         self.damage.list().into_iter().for_each(|damage| log.add(damage));
         self.verify_flags(&log)?;
+        if let Some(header) = &self.header().adt {
+            self.verify_free_list(header, &log)?;
+        }
         for batch in Batches::new(
             Arc::clone(self),
             Scan::new().deleted(Deleted::Include),
@@ -67,18 +72,49 @@ impl Table {
         })
     }
 
-    /// A deletion flag is a blank or a star.
+    /// The list of free records leads to every deleted one.
+    fn verify_free_list(&self, header: &AdtHeader, log: &DamageLog) -> Result<()> {
+        let damage = |begin: u64, len: u64, why: String| Damage {
+            begin,
+            end: begin + len,
+            records: None,
+            why,
+        };
+        match FreeList::of(self, header) {
+            Ok(list) => {
+                let (listed, deleted) = (list.records.len(), self.deleted_count()?);
+                if listed != deleted as usize {
+                    let why = format!(
+                        "list of free records: expected {deleted} records, as many as are deleted, found {listed}"
+                    );
+                    log.add(damage(adt::FIRST_FREE_AT, 4, why));
+                }
+            }
+            Err(Error::Corrupt(fault)) => {
+                let why = format!("{}: expected {}, found {}", fault.what, fault.expected, fault.found);
+                log.add(damage(fault.offset, 4, why));
+            }
+            Err(e) => return Err(e),
+        }
+        Ok(())
+    }
+
+    /// A deletion flag is a blank or a star; that of an ADT has bits. The deleted records of an ADT are in a list.
     fn verify_flags(&self, log: &DamageLog) -> Result<()> {
+        let (expected, is_flag): (&str, fn(u8) -> bool) = match self.header().dialect {
+            Dialect::Adt => ("00, 04, 01, 05 or 07", adt::is_flag),
+            _ => ("a blank or a star", |flag| matches!(flag, b' ' | b'*')),
+        };
         let per_window = self.window_records(8192);
         let (mut next, mut window) = (0, Vec::new());
         while next < self.record_count() {
             let count = per_window.min(self.record_count() - next);
             let bytes = self.read_records(next, count, &mut window)?;
-            for (record, flag) in (next..next + count).zip(bytes.chunks_exact(self.stride()).filter_map(<[u8]>::first))
-            {
-                if !matches!(flag, b' ' | b'*') {
+            let flags = bytes.chunks_exact(self.stride()).filter_map(<[u8]>::first);
+            for (record, &flag) in (next..next + count).zip(flags) {
+                if !is_flag(flag) {
                     let begin = self.record_offset(record);
-                    let why = format!("deletion flag: expected a blank or a star, found {flag:02x}");
+                    let why = format!("deletion flag: expected {expected}, found {flag:02x}");
                     log.add(Damage {
                         begin,
                         end: begin + 1,

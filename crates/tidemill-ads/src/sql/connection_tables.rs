@@ -245,7 +245,7 @@ impl ConnectionTables<'_> {
     /// it.
     fn find(&self, name: &TableName) -> Result<PathBuf> {
         let written = name.to_string();
-        let mut candidates = vec![written.clone(), format!("{written}.dbf")];
+        let mut candidates = vec![written.clone(), format!("{written}.dbf"), format!("{written}.adt")];
         if name.parts.len() > 1 {
             candidates.push(name.last().to_owned());
         }

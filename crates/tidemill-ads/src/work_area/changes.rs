@@ -147,7 +147,7 @@ impl WorkArea {
         let place = self.place;
         for record in 1..=self.record_count()? {
             self.read(record)?;
-            if self.record.bytes.first() == Some(&b'*') {
+            if self.table.header().dialect.is_deleted(&self.record.bytes) {
                 self.place = Place::Record(record);
                 let recalled = self.set_deleted(false).and_then(|()| self.write_record());
                 self.place = place;

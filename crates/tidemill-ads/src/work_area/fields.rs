@@ -158,7 +158,8 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::NoCurrentRecord`].
     pub fn is_deleted(&mut self) -> Result<bool> {
-        Ok(self.record_bytes()?.first() == Some(&b'*'))
+        let dialect = self.table.header().dialect;
+        Ok(dialect.is_deleted(self.record_bytes()?))
     }
 
     /// The text of a field: character fields in their whole width, numbers as the record has them or in digits, dates in the

@@ -344,7 +344,7 @@ impl WorkArea {
 
     pub(super) fn is_shown(&mut self, record: u32, settings: &Settings) -> Result<bool> {
         self.read(record)?;
-        if !settings.show_deleted && self.record.bytes.first() == Some(&b'*') {
+        if !settings.show_deleted && self.table.header().dialect.is_deleted(&self.record.bytes) {
             return Ok(false);
         }
         match &self.filter {

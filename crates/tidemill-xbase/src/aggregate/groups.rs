@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Group, Selected, decimals, is_deleted, is_member, is_null, summary};
+use super::{Group, Selected, decimals, is_member, summary};
 use crate::column_cache::{Held, Voucher, What};
 use crate::columns::Columns;
 use crate::digits::{Number, trim};
@@ -12,6 +12,7 @@ use crate::kernels::Block;
 use crate::kernels::group::Texts;
 use crate::kernels::summary::Tally;
 use crate::kernels::text::TextCell;
+use crate::null_test::NullTest;
 
 /// The most groups of a chunk that are kept.
 const KEPT: usize = 4096;
@@ -114,13 +115,14 @@ impl Columns {
             columns: self,
             texts: Texts::new(cell, self.table().stride()),
             sums: Vec::new(),
-            null: self.null_bit(field),
+            null: self.null_test(field),
             nulls: (0, Tally::default()),
             summed,
         };
+        let deletion = self.table().deletion();
         self.table().visit_blocks(records, |block| match selected {
             Selected::All => grouping.add(&block, |_, _| true),
-            Selected::Undeleted => grouping.add(&block, |_, record| !is_deleted(record)),
+            Selected::Undeleted => grouping.add(&block, |_, record| !deletion.is_deleted(record)),
             Selected::Of(set) => grouping.add(&block, |i, _| is_member(set, &block, i)),
         })?;
         Ok(grouping.finish(field))
@@ -165,7 +167,7 @@ struct Grouping<'c> {
     texts: Texts,
     /// By the numbers of the texts.
     sums: Vec<Tally>,
-    null: Option<(usize, u8)>,
+    null: Option<NullTest>,
     /// The records whose text is NULL.
     nulls: (u64, Tally),
     summed: Option<(usize, &'c Field)>,
@@ -183,13 +185,13 @@ impl Grouping<'_> {
         } = self;
         let Some((index, field)) = summed else {
             if let Some(null) = *null {
-                let is_null = |i: usize, record: &[u8]| selects(i, record) && is_null(record, null);
+                let is_null = |i: usize, record: &[u8]| selects(i, record) && null.is_null(record);
                 nulls.0 += block
                     .records()
                     .enumerate()
                     .filter(|(i, record)| is_null(*i, record))
                     .count() as u64;
-                texts.count(block, |i, record| selects(i, record) && !self::is_null(record, null));
+                texts.count(block, |i, record| selects(i, record) && !null.is_null(record));
             } else {
                 texts.count(block, selects);
             }
@@ -197,7 +199,7 @@ impl Grouping<'_> {
         };
         let (cell, sum_null, blank) = (
             columns.number_cell(field),
-            columns.null_bit(field),
+            columns.null_test(field),
             columns.blank_counts(),
         );
         let Some(cell) = cell else {
@@ -209,7 +211,7 @@ impl Grouping<'_> {
         let recovers = columns.table().options.passes_over();
         let mut fault = None;
         let mut number = |record: &[u8]| {
-            if sum_null.is_some_and(|null| is_null(record, null)) {
+            if sum_null.is_some_and(|null| null.is_null(record)) {
                 return None;
             }
             match cell.read(record) {
@@ -227,12 +229,12 @@ impl Grouping<'_> {
         };
         if let Some(null) = *null {
             let records = block.records().enumerate();
-            for (_, record) in records.filter(|(i, record)| selects(*i, record) && is_null(record, null)) {
+            for (_, record) in records.filter(|(i, record)| selects(*i, record) && null.is_null(record)) {
                 nulls.0 += 1;
                 number(record).into_iter().for_each(|number| nulls.1.add(number));
             }
         }
-        let has_text = |i: usize, record: &[u8]| selects(i, record) && null.is_none_or(|null| !is_null(record, null));
+        let has_text = |i: usize, record: &[u8]| selects(i, record) && null.is_none_or(|null| !null.is_null(record));
         texts.visit(block, has_text, |text, record| {
             // Texts are numbered in the order in which they are met.
             if sums.len() == text as usize {

@@ -6,7 +6,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 
-use super::{Selected, Top, first_recno, is_deleted, is_member, is_null};
+use super::{Selected, Top, first_recno, is_member};
 use crate::columns::Columns;
 use crate::digits::Shape;
 use crate::error::Result;
@@ -27,21 +27,22 @@ impl Columns {
         let Some(cell) = self.number_cell(described) else {
             return self.top_of_doubles(field, count, which, selected);
         };
-        let (null, blank) = (self.null_bit(described), self.blank_counts());
+        let (null, blank) = (self.null_test(described), self.blank_counts());
         let mut worst = Worst::new(&cell, which);
         let mut best = Best::new(count, which);
         let table = self.table();
+        let deletion = table.deletion();
         table.visit_blocks(0..table.record_count(), |block| {
             for (i, record) in block.records().enumerate() {
                 let taken = match selected {
                     Selected::All => true,
-                    Selected::Undeleted => !is_deleted(record),
+                    Selected::Undeleted => !deletion.is_deleted(record),
                     Selected::Of(set) => is_member(set, &block, i),
                 };
                 if !taken || worst.as_ref().is_some_and(|worst| worst.is_not_beaten_by(record)) {
                     continue;
                 }
-                if null.is_some_and(|null| is_null(record, null)) {
+                if null.is_some_and(|null| null.is_null(record)) {
                     continue;
                 }
                 let recno = block.first + 1 + u32::try_from(i).unwrap_or(u32::MAX);
@@ -84,7 +85,7 @@ impl Columns {
         let described = self.numeric(field)?;
         // Among words a blank is 0.
         let is_told =
-            self.blank_counts() && self.null_bit(described).is_none() && self.number_cell(described).is_some();
+            self.blank_counts() && self.null_test(described).is_none() && self.number_cell(described).is_some();
         let voucher = match is_told && count > 0 {
             true => self.words_voucher(Some(field))?,
             false => None,

@@ -264,7 +264,7 @@ fn by_columns(program: &Program, table: &Table, block: &Block<'_>) -> Result<Bit
         (block.first + 1..).take(block.len as usize),
     )));
     schema.push(ArrowField::new("_deleted", DataType::Boolean, false));
-    let deleted = block.records().map(|record| record.first() == Some(&b'*'));
+    let deleted = block.records().map(|record| block.deletion.is_deleted(record));
     columns.push(Arc::new(deleted.map(Some).collect::<BooleanArray>()));
     let options = RecordBatchOptions::new().with_row_count(Some(block.len as usize));
     let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(schema)), columns, &options)?;

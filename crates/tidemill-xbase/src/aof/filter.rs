@@ -123,6 +123,7 @@ impl Filter {
             stride: table.stride(),
             first: recno.saturating_sub(1),
             len: 1,
+            deletion: table.deletion(),
         };
         let step = self.plan.step(table, &FilterOrders::none())?;
         let bits = evaluate(&step, table, &block)?;
@@ -143,6 +144,7 @@ fn bitmap_of(step: Step<'_>, table: &Arc<Table>) -> Result<Bitmap> {
             stride: table.stride(),
             first: 0,
             len,
+            deletion: table.deletion(),
         };
         return Ok(Bitmap::from_words(evaluate(&step, table, &all)?.is_true, len));
     }

@@ -12,6 +12,7 @@ use crate::field::{Field, FieldKind};
 use crate::kernels::number::{DoubleTest, NumberCell, NumberTest, written};
 use crate::kernels::text::{TextCell, TextTest, ranked, upper};
 use crate::kernels::{Block, Understood};
+use crate::null_test::NullTest;
 use crate::table::Table;
 
 /// A leaf of a filter.
@@ -23,7 +24,7 @@ pub(super) struct Leaf {
     pub(super) compared: Option<Compared>,
     pub(super) test: Option<Test>,
     /// The byte of a record and its bit that say that the leaf's field is NULL, where it can be.
-    pub(super) null: Option<(usize, u8)>,
+    pub(super) null: Option<NullTest>,
 }
 
 /// A field and what it is compared with.
@@ -136,11 +137,9 @@ impl Leaf {
             Test::Number(test) => (test.run(block, is_true) == Understood::Yes).then_some(())?,
             Test::Double(test) => test.run(block, is_true),
         }
-        if let Some((at, mask)) = self.null {
+        if let Some(null) = self.null {
             let mut nulls = vec![0; is_true.len()];
-            block.collect(&mut nulls, |record| {
-                record.get(at).is_some_and(|flags| flags & mask != 0)
-            });
+            block.collect(&mut nulls, |record| null.is_null(record));
             for (word, null) in is_true.iter_mut().zip(&nulls) {
                 *word &= !null;
             }
@@ -262,10 +261,10 @@ impl KeyCell {
 }
 
 impl Recogniser<'_> {
-    /// The NULL bit of the one field that a kernel looks at.
-    fn null(&self) -> Option<(usize, u8)> {
+    /// What says that the one field that a kernel looks at is NULL.
+    fn null(&self) -> Option<NullTest> {
         let field = self.table.fields().get(*self.program.fields().first()?)?;
-        self.table.fields.null_bit(field)
+        self.table.fields.null_test(field)
     }
 
     /// The comparison that a node is.

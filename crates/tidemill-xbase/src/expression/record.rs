@@ -5,8 +5,10 @@ use crate::column;
 use crate::digits::parse_text;
 use crate::error::{BadValue, Error, Result};
 use crate::field::{Field, FieldKind};
+use crate::header::u32_at;
 use crate::numeric_text;
 use crate::table::Table;
+use crate::wide;
 
 /// The values of one record.
 pub trait Record {
@@ -76,7 +78,13 @@ impl Record for RecordBytes<'_> {
         let Some(field) = self.table.fields().get(field) else {
             return Err(Error::Misuse(format!("there is no field with index {field}")));
         };
-        if self.has_bit(field.null_bit) || field.width == 0 {
+        if field.width == 0
+            || self
+                .table
+                .fields
+                .null_test(field)
+                .is_some_and(|null| null.is_null(self.bytes))
+        {
             return Ok(Value::Null);
         }
         let cell = self.cell(field);
@@ -123,6 +131,10 @@ impl Record for RecordBytes<'_> {
             FieldKind::DateBinary => days(column::date_binary(cell)),
             FieldKind::DatePacked => days(column::date_packed(cell)),
             FieldKind::Integer => Ok(Value::Number(scaled(i128::from(column::integer(cell)), field.decimals))),
+            FieldKind::Counter => Ok(Value::Number(f64::from(u32_at(cell, 0).unwrap_or_default()))),
+            FieldKind::CharacterWide => wide::to_page(cell, self.table.codepage())
+                .map(Value::text)
+                .map_err(|expected| self.bad(field, expected)),
             FieldKind::IntegerDbase7 => {
                 let value = column::integer_dbase7(cell).unwrap_or(0);
                 Ok(Value::Number(scaled(i128::from(value), field.decimals)))
@@ -153,7 +165,7 @@ impl Record for RecordBytes<'_> {
                     Err(expected) => Err(self.bad(field, expected)),
                 }
             }
-            FieldKind::Memo | FieldKind::MemoBinary | FieldKind::Variant | FieldKind::System => {
+            FieldKind::Memo | FieldKind::MemoBinary | FieldKind::MemoWide | FieldKind::Variant | FieldKind::System => {
                 Err(Error::Misuse(format!(
                     "field {}: its value is not in the record but in the memo file; evaluate over a batch instead",
                     field.name
@@ -167,7 +179,7 @@ impl Record for RecordBytes<'_> {
     }
 
     fn is_deleted(&self) -> bool {
-        self.bytes.first() == Some(&b'*')
+        self.table.deletion().is_deleted(self.bytes)
     }
 }
 
@@ -210,8 +222,10 @@ pub(crate) fn type_of(kind: FieldKind) -> Type {
     match kind {
         FieldKind::Character
         | FieldKind::CharacterBinary
+        | FieldKind::CharacterWide
         | FieldKind::Memo
         | FieldKind::MemoBinary
+        | FieldKind::MemoWide
         | FieldKind::Varchar
         | FieldKind::Varbinary
         | FieldKind::Variant
@@ -220,6 +234,7 @@ pub(crate) fn type_of(kind: FieldKind) -> Type {
         | FieldKind::Float
         | FieldKind::NumericDouble
         | FieldKind::Integer
+        | FieldKind::Counter
         | FieldKind::IntegerDbase7
         | FieldKind::Double
         | FieldKind::DoubleDbase7
@@ -234,6 +249,7 @@ pub(crate) fn type_of(kind: FieldKind) -> Type {
 pub(super) fn full_width(field: &Field) -> usize {
     match field.kind {
         FieldKind::Character | FieldKind::CharacterBinary => field.width,
+        FieldKind::CharacterWide => field.width / 2,
         _ => 0,
     }
 }

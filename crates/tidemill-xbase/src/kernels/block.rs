@@ -1,6 +1,7 @@
 //! Some records one behind the other, and the loop that makes a bit of each.
 
 use crate::error::Result;
+use crate::header::Deletion;
 use crate::table::Table;
 
 /// Records as they stand in the table.
@@ -13,6 +14,8 @@ pub(crate) struct Block<'a> {
     /// The index of the first record in the table.
     pub(crate) first: u32,
     pub(crate) len: u32,
+    /// How a record says that it is deleted.
+    pub(crate) deletion: Deletion,
 }
 
 /// Whether a kernel knew the form of every cell. If not, what it gave does not count.
@@ -37,13 +40,14 @@ impl<'a> Block<'a> {
 
     /// The records 64 by 64.
     pub(crate) fn words(&self) -> impl Iterator<Item = Block<'a>> + use<'a> {
-        let (stride, first, len) = (self.stride, self.first, self.len);
+        let (stride, first, len, deletion) = (self.stride, self.first, self.len, self.deletion);
         let parts = self.bytes.chunks(64 * stride).zip((0..len).step_by(64));
         parts.map(move |(bytes, before)| Block {
             bytes,
             stride,
             first: first + before,
             len: (len - before).min(64),
+            deletion,
         })
     }
 
@@ -85,13 +89,13 @@ impl<'a> Block<'a> {
     /// How many records are not deleted.
     pub(crate) fn undeleted(&self) -> u32 {
         self.records()
-            .map(|record| u32::from(record.first() != Some(&b'*')))
+            .map(|record| u32::from(!self.deletion.is_deleted(record)))
             .sum()
     }
 
     /// Whether each record is deleted.
     pub(crate) fn deleted(&self, out: &mut [u64]) {
-        self.collect(out, |record| record.first() == Some(&b'*'));
+        self.collect(out, |record| self.deletion.is_deleted(record));
     }
 }
 
@@ -124,6 +128,7 @@ impl Table {
                     stride,
                     first: next,
                     len,
+                    deletion: self.deletion(),
                 })?;
                 next += len;
             }

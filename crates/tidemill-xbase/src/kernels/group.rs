@@ -317,6 +317,7 @@ mod tests {
             stride,
             first: 0,
             len: u32::try_from(texts.len()).unwrap(),
+            deletion: crate::header::Deletion::DBF,
         };
         let mut expected: Vec<(Box<[u8]>, u64)> = Vec::new();
         let mut places = BTreeMap::new();

@@ -9,6 +9,7 @@ use super::{Block, Understood};
 use crate::column;
 use crate::digits::{Number, Shape, parse_text};
 use crate::field::{Field, FieldKind};
+use crate::header::u32_at;
 use crate::julian;
 
 /// Milliseconds of a day.
@@ -41,6 +42,7 @@ enum Form {
     DatePacked,
     Integer,
     IntegerDbase7,
+    Counter,
     Time,
     Timestamp,
 }
@@ -91,6 +93,7 @@ impl NumberCell {
             FieldKind::DatePacked => Form::DatePacked,
             FieldKind::Integer | FieldKind::Currency => Form::Integer,
             FieldKind::IntegerDbase7 => Form::IntegerDbase7,
+            FieldKind::Counter => Form::Counter,
             FieldKind::Time => Form::Time,
             FieldKind::Timestamp => Form::Timestamp,
             _ => return None,
@@ -184,6 +187,7 @@ impl NumberCell {
             Form::DatePacked => days(column::date_packed(cell)),
             Form::Integer => Number::Value(column::integer(cell)),
             Form::IntegerDbase7 => column::integer_dbase7(cell).map_or(Number::Blank, Number::Value),
+            Form::Counter => u32_at(cell, 0).map_or(Number::Other, |number| Number::Value(number.into())),
             Form::Time => match column::time(cell) {
                 Ok(ms) => Number::Value(ms.map_or(0, i64::from)),
                 Err(_) => Number::Other,

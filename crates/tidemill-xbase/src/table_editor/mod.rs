@@ -148,6 +148,11 @@ impl TableEditor {
             let (path, what) = (path.to_owned(), what.to_owned());
             return Err(Error::Unsupported { path, what });
         }
+        if table.header().dialect == Dialect::Adt {
+            let what = "ADT tables are only read; copy it to a DBF to change that";
+            let (path, what) = (path.to_owned(), what.to_owned());
+            return Err(Error::Unsupported { path, what });
+        }
         if table.header().record_len == 0 {
             return Err(Error::corrupt(path, "record length", 10, "at least 1", "0"));
         }

@@ -138,7 +138,7 @@ struct MemoDescription {
 #[derive(Serialize)]
 struct FieldDescription {
     name: String,
-    r#type: char,
+    r#type: String,
     width: usize,
     decimals: u32,
     nullable: bool,
@@ -224,7 +224,10 @@ fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<Xbase
                 short_name: (field.short_name != field.name).then(|| field.short_name.clone()),
                 said: container.map_or_else(Vec::new, |(_, known)| said(known, &field.name)),
                 name: field.name.clone(),
-                r#type: field.letter,
+                r#type: match field.adt_type {
+                    Some(adt_type) => adt_type.name().to_owned(),
+                    None => field.letter.to_string(),
+                },
                 width: field.width,
                 decimals: u32::from(field.decimals),
                 nullable: field.nullable,
@@ -419,7 +422,7 @@ impl XbaseDescription {
         let rows = self.fields.iter().map(|field| {
             let mut row = vec![
                 field.name.clone(),
-                field.r#type.to_string(),
+                field.r#type.clone(),
                 field.width.to_string(),
                 field.decimals.to_string(),
                 field.arrow.clone(),
