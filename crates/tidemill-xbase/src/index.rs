@@ -25,6 +25,7 @@
 //!
 //! What this module does not do: it evaluates no expression, and takes no locks of records.
 
+mod adi;
 mod alphabet;
 mod bplus_packer;
 mod btree_packer;
@@ -39,6 +40,7 @@ mod idx;
 mod index_builder;
 mod index_editor;
 mod key;
+mod key_order;
 mod key_sorter;
 mod mdx;
 mod mdx_builder;
@@ -73,6 +75,7 @@ use crate::stamp::FileMemo;
 
 pub(crate) use sequence::{Bound, Sequence};
 
+pub(crate) use adi::AdiKey;
 pub use collation::Collation;
 pub use cursor::Cursor;
 pub use index_builder::IndexBuilder;
@@ -88,7 +91,7 @@ pub(crate) use verify::{FINDINGS_MAX, shown, unreadable};
 pub use verify::{Finding, IndexFault};
 pub use walk::Walk;
 
-pub(crate) use key::KeyOrder;
+pub(crate) use key_order::KeyOrder;
 use page::{Fault, KeyBytes, PageFormat, PageWriter};
 use tag::HeaderText;
 use tree::Tree;
@@ -109,6 +112,8 @@ pub enum IndexDialect {
     Ndx,
     /// FoxBASE's and FoxPro's index of one order, compact or not.
     Idx,
+    /// The compound index of Advantage's own tables (ADT).
+    Adi,
 }
 
 impl IndexDialect {
@@ -122,6 +127,7 @@ impl IndexDialect {
             "mdx" => Self::Mdx,
             "ndx" => Self::Ndx,
             "idx" => Self::Idx,
+            "adi" => Self::Adi,
             _ => return None,
         })
     }
@@ -137,6 +143,7 @@ impl IndexDialect {
             Self::Mdx => "memory.mdx",
             Self::Ndx => "memory.ndx",
             Self::Idx => "memory.idx",
+            Self::Adi => "memory.adi",
         }
     }
 }
@@ -197,7 +204,7 @@ impl IndexOptions {
         self.dialect.or_else(|| IndexDialect::from_path(path)).ok_or_else(|| {
             let path = path.display();
             Error::Misuse(format!(
-                "{path}: an index is called .cdx, .ntx, .nsx, .mdx, .ndx or .idx, or its format is given"
+                "{path}: an index is called .cdx, .ntx, .nsx, .mdx, .ndx, .idx or .adi, or its format is given"
             ))
         })
     }
@@ -298,6 +305,17 @@ impl Index {
     /// # Errors
     /// [`Error::Misuse`] when the file has no such tag, or keys that cannot be of the type.
     pub fn order(&self, tag: &str, key_type: KeyType, collation: &Collation) -> Result<Arc<Order>> {
+        Ok(Arc::new(Order::new(self, self.tag(tag)?, key_type, collation)?))
+    }
+
+    /// An order whose keys are as this codec makes them, where the expression says more of them than their type.
+    pub(crate) fn order_with(&self, tag: &str, codec: KeyCodec, collation: &Collation) -> Result<Arc<Order>> {
+        let mut order = Order::new(self, self.tag(tag)?, codec.key_type, collation)?;
+        order.codec = codec;
+        Ok(Arc::new(order))
+    }
+
+    fn tag(&self, tag: &str) -> Result<&Tag> {
         let Some(tag) = self.tags.iter().find(|known| known.name.eq_ignore_ascii_case(tag)) else {
             let known: Vec<_> = self.tags.iter().map(|tag| tag.name.as_str()).collect();
             let (path, known) = (self.path().display(), known.join(", "));
@@ -305,7 +323,7 @@ impl Index {
                 "{path}: no index tag is called {tag:?}; there are {known}"
             )));
         };
-        Ok(Arc::new(Order::new(self, tag, key_type, collation)?))
+        Ok(tag)
     }
 
     /// Whether its pages are those of a CDX.
@@ -345,6 +363,7 @@ fn read_headers(source: &Arc<Source>, dialect: IndexDialect, options: &IndexOpti
     let text = HeaderText(options.codepage);
     let headers = match dialect {
         IndexDialect::Cdx => read_cdx(source, text, options.has_candidates),
+        IndexDialect::Adi => read_adi(source, text),
         IndexDialect::Ntx => read_ntx(source, text),
         IndexDialect::Nsx => read_nsx(source, text),
         IndexDialect::Mdx => read_mdx(source, text),
@@ -374,10 +393,24 @@ impl Headers {
 }
 
 fn read_cdx(source: &Arc<Source>, text: HeaderText, has_candidates: bool) -> Result<Headers> {
+    let mut window = Vec::new();
+    let header = source.read("index header", 0, cdx::HEADER_LEN, &mut window)?;
+    let layout = cdx::Cdx::from_header(header).map_err(|fault| fault.into_error(source.path(), 0))?;
+    read_compound(source, layout, text, has_candidates)
+}
+
+fn read_adi(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
+    let mut window = Vec::new();
+    let header = source.read("index header", 0, cdx::HEADER_LEN, &mut window)?;
+    let layout = cdx::Cdx::from_adi_header(header).map_err(|fault| fault.into_error(source.path(), 0))?;
+    read_compound(source, layout, text, false)
+}
+
+/// The headers of a file with a directory of tags.
+fn read_compound(source: &Arc<Source>, layout: cdx::Cdx, text: HeaderText, has_candidates: bool) -> Result<Headers> {
     let at = |offset| move |fault: Fault| fault.into_error(source.path(), offset);
     let mut window = Vec::new();
     let header = source.read("index header", 0, cdx::HEADER_LEN, &mut window)?;
-    let layout = cdx::Cdx::from_header(header).map_err(at(0))?;
     let (root, len) = layout.directory(header).map_err(at(0))?;
     let first_free = cdx::first_free(header).map_err(at(0))?;
     let format: Arc<dyn PageWriter> = Arc::new(layout);

@@ -127,6 +127,7 @@ mod table_set;
 mod table_writer;
 mod transaction;
 mod value;
+mod variant;
 mod verify;
 mod waiting_writes;
 mod wide;

@@ -52,6 +52,10 @@ impl FilterOrders {
             if !order.is_known() {
                 continue;
             }
+            // Where case does not count, keys are others than texts; an ADI has no entries of deleted records.
+            if table_order.keys().ignores_case() || tag.is_full_text {
+                continue;
+            }
             if tag.is_unique || tag.is_custom || (tag.is_candidate && tag.condition.is_some()) {
                 continue;
             }

@@ -22,6 +22,7 @@
 
 use std::ops::Range;
 
+use super::adi;
 use super::page::{
     Branches, Counters, Fault, KeyBytes, NO_PAGE, NUMBER, Node, PageFormat, PageWriter, bytes, own_len, put, put_u16,
     put_u32, shared_len, u16_le, u32_le,
@@ -83,10 +84,36 @@ pub(super) fn first_free(header: &[u8]) -> Result<u32, Fault> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cdx {
     page_len: usize,
-    is_large: bool,
+    /// Whether pages go by number, instead of by offset.
+    by_number: bool,
+    /// Whether it is an ADI.
+    is_adi: bool,
 }
 
 impl Cdx {
+    /// From the header of an ADI.
+    pub(super) fn from_adi_header(header: &[u8]) -> Result<Self, Fault> {
+        // Old files leave the length out.
+        let page_len = match u16_le(header, 18)? {
+            0 => PAGE_LEN,
+            len => len,
+        };
+        if !page_len.is_power_of_two() || !(PAGE_LEN..=PAGE_LEN_MAX).contains(&page_len) {
+            let expected = "0, or a power of two from 512 to 8192";
+            return Err(Fault::new(18, "page length", expected, page_len));
+        }
+        Ok(Self::adi(page_len))
+    }
+
+    /// That of an ADI of pages of this length.
+    pub(super) fn adi(page_len: usize) -> Self {
+        Self {
+            page_len,
+            by_number: true,
+            is_adi: true,
+        }
+    }
+
     /// From the header of the file.
     pub(super) fn from_header(header: &[u8]) -> Result<Self, Fault> {
         let signature: [u8; 4] = bytes(header, 20)?;
@@ -95,7 +122,8 @@ impl Cdx {
         if signature != HARBOUR && reversed != HARBOUR {
             return Ok(Self {
                 page_len: PAGE_LEN,
-                is_large: false,
+                by_number: false,
+                is_adi: false,
             });
         }
         let (header_len, page_len) = (u16_le(header, 16)?, u16_le(header, 18)?);
@@ -112,7 +140,8 @@ impl Cdx {
         }
         Ok(Self {
             page_len,
-            is_large: header.get(15) == Some(&LARGE),
+            by_number: header.get(15) == Some(&LARGE),
+            is_adi: false,
         })
     }
 
@@ -127,9 +156,9 @@ impl Cdx {
                 format!("{options:02X}"),
             ));
         }
-        let len = u16_le(header, 12)?;
-        if len != NAME_LEN {
-            return Err(Fault::new(12, "length of tag names", NAME_LEN.to_string(), len));
+        let (len, expected) = (u16_le(header, 12)?, self.name_len());
+        if len != expected {
+            return Err(Fault::new(12, "length of tag names", expected.to_string(), len));
         }
         Ok((u32_le(header, 0)?, len))
     }
@@ -138,15 +167,13 @@ impl Cdx {
     pub(super) fn tag(self, name: String, header: &[u8], text: HeaderText, has_candidates: bool) -> Result<Tag, Fault> {
         let options = header.get(14).copied().unwrap_or_default();
         let is_of_fox = has_candidates && !self.is_of_harbour(header);
-        let is_candidate = is_of_fox && options & OPTION_CANDIDATE != 0;
-        let key_len = u16_le(header, 12)?;
-        if key_len == 0 || key_len > key_len_max(self.page_len) {
-            return Err(Fault::new(
-                12,
-                "key length",
-                format!("1 to {}", key_len_max(self.page_len)),
-                key_len,
-            ));
+        let is_candidate = match self.is_adi {
+            true => options & OPTION_UNIQUE != 0,
+            false => is_of_fox && options & OPTION_CANDIDATE != 0,
+        };
+        let (key_len, key_len_max) = (u16_le(header, 12)?, self.key_len_max());
+        if key_len == 0 || key_len > key_len_max {
+            return Err(Fault::new(12, "key length", format!("1 to {key_len_max}"), key_len));
         }
         let pool = header.get(512..HEADER_LEN).unwrap_or_default();
         let (for_at, mut for_len) = (u16_le(header, 504)?, u16_le(header, 506)?);
@@ -184,14 +211,16 @@ impl Cdx {
         }
         Ok(Tag {
             condition: (!condition.is_empty()).then_some(condition),
-            is_unique: options & OPTION_UNIQUE != 0,
+            is_unique: options & OPTION_UNIQUE != 0 && !self.is_adi,
             is_descending: u16_le(header, 502)? != 0,
             is_candidate,
-            collation: self.collation(header),
-            is_bitmap: header.get(15) == Some(&BITMAP) && !self.is_of_harbour(header),
+            collation: self.collation(header).filter(|_| !self.is_adi),
+            is_bitmap: header.get(15) == Some(&BITMAP) && !self.is_of_harbour(header) && !self.is_adi,
+            is_full_text: self.is_adi && options & adi::OPTION_FULL_TEXT != 0,
+            trail: header.get(15).copied().filter(|_| self.is_adi),
             is_nullable: is_of_fox && options & OPTION_NULLABLE != 0 && key_len > 1,
             is_custom: options & OPTION_CUSTOM != 0 && !is_candidate,
-            ignores_case: matches!(header.get(15), Some(0x01 | &LARGE)) && header.get(501) == Some(&1),
+            ignores_case: !self.is_adi && matches!(header.get(15), Some(0x01 | &LARGE)) && header.get(501) == Some(&1),
             ..Tag::new(name, expression, key_len, u32_le(header, 0)?)
         })
     }
@@ -216,6 +245,19 @@ impl Cdx {
                     put(page, at, &moved(u32::from_be_bytes(child)).to_be_bytes());
                 }
             }
+        }
+    }
+
+    /// The length of names in the directory of tags.
+    fn name_len(self) -> usize {
+        if self.is_adi { adi::NAME_LEN } else { NAME_LEN }
+    }
+
+    /// The longest key: two fit into a branch.
+    pub(super) fn key_len_max(self) -> usize {
+        match self.is_adi {
+            true => (self.page_len - BRANCH_HEADER) / 2 - 8,
+            false => key_len_max(self.page_len),
         }
     }
 
@@ -267,7 +309,7 @@ impl PageFormat for Cdx {
     }
 
     fn page_unit(&self) -> u64 {
-        if self.is_large { self.page_len as u64 } else { 1 }
+        if self.by_number { self.page_len as u64 } else { 1 }
     }
 
     fn branches(&self) -> Branches {
@@ -616,7 +658,8 @@ mod tests {
 
     const CDX: Cdx = Cdx {
         page_len: PAGE_LEN,
-        is_large: false,
+        by_number: false,
+        is_adi: false,
     };
 
     #[test]

@@ -10,10 +10,10 @@ use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 
 use super::IndexDialect;
+use super::adi;
 use super::cdx::{
-    BRANCH_HEADER, EntryBits, HARBOUR, HEADER_LEN, KEY_LEN_MAX, LEAF_HEADER, NAME_LEN, OPTION_CANDIDATE,
-    OPTION_COMPACT, OPTION_COMPOUND, OPTION_CUSTOM, OPTION_DIRECTORY, OPTION_FOR, OPTION_NULLABLE, OPTION_UNIQUE,
-    PAGE_LEN,
+    self, BRANCH_HEADER, Cdx, EntryBits, HARBOUR, HEADER_LEN, LEAF_HEADER, NAME_LEN, OPTION_CANDIDATE, OPTION_COMPACT,
+    OPTION_COMPOUND, OPTION_CUSTOM, OPTION_DIRECTORY, OPTION_FOR, OPTION_NULLABLE, OPTION_UNIQUE, PAGE_LEN,
 };
 use super::key_sorter::KeySorter;
 use super::order_spec::OrderSpec;
@@ -26,18 +26,73 @@ pub(super) struct CdxBuilder {
     codepage: CodePage,
     record_count: u32,
     names: Vec<(Vec<u8>, u32)>,
+    shape: Shape,
+}
+
+/// What a CDX and an ADI differ in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) place: Place,
+    pub(super) is_adi: bool,
+}
+
+impl Shape {
+    /// That of a CDX of the usual pages.
+    pub(super) const CDX: Self = Self {
+        place: Place::FILE,
+        is_adi: false,
+    };
+
+    fn dialect(self) -> IndexDialect {
+        if self.is_adi {
+            IndexDialect::Adi
+        } else {
+            IndexDialect::Cdx
+        }
+    }
+
+    fn name_len(self) -> usize {
+        if self.is_adi { adi::NAME_LEN } else { NAME_LEN }
+    }
+
+    pub(super) fn key_len_max(self) -> usize {
+        match self.is_adi {
+            true => Cdx::adi(self.place.page_len).key_len_max(),
+            false => cdx::key_len_max(self.place.page_len),
+        }
+    }
 }
 
 impl CdxBuilder {
     /// A file for a table of `record_count` records whose expressions are in `codepage`.
     pub(super) fn new(record_count: u32, codepage: CodePage) -> Self {
+        Self::of(Shape::CDX, record_count, codepage)
+    }
+
+    /// An ADI of pages of this length.
+    pub(super) fn adi(page_len: usize, record_count: u32, codepage: CodePage) -> Self {
+        let place = Place {
+            base: 0,
+            page_len,
+            unit: page_len,
+        };
+        Self::of(Shape { place, is_adi: true }, record_count, codepage)
+    }
+
+    fn of(shape: Shape, record_count: u32, codepage: CodePage) -> Self {
+        let page_len = shape.place.page_len;
         Self {
             // The first page of the directory stands right behind the header, whatever comes later.
-            file: vec![0; HEADER_LEN + PAGE_LEN],
+            file: vec![0; HEADER_LEN.next_multiple_of(page_len) + page_len],
             codepage,
             record_count,
             names: Vec::new(),
+            shape,
         }
+    }
+
+    pub(super) fn dialect(&self) -> IndexDialect {
+        self.shape.dialect()
     }
 
     /// Adds an order with the keys that a [`KeySorter`] for it has been given.
@@ -46,10 +101,11 @@ impl CdxBuilder {
     /// As [`IndexBuilder::add`](super::IndexBuilder::add).
     pub(super) fn add(&mut self, order: &OrderSpec, keys: KeySorter) -> Result<()> {
         let (name, header) = self.check(order)?;
-        let codec = order.codec(IndexDialect::Cdx)?;
+        let codec = order.codec(self.dialect())?;
         let at = self.file.len();
         self.file.extend_from_slice(&header);
-        let mut packer = Packer::new(&mut self.file, None, order.key_len, codec.trail(), self.record_count);
+        let (place, trail) = (self.shape.place, order.trail_of(codec));
+        let mut packer = Packer::at(place, &mut self.file, None, order.key_len, trail, self.record_count);
         let sorted = keys.finish(|key, recno| {
             packer.add(key, recno);
             Ok(())
@@ -59,8 +115,8 @@ impl CdxBuilder {
             self.file.truncate(at);
             return Err(e);
         }
-        let place =
-            |at: usize| u32::try_from(at).map_err(|_| Error::Misuse("a CDX file of more than 4 GiB".to_owned()));
+        let unit = self.shape.place.unit;
+        let place = |at: usize| u32::try_from(at / unit).map_err(|_| too_large());
         place(self.file.len())?;
         put(&mut self.file, at, &place(root)?.to_le_bytes());
         self.names.push((name, place(at)?));
@@ -74,47 +130,62 @@ impl CdxBuilder {
     pub(super) fn finish(mut self) -> Result<Vec<u8>> {
         self.names.sort_unstable();
         let last = self.names.iter().map(|(_, header)| *header).max().unwrap_or_default();
-        let mut packer = Packer::new(&mut self.file, Some(HEADER_LEN), NAME_LEN, b' ', last);
+        let Shape { place, is_adi } = self.shape;
+        let (name_len, first) = (self.shape.name_len(), HEADER_LEN.next_multiple_of(place.page_len));
+        let mut packer = Packer::at(place, &mut self.file, Some(first), name_len, b' ', last);
         for (name, header) in &self.names {
             packer.add(name, *header);
         }
         let root = packer.finish();
-        let root = u32::try_from(root).map_err(|_| Error::Misuse("a CDX file of more than 4 GiB".to_owned()))?;
-        let options = OPTION_DIRECTORY | OPTION_COMPOUND | OPTION_COMPACT;
-        let mut header = header_page(NAME_LEN, options, false, &[], &[]);
+        let root = u32::try_from(root / place.unit).map_err(|_| too_large())?;
+        let options = match is_adi {
+            true => OPTION_COMPOUND | OPTION_COMPACT,
+            false => OPTION_DIRECTORY | OPTION_COMPOUND | OPTION_COMPACT,
+        };
+        let mut header = header_page(name_len, options, false, &[], &[]);
         put(&mut header, 0, &root.to_le_bytes());
-        put(&mut header, 20, &HARBOUR);
+        if is_adi {
+            put(&mut header, 15, b" ");
+            put_u16(&mut header, 18, place.page_len);
+            put(&mut header, 20, &adi::STAMP);
+            // Neither texts nor a place for them.
+            put(&mut header, 502, &[0; 10]);
+        } else {
+            put(&mut header, 20, &HARBOUR);
+        }
         put(&mut self.file, 0, &header);
         Ok(self.file)
     }
 
     /// The name and the header of an order that the file can hold.
     fn check(&self, order: &OrderSpec) -> Result<(Vec<u8>, Vec<u8>)> {
-        order.codec(IndexDialect::Cdx)?;
-        let len = order.key_len;
-        if !(1..=KEY_LEN_MAX).contains(&len) {
-            return Err(order.refuse(&format!("keys of {len} bytes, not 1 to {KEY_LEN_MAX}")));
+        order.codec(self.dialect())?;
+        let (len, most) = (order.key_len, self.shape.key_len_max());
+        if !(1..=most).contains(&len) {
+            return Err(order.refuse(&format!("keys of {len} bytes, not 1 to {most}")));
         }
-        let name = name_bytes(order, self.codepage)?;
+        let name = name_bytes(order, self.codepage, self.shape)?;
         if self.names.iter().any(|(known, _)| *known == name) {
             return Err(order.refuse("is there already"));
         }
-        Ok((name, order_header(order, self.codepage, PAGE_LEN)?))
+        Ok((name, order_header(order, self.codepage, self.shape)?))
     }
 }
 
 /// The name of an order as the directory has it.
-pub(super) fn name_bytes(order: &OrderSpec, codepage: CodePage) -> Result<Vec<u8>> {
+pub(super) fn name_bytes(order: &OrderSpec, codepage: CodePage, shape: Shape) -> Result<Vec<u8>> {
+    let most = shape.name_len();
     let mut name = order.encode(codepage, &order.name.to_uppercase())?;
-    if name.is_empty() || name.len() > NAME_LEN {
-        return Err(order.refuse(&format!("a name of {} bytes, not 1 to {NAME_LEN}", name.len())));
+    if name.is_empty() || name.len() > most {
+        return Err(order.refuse(&format!("a name of {} bytes, not 1 to {most}", name.len())));
     }
-    name.resize(NAME_LEN, b' ');
+    name.resize(most, b' ');
     Ok(name)
 }
 
 /// The header of an order without its root, and what is left of the last page that it takes.
-pub(super) fn order_header(order: &OrderSpec, codepage: CodePage, page_len: usize) -> Result<Vec<u8>> {
+pub(super) fn order_header(order: &OrderSpec, codepage: CodePage, shape: Shape) -> Result<Vec<u8>> {
+    let page_len = shape.place.page_len;
     let expression = order.encode(codepage, &order.expression)?;
     let condition = order.encode(codepage, order.condition.as_deref().unwrap_or_default())?;
     // Both texts end in a NUL.
@@ -126,7 +197,9 @@ pub(super) fn order_header(order: &OrderSpec, codepage: CodePage, page_len: usiz
     let mut options = OPTION_COMPACT | OPTION_COMPOUND;
     for (is_set, option) in [
         (order.is_unique, OPTION_UNIQUE),
-        (order.is_candidate, OPTION_CANDIDATE),
+        // Advantage has the bit of UNIQUE for what refuses a second key.
+        (order.is_candidate && shape.is_adi, OPTION_UNIQUE),
+        (order.is_candidate && !shape.is_adi, OPTION_CANDIDATE),
         (order.is_custom, OPTION_CUSTOM),
         (order.is_nullable, OPTION_NULLABLE),
         (!condition.is_empty(), OPTION_FOR),
@@ -135,7 +208,12 @@ pub(super) fn order_header(order: &OrderSpec, codepage: CodePage, page_len: usiz
     }
     let mut header = header_page(order.key_len, options, order.is_descending, &expression, &condition);
     put_u16(&mut header, 18, page_len);
-    if order.is_candidate || order.is_nullable {
+    if shape.is_adi {
+        // The condition follows the key's text without saying where.
+        put(&mut header, 15, &[order.trail.unwrap_or_default()]);
+        put_u16(&mut header, 18, 0);
+        put_u16(&mut header, 504, 0);
+    } else if order.is_candidate || order.is_nullable {
         // With these lengths the order would be a custom or a temporary one of Harbour.
         put(&mut header, 16, &[0; 4]);
     }
@@ -162,6 +240,10 @@ fn header_page(key_len: usize, options: u8, is_descending: bool, expression: &[u
     put(&mut header, TEXTS, expression);
     put(&mut header, TEXTS + key_text, condition);
     header
+}
+
+fn too_large() -> Error {
+    Error::Misuse("an index file of more than 2^32 - 1 places".to_owned())
 }
 
 /// Where the texts of a header begin.

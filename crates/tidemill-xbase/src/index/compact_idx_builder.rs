@@ -4,8 +4,8 @@ use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 
 use super::IndexDialect;
-use super::cdx::{OPTION_COMPOUND, PAGE_LEN};
-use super::cdx_builder::{Packer, order_header};
+use super::cdx::OPTION_COMPOUND;
+use super::cdx_builder::{Packer, Shape, order_header};
 use super::key_sorter::KeySorter;
 use super::order_spec::OrderSpec;
 use super::page::{NO_PAGE, put};
@@ -44,7 +44,7 @@ impl CompactIdxBuilder {
             let len = order.key_len;
             return Err(order.refuse(&format!("keys of {len} bytes, not 1 to {KEY_LEN_MAX}")));
         }
-        let mut file = order_header(order, self.codepage, PAGE_LEN)?;
+        let mut file = order_header(order, self.codepage, Shape::CDX)?;
         if let Some(options) = file.get_mut(OPTIONS_AT) {
             *options &= !OPTION_COMPOUND;
         }

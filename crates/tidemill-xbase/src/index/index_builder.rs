@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::codepage::CodePage;
 use crate::error::Result;
 
+use super::cdx;
 use super::cdx_builder::CdxBuilder;
 use super::compact_idx_builder::CompactIdxBuilder;
 use super::key_sorter::KeySorter;
@@ -13,6 +14,7 @@ use super::mdx_builder::MdxBuilder;
 use super::nsx_builder::NsxBuilder;
 use super::ntx_builder::NtxBuilder;
 use super::order_spec::OrderSpec;
+use super::page::PageFormat;
 use super::single_builder::SingleBuilder;
 use super::{Index, IndexDialect};
 
@@ -56,6 +58,7 @@ impl IndexBuilder {
     pub fn new(dialect: IndexDialect, record_count: u32, codepage: CodePage) -> Self {
         let format = match dialect {
             IndexDialect::Cdx => Format::Cdx(CdxBuilder::new(record_count, codepage)),
+            IndexDialect::Adi => Format::Cdx(CdxBuilder::adi(cdx::PAGE_LEN, record_count, codepage)),
             IndexDialect::Ntx => Format::Ntx(NtxBuilder::new(record_count, codepage)),
             IndexDialect::Nsx => Format::Nsx(NsxBuilder::new(record_count, codepage)),
             IndexDialect::Mdx => Format::Mdx(MdxBuilder::new(MdxFile::new(), codepage)),
@@ -90,6 +93,11 @@ impl IndexBuilder {
                 let kind = MdxFile::like(&header(mdx::HEADER_LEN)?);
                 let kind = kind.map_err(|fault| fault.into_error(path, 0))?;
                 Format::Mdx(MdxBuilder::new(kind, codepage))
+            }
+            IndexDialect::Adi => {
+                let layout = cdx::Cdx::from_adi_header(&header(cdx::HEADER_LEN)?);
+                let layout = layout.map_err(|fault| fault.into_error(path, 0))?;
+                Format::Cdx(CdxBuilder::adi(PageFormat::page_len(&layout), record_count, codepage))
             }
             IndexDialect::Idx if !is_compact => Format::Single(SingleBuilder::new(dialect, codepage)),
             dialect => return Ok(Self::new(dialect, record_count, codepage)),
@@ -139,7 +147,7 @@ impl IndexBuilder {
 
     fn dialect(&self) -> IndexDialect {
         match &self.format {
-            Format::Cdx(_) => IndexDialect::Cdx,
+            Format::Cdx(builder) => builder.dialect(),
             Format::Ntx(_) => IndexDialect::Ntx,
             Format::Nsx(_) => IndexDialect::Nsx,
             Format::Mdx(_) => IndexDialect::Mdx,

@@ -17,7 +17,8 @@ use crate::stamp::FileStamp;
 use crate::storage::DataFile;
 
 use super::collation::Collation;
-use super::key::{KeyOrder, KeyType};
+use super::key::KeyType;
+use super::key_order::KeyOrder;
 use super::order::keys_of;
 use super::page::COUNTERS_LEN;
 use super::page_store::PageStore;

@@ -7,14 +7,12 @@
 //! into doubles that sort; a date that is blank is a very high one. Sources: the index sections of the FoxPro documentation ("numbers are converted to 8 bytes"), and the keys
 //! of the corpus. This module does not evaluate expressions.
 
-use std::cmp::Ordering;
 use std::fmt;
 
 use crate::error::{Error, Result};
 use crate::julian;
 
-use super::collation::Collation;
-use super::page::Node;
+use super::adi::AdiKey;
 
 /// The type of an order's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -138,12 +136,14 @@ pub(crate) enum KeyEncoding {
     Bitmap,
     /// Doubles whose bytes sort, a date that is blank behind all others (dBASE).
     Dbase,
+    /// As Advantage writes them: zeros for NULL.
+    Adi(AdiKey),
 }
 
 /// What a key that can be NULL begins with when it is not.
 const NOT_NULL: u8 = 0x80;
 /// The length of a double.
-const DOUBLE: usize = 8;
+pub(super) const DOUBLE: usize = 8;
 const DAY_MS: i64 = 86_400_000;
 /// The blank date of dBASE's indexes, as CodeBase writes it.
 const DBASE_BLANK: f64 = 1e300;
@@ -170,6 +170,8 @@ impl KeyCodec {
         let len = self.value().len;
         let fits = match (self.encoding, self.key_type) {
             (KeyEncoding::Bitmap, key_type) => key_type == KeyType::Logical,
+            // Which form numbers and moments have is the expression's to say.
+            (KeyEncoding::Adi(_), _) => len > 0,
             (_, KeyType::Character) => true,
             (KeyEncoding::Collated, _) => false,
             (KeyEncoding::Binary, KeyType::Number) => matches!(len, 4 | DOUBLE),
@@ -233,8 +235,9 @@ impl KeyCodec {
     /// As [`KeyCodec::key`].
     #[inline]
     pub(crate) fn put_key(self, value: &KeyValue<'_>, key: &mut Key) -> Result<()> {
-        let are_doubles =
-            self.key_type == KeyType::Number && !matches!(self.encoding, KeyEncoding::Text(_)) && self.len == DOUBLE;
+        let are_doubles = self.key_type == KeyType::Number
+            && !matches!(self.encoding, KeyEncoding::Text(_) | KeyEncoding::Adi(_))
+            && self.len == DOUBLE;
         match value {
             // What is looked for most often.
             KeyValue::Number(number) if are_doubles && !number.is_nan() => {
@@ -251,6 +254,8 @@ impl KeyCodec {
         self.put(value, &mut key.bytes)?;
         if let (KeyType::Timestamp, KeyValue::Date(_)) = (self.key_type, value) {
             match self.encoding {
+                // The beginning of the moments' keys.
+                KeyEncoding::Adi(_) => {}
                 KeyEncoding::Text(_) => key.bytes.truncate(8),
                 _ => key.by_day = true,
             }
@@ -277,6 +282,16 @@ impl KeyCodec {
         match self.encoding {
             KeyEncoding::Collated => return Err(Error::UnknownCollation),
             KeyEncoding::Bitmap => return Err(Error::NoKeys),
+            KeyEncoding::Adi(kind) => {
+                return match kind.put(value, self.len, out) {
+                    true => Ok(()),
+                    false => Err(Error::Misuse(format!(
+                        "no key of type {} holds a value of type {}",
+                        self.key_type,
+                        value.kind()
+                    ))),
+                };
+            }
             KeyEncoding::Binary | KeyEncoding::Text(_) | KeyEncoding::Dbase => {}
         }
         if self.is_nullable {
@@ -312,6 +327,7 @@ impl KeyCodec {
             return self.value().decode(value);
         }
         Some(match (self.key_type, self.encoding) {
+            (_, KeyEncoding::Adi(kind)) => return kind.decode(key),
             (KeyType::Character, KeyEncoding::Binary | KeyEncoding::Text(_) | KeyEncoding::Dbase) => {
                 KeyValue::Character(key)
             }
@@ -391,7 +407,11 @@ impl KeyCodec {
                 out.extend_from_slice(&((whole as i32).cast_unsigned() ^ 0x8000_0000).to_be_bytes());
             }
             KeyEncoding::Binary | KeyEncoding::Dbase if number.is_nan() => return refuse(),
-            KeyEncoding::Binary | KeyEncoding::Dbase | KeyEncoding::Collated | KeyEncoding::Bitmap => {
+            KeyEncoding::Binary
+            | KeyEncoding::Dbase
+            | KeyEncoding::Collated
+            | KeyEncoding::Bitmap
+            | KeyEncoding::Adi(_) => {
                 out.extend_from_slice(&sortable(number));
             }
             KeyEncoding::Text(decimals) => {
@@ -424,7 +444,11 @@ impl KeyCodec {
 
     fn moment(self, days: Option<i32>, ms: i64, out: &mut Vec<u8>) -> Result<()> {
         match self.encoding {
-            KeyEncoding::Binary | KeyEncoding::Dbase | KeyEncoding::Collated | KeyEncoding::Bitmap => {
+            KeyEncoding::Binary
+            | KeyEncoding::Dbase
+            | KeyEncoding::Collated
+            | KeyEncoding::Bitmap
+            | KeyEncoding::Adi(_) => {
                 let julian = match days {
                     None if self.encoding == KeyEncoding::Dbase => DBASE_BLANK,
                     None => 0.0,
@@ -451,133 +475,6 @@ impl KeyCodec {
             }
         }
         Ok(())
-    }
-}
-
-/// How the keys of one order compare in its tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct KeyOrder {
-    collation: Collation,
-    is_reversed: bool,
-}
-
-impl KeyOrder {
-    /// `is_reversed`: the tree runs from the highest key to the lowest.
-    pub(crate) fn new(key_type: KeyType, collation: &Collation, is_reversed: bool) -> Self {
-        let collation = match key_type {
-            KeyType::Character => collation.clone(),
-            _ => Collation::binary(),
-        };
-        Self { collation, is_reversed }
-    }
-
-    /// The order of the keys' bytes.
-    pub(crate) fn by_bytes() -> Self {
-        Self {
-            collation: Collation::binary(),
-            is_reversed: false,
-        }
-    }
-
-    /// Whether the tree runs from the highest key to the lowest.
-    pub(crate) fn is_reversed(&self) -> bool {
-        self.is_reversed
-    }
-
-    /// Whether it is known how the keys compare.
-    pub(crate) fn is_known(&self) -> bool {
-        self.collation.is_known()
-    }
-
-    /// Whether texts compare as they do under these weights of their bytes; `None` when a byte's weight is itself.
-    pub(crate) fn is_by(&self, weights: Option<&[u8; 256]>) -> bool {
-        self.collation.is_of_bytes() && self.collation.weights().map(|own| &**own) == weights
-    }
-
-    /// Whether each byte of a key says alone where the key stands among those that begin as it does.
-    pub(crate) fn is_by_bytes_alone(&self) -> bool {
-        self.collation.is_of_bytes()
-    }
-
-    /// Whether no two texts are equal that have other bytes, and one that begins as another does begins with its bytes.
-    pub(crate) fn tells_all_apart(&self) -> bool {
-        self.collation.is_of_bytes() && self.collation.tells_bytes_apart()
-    }
-
-    /// What errors call the order of a text's bytes.
-    pub(crate) fn collation_name(&self) -> &'static str {
-        match self.collation.is_binary() {
-            true => "that of bytes",
-            false => "that of an alphabet",
-        }
-    }
-
-    /// Two stored keys. Where it is not known how they compare, all are equal.
-    pub(crate) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let order = match self.collation.is_binary() {
-            true => compare_bytes(a, b),
-            false => self.collation.compare(a, b),
-        };
-        if self.is_reversed { order.reverse() } else { order }
-    }
-
-    /// Whether no key of a page comes before the one before it.
-    pub(crate) fn is_sorted(&self, page: &Node) -> bool {
-        match (page.numbers(), self.collation.is_binary(), self.is_reversed) {
-            (Some(numbers), true, false) => numbers.is_sorted(),
-            (Some(numbers), true, true) => numbers.is_sorted_by(|a, b| a >= b),
-            _ => page.keys().is_sorted_by(|a, b| self.compare(a, b).is_le()),
-        }
-    }
-
-    /// The first eight bytes of a key as a number: that of a key that comes before is not higher.
-    pub(crate) fn prefix(&self, key: &[u8]) -> u64 {
-        let prefix = match self.collation.is_binary() {
-            true => {
-                let mut bytes = [0; 8];
-                bytes.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
-                u64::from_be_bytes(bytes)
-            }
-            false => self.collation.prefix(key),
-        };
-        if self.is_reversed { !prefix } else { prefix }
-    }
-
-    /// What is looked for as a number that compares with the eight bytes of a stored key as numbers do, where the tree is in the
-    /// order of the keys' bytes.
-    pub(crate) fn number(&self, probe: &Key) -> Option<u64> {
-        let is_by_bytes = !self.is_reversed && !probe.by_day && self.collation.is_binary();
-        let bytes = <[u8; 8]>::try_from(probe.as_bytes()).ok();
-        bytes.filter(|_| is_by_bytes).map(u64::from_be_bytes)
-    }
-
-    /// What is looked for and a stored key: equal when the key begins with it.
-    pub(crate) fn probe(&self, probe: &Key, key: &[u8]) -> Ordering {
-        if probe.by_day {
-            // A byte in front may say that the key is not NULL.
-            let at = probe.bytes.len().saturating_sub(DOUBLE);
-            let front = |key| <[u8]>::get(key, ..at).unwrap_or_default();
-            let day = |key| <[u8]>::get(key, at..).and_then(double).map_or(f64::NAN, f64::floor);
-            let (own, stored): (&[u8], _) = (&probe.bytes, key);
-            let order = front(own).cmp(front(stored)).then(day(own).total_cmp(&day(stored)));
-            return if self.is_reversed { order.reverse() } else { order };
-        }
-        if self.collation.is_binary() {
-            return self.compare(&probe.bytes, key.get(..probe.bytes.len()).unwrap_or(key));
-        }
-        let order = self.collation.probe(&probe.bytes, key);
-        if self.is_reversed { order.reverse() } else { order }
-    }
-}
-
-/// The order of two texts by their bytes, the first eight of them as one number.
-fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
-    match (a.split_first_chunk::<8>(), b.split_first_chunk::<8>()) {
-        (Some((a, a_rest)), Some((b, b_rest))) => match u64::from_be_bytes(*a).cmp(&u64::from_be_bytes(*b)) {
-            Ordering::Equal => a_rest.cmp(b_rest),
-            other => other,
-        },
-        _ => a.cmp(b),
     }
 }
 
@@ -626,6 +523,10 @@ fn digits(key: &[u8], range: std::ops::Range<usize>) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Ordering;
+
+    use super::super::collation::Collation;
+    use super::super::key_order::{KeyOrder, compare_bytes};
     use proptest::prelude::*;
 
     use super::*;

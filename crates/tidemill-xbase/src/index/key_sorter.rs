@@ -15,7 +15,7 @@ use crate::storage::DataFile;
 use crate::{own_name, regular_file};
 
 use super::IndexDialect;
-use super::key::KeyOrder;
+use super::key_order::KeyOrder;
 use super::order_spec::OrderSpec;
 
 /// How far a new order is.

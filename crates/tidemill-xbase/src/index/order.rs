@@ -5,9 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
 
+use super::adi::AdiKey;
 use super::collation::Collation;
 use super::cursor::Cursor;
-use super::key::{Key, KeyCodec, KeyEncoding, KeyOrder, KeyType, KeyValue};
+use super::key::{Key, KeyCodec, KeyEncoding, KeyType, KeyValue};
+use super::key_order::KeyOrder;
 use super::page::{KeyBytes, KeyForm, NUMBER, Node};
 use super::positions::Positions;
 use super::sequence::Sequence;
@@ -228,6 +230,7 @@ pub(super) fn keys_of(
         IndexDialect::Ntx => KeyEncoding::Text(tag.decimals.unwrap_or_default()),
         IndexDialect::Cdx | IndexDialect::Nsx | IndexDialect::Idx => tag.encoding(key_type),
         IndexDialect::Mdx | IndexDialect::Ndx => KeyEncoding::Dbase,
+        IndexDialect::Adi => KeyEncoding::Adi(AdiKey::of_type(key_type)),
     };
     if key_type == KeyType::Character && tag.form != KeyForm::Plain {
         let name = &tag.name;
@@ -245,10 +248,10 @@ pub(super) fn keys_of(
     .check(&tag.name)?;
     let bytes = KeyBytes {
         form: tag.form,
-        ..KeyBytes::plain(len, codec.trail())
+        ..KeyBytes::plain(len, tag.trail.unwrap_or(codec.trail()))
     };
     let order = match encoding {
-        KeyEncoding::Collated => KeyOrder::new(key_type, &Collation::binary(), is_reversed),
+        KeyEncoding::Collated | KeyEncoding::Adi(_) => KeyOrder::new(key_type, &Collation::binary(), is_reversed),
         _ => KeyOrder::new(key_type, collation, is_reversed),
     };
     Ok((codec, bytes, order))

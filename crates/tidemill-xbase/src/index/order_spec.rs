@@ -4,8 +4,10 @@ use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 
 use super::IndexDialect;
+use super::adi::AdiKey;
 use super::collation::Collation;
-use super::key::{KeyCodec, KeyEncoding, KeyOrder, KeyType};
+use super::key::{KeyCodec, KeyEncoding, KeyType};
+use super::key_order::KeyOrder;
 use super::tag::Tag;
 
 /// What a new order is.
@@ -23,6 +25,8 @@ pub struct OrderSpec {
     pub(super) is_custom: bool,
     pub(super) collation: Collation,
     pub(super) decimals: u8,
+    /// The byte that packed pages leave out at a key's end, where the header says it (ADI).
+    pub(super) trail: Option<u8>,
     /// Why nobody can make its keys, of one that is there.
     pub(super) is_unknown: Option<Unknown>,
 }
@@ -50,6 +54,7 @@ impl OrderSpec {
             is_custom: false,
             collation: Collation::binary(),
             decimals: 0,
+            trail: None,
             is_unknown: None,
         }
     }
@@ -119,6 +124,16 @@ impl OrderSpec {
         self
     }
 
+    /// The same with the texts that an ADI has, and the byte that fills its keys up.
+    pub(crate) fn as_in_adi(&self, expression: &str, condition: Option<&str>, trail: u8) -> Self {
+        Self {
+            expression: expression.to_owned(),
+            condition: condition.map(str::to_owned),
+            trail: Some(trail),
+            ..self.clone()
+        }
+    }
+
     /// The name.
     pub fn name(&self) -> &str {
         &self.name
@@ -146,7 +161,8 @@ impl OrderSpec {
     /// [`Error::Misuse`] for a length that keys of its type do not have, and a candidate index that is none;
     /// [`Error::UnknownCollation`], [`Error::NoKeys`].
     pub(super) fn codec(&self, dialect: IndexDialect) -> Result<KeyCodec> {
-        if self.is_candidate && (dialect != IndexDialect::Cdx || self.is_unique || self.is_custom) {
+        let has_candidates = matches!(dialect, IndexDialect::Cdx | IndexDialect::Adi);
+        if self.is_candidate && (!has_candidates || self.is_unique || self.is_custom) {
             return Err(self.refuse("only a CDX has candidate indexes, which are neither UNIQUE nor custom"));
         }
         match self.is_unknown {
@@ -161,6 +177,7 @@ impl OrderSpec {
             IndexDialect::Ntx => KeyEncoding::Text(self.decimals),
             IndexDialect::Cdx | IndexDialect::Nsx | IndexDialect::Idx => KeyEncoding::Binary,
             IndexDialect::Mdx | IndexDialect::Ndx => KeyEncoding::Dbase,
+            IndexDialect::Adi => KeyEncoding::Adi(AdiKey::of_type(self.key_type)),
         };
         let (key_type, len) = (self.key_type, self.key_len);
         KeyCodec {
@@ -170,6 +187,11 @@ impl OrderSpec {
             is_nullable: self.is_nullable,
         }
         .check(&self.name)
+    }
+
+    /// The byte that packed pages leave out at a key's end.
+    pub(super) fn trail_of(&self, codec: KeyCodec) -> u8 {
+        self.trail.unwrap_or(codec.trail())
     }
 
     /// How its keys compare in the tree of a format.
@@ -207,6 +229,7 @@ impl From<&Tag> for OrderSpec {
             is_descending: tag.is_descending,
             is_custom: tag.is_custom,
             decimals: tag.decimals.unwrap_or_default(),
+            trail: tag.trail,
             is_unknown: match (&tag.collation, tag.is_bitmap) {
                 (_, true) => Some(Unknown::Bitmap),
                 (Some(_), false) => Some(Unknown::Collation),

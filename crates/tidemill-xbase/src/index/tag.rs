@@ -17,7 +17,8 @@ pub struct Tag {
     pub condition: Option<String>,
     /// Whether only the first record of each key is in the order.
     pub is_unique: bool,
-    /// Whether no two records may have one key, and none a key that is NULL: a candidate or primary index of Visual FoxPro (CDX).
+    /// Whether no two records may have one key: a candidate or primary index of Visual FoxPro (CDX), where none may have a key that is
+    /// NULL either, or a unique index of Advantage (ADI).
     pub is_candidate: bool,
     /// Whether keys can be NULL (CDX of Visual FoxPro): each begins with a byte of its own, 80 before a value and 00 for NULL.
     pub is_nullable: bool,
@@ -39,6 +40,10 @@ pub struct Tag {
     pub collation: Option<String>,
     /// Whether it is a BINARY index of Visual FoxPro 9, which has a bit for each record and no keys.
     pub is_bitmap: bool,
+    /// Whether it is an index of full-text search (ADI), which has an entry for each word.
+    pub is_full_text: bool,
+    /// The byte that packed pages leave out at a key's end, where the header says it (ADI).
+    pub(crate) trail: Option<u8>,
     /// Whether dBASE 7 refuses a second record with a key (MDX): DISTINCT tags and those of primary keys.
     pub(crate) is_distinct: bool,
     /// How the file has the keys.
@@ -66,6 +71,8 @@ impl Tag {
             key_type: None,
             collation: None,
             is_bitmap: false,
+            is_full_text: false,
+            trail: None,
             is_distinct: false,
             form: KeyForm::Plain,
             root,

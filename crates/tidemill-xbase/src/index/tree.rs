@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::error::{Error, Result};
 use crate::source::Source;
 
-use super::key::KeyOrder;
+use super::key_order::KeyOrder;
 use super::page::{KeyBytes, Node, PageFormat};
 
 /// No tree is deeper: with two keys to a page it would have 2^32 records long before.

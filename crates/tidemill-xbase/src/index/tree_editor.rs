@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 
 use crate::error::{Error, Result};
 
-use super::key::KeyOrder;
+use super::key_order::KeyOrder;
 use super::page::{KeyBytes, NO_PAGE, Node, TagChange};
 use super::page_store::{EditPage, PageStore};
 use super::tree::DEPTH_MAX;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
-use super::key::KeyOrder;
+use super::key_order::KeyOrder;
 use super::order::Order;
 use super::page::{KeyBytes, NO_PAGE, Node};
 use super::tag::Tag;

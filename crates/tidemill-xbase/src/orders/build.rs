@@ -39,7 +39,7 @@ pub fn build_index_with(
 ) -> Result<()> {
     let path = path.as_ref();
     let dialect = IndexDialect::from_path(path).ok_or_else(|| {
-        let why = "an index is called .cdx, .ntx, .nsx, .mdx, .ndx or .idx";
+        let why = "an index is called .cdx, .ntx, .nsx, .mdx, .ndx, .idx or .adi";
         Error::Misuse(format!("{}: {why}", path.display()))
     })?;
     Build {

@@ -3,10 +3,11 @@
 use crate::error::{Error, Result};
 use crate::expression::{Program, Record, RecordBytes, Type, Value};
 use crate::field::Field;
-use crate::index::{IndexDialect, KeyCodec, KeyEncoding, KeySorter, KeyType, KeyValue, OrderSpec, Tag};
+use crate::index::{AdiKey, IndexDialect, KeyCodec, KeyEncoding, KeySorter, KeyType, KeyValue, OrderSpec, Tag};
 use crate::table::Table;
 
 use super::KeySettings;
+use super::adi_keys::{Part, numbered, numbered_fields, parts};
 
 /// The compiled expressions of an order: which records are in it, and under which key.
 ///
@@ -24,6 +25,18 @@ pub struct OrderKeys {
     is_sorted: bool,
     /// A field whose numbers have more digits than a double keeps, where dBASE keeps them (MDX).
     long: Option<String>,
+    /// What an ADI has more.
+    adi: Option<Adi>,
+}
+
+/// The parts of the keys of an ADI, of which the first is the key of [`OrderKeys`] too, and its texts as the file has them.
+#[derive(Debug, Clone)]
+struct Adi {
+    parts: Vec<Part>,
+    expression: String,
+    condition: Option<String>,
+    /// The byte that fills keys up.
+    trail: u8,
 }
 
 impl OrderKeys {
@@ -33,6 +46,9 @@ impl OrderKeys {
     /// [`Error::Expression`] with the column of the fault, [`Error::Misuse`] when keys of the tag's length are not of the
     /// expression's type.
     pub fn of_tag(tag: &Tag, dialect: IndexDialect, fields: &[Field], settings: &KeySettings) -> Result<Self> {
+        if dialect == IndexDialect::Adi {
+            return Self::of_adi(tag, fields, settings);
+        }
         let mut keys = Self::compile(&tag.expression, tag.condition.as_deref(), dialect, fields, settings)?;
         (keys.codec.len, keys.codec.is_nullable) = (tag.key_len, tag.is_nullable);
         if let (KeyEncoding::Text(decimals), Some(stored)) = (&mut keys.codec.encoding, tag.decimals) {
@@ -60,6 +76,10 @@ impl OrderKeys {
         fields: &[Field],
         settings: &KeySettings,
     ) -> Result<Self> {
+        if dialect == IndexDialect::Adi {
+            let condition = condition.map(|condition| numbered(condition, fields));
+            return Self::compile_adi(numbered(expression, fields), condition, fields, settings);
+        }
         let compile = |text: &str| {
             let program = Program::compile_key(text, fields, &settings.environment)?;
             let mut used = program.fields().into_iter().filter_map(|field| fields.get(field));
@@ -94,6 +114,7 @@ impl OrderKeys {
             (IndexDialect::Ntx, _) => (key.key_len(), KeyEncoding::Text(0)),
             (IndexDialect::Cdx | IndexDialect::Nsx | IndexDialect::Idx, _) => (key.key_len(), KeyEncoding::Binary),
             (IndexDialect::Mdx | IndexDialect::Ndx, _) => (key.key_len(), KeyEncoding::Dbase),
+            (IndexDialect::Adi, _) => (key.key_len(), KeyEncoding::Adi(AdiKey::of_type(key_type))),
         };
         let codec = KeyCodec {
             key_type,
@@ -117,7 +138,88 @@ impl OrderKeys {
             codec,
             capitals: None,
             long,
+            adi: None,
         })
+    }
+
+    /// The keys of a tag of an ADI, whose header says how long they are and what fills them up.
+    fn of_adi(tag: &Tag, fields: &[Field], settings: &KeySettings) -> Result<Self> {
+        if tag.is_full_text {
+            return Err(Error::expression(
+                1,
+                "an order of records",
+                "one of words (full-text search)",
+            ));
+        }
+        let mut keys = Self::compile_adi(tag.expression.clone(), tag.condition.clone(), fields, settings)?;
+        if keys.codec.len != tag.key_len {
+            let (expected, found) = (
+                format!("keys of {} bytes", tag.key_len),
+                format!("{} bytes", keys.codec.len),
+            );
+            return Err(Error::expression(1, expected, found));
+        }
+        if let (Some(adi), Some(trail)) = (&mut keys.adi, tag.trail) {
+            adi.trail = trail;
+        }
+        Ok(keys)
+    }
+
+    /// Compiles expressions that name fields by number.
+    fn compile_adi(
+        expression: String,
+        condition: Option<String>,
+        fields: &[Field],
+        settings: &KeySettings,
+    ) -> Result<Self> {
+        let (fields, environment) = (numbered_fields(fields), &settings.environment);
+        let parts = parts(&expression).into_iter();
+        let parts = parts
+            .map(|part| Part::compile(part, &fields, environment))
+            .collect::<Result<Vec<_>>>()?;
+        let Some(first) = parts.first() else {
+            return Err(Error::expression(1, "an expression", "none"));
+        };
+        let program = match &condition {
+            Some(condition) => {
+                let program = Program::compile_key(&told_by_isnull(condition), &fields, environment)?;
+                if program.type_of() != Type::Logical {
+                    let found = format!("one of type {}", program.type_of().letter());
+                    return Err(Error::expression(1, "a FOR expression of type L", found));
+                }
+                Some(program)
+            }
+            None => None,
+        };
+        Ok(Self {
+            key: first.program.clone(),
+            condition: program,
+            codec: KeyCodec {
+                len: parts.iter().map(|part| part.codec.len).sum(),
+                ..first.codec
+            },
+            capitals: None,
+            // Advantage sorts by bytes here.
+            is_sorted: true,
+            long: None,
+            adi: Some(Adi {
+                trail: Part::trail(&parts),
+                parts,
+                expression,
+                condition,
+            }),
+        })
+    }
+
+    /// How keys are written; of several parts the first.
+    pub(super) fn codec(&self) -> KeyCodec {
+        self.codec
+    }
+
+    /// Whether texts are stored in small letters, and compare so.
+    pub(crate) fn ignores_case(&self) -> bool {
+        let is_small = |part: &Part| part.small.is_some();
+        self.adi.as_ref().is_some_and(|adi| adi.parts.iter().any(is_small))
     }
 
     /// Refuses to write numbers of more digits than a double has into an MDX: dBASE would look for other keys.
@@ -162,8 +264,12 @@ impl OrderKeys {
 
     /// Whether a record has the key that it had, as far as its fields and its deletion flag tell.
     pub(crate) fn is_untouched(&self, fields: &[Field], before: &[u8], after: &[u8]) -> bool {
+        let parts = self
+            .adi
+            .iter()
+            .flat_map(|adi| adi.parts.iter().map(|part| &part.program));
         let programs = [Some(&self.key), self.condition.as_ref()];
-        let used = programs.into_iter().flatten().flat_map(Program::fields);
+        let used = programs.into_iter().flatten().chain(parts).flat_map(Program::fields);
         let used: Vec<&Field> = used.filter_map(|field| fields.get(field)).collect();
         // What says that a value is NULL, or how long a varying one is, stands elsewhere.
         let are_plain = used
@@ -243,6 +349,10 @@ impl OrderKeys {
     /// # Errors
     /// As [`OrderKeys::key`].
     pub(crate) fn put_key_or_null(&self, record: &dyn Record, keys: &mut Vec<u8>) -> Result<MadeKey> {
+        // What is deleted from an ADT is gone.
+        if self.adi.is_some() && record.is_deleted() {
+            return Ok(MadeKey::LeftOut);
+        }
         if let Some(condition) = &self.condition
             && !condition.matches(record)?
         {
@@ -259,6 +369,8 @@ impl OrderKeys {
         match self.put_key_or_null(record, keys)? {
             MadeKey::LeftOut => Ok(false),
             MadeKey::Value => Ok(true),
+            // Advantage takes NULL for a key as others are.
+            MadeKey::Null if self.adi.is_some() => Ok(true),
             MadeKey::Null => Err(Error::NullKey {
                 record: record.record_no(),
             }),
@@ -279,7 +391,10 @@ impl OrderKeys {
         match self.codec.encoding {
             KeyEncoding::Collated => return Err(Error::UnknownCollation),
             KeyEncoding::Bitmap => return Err(Error::NoKeys),
-            KeyEncoding::Binary | KeyEncoding::Text(_) | KeyEncoding::Dbase => {}
+            KeyEncoding::Binary | KeyEncoding::Text(_) | KeyEncoding::Dbase | KeyEncoding::Adi(_) => {}
+        }
+        if let Some(adi) = &self.adi {
+            return adi.put_key(record, keys);
         }
         let begin = keys.len();
         let value = self.key.evaluate_record(record)?;
@@ -335,13 +450,62 @@ impl OrderKeys {
 
     /// An order with keys of this type and length.
     pub(crate) fn of_order(&self, order: &OrderSpec, settings: &KeySettings) -> OrderSpec {
+        let order = match &self.adi {
+            Some(adi) => order.as_in_adi(&adi.expression, adi.condition.as_deref(), adi.trail),
+            None => order.clone(),
+        };
         order
-            .clone()
             .keys(self.key_type(), self.key_len())
             .nullable(self.codec.is_nullable)
             .decimals(self.decimals().unwrap_or_default())
             .collation(settings.collation.clone())
     }
+}
+
+impl Adi {
+    /// Puts the key of a record behind `keys`, part by part; NULL is zeros.
+    fn put_key(&self, record: &dyn Record, keys: &mut Vec<u8>) -> Result<MadeKey> {
+        let mut made = MadeKey::Null;
+        for part in &self.parts {
+            let begin = keys.len();
+            let value = part.program.evaluate_record(record)?;
+            let key = match (part.codec.encoding, &value) {
+                // A time of day has no day to count from.
+                (KeyEncoding::Adi(AdiKey::Time), Value::Timestamp(ms)) => Some(KeyValue::Timestamp(Some(*ms))),
+                (_, value) => key_value(value),
+            };
+            let fill = match key {
+                Some(value) => {
+                    part.codec.put(&value, keys)?;
+                    made = MadeKey::Value;
+                    b' '
+                }
+                None => 0,
+            };
+            keys.resize(begin + part.codec.len, fill);
+            if let (Some(small), Some(key)) = (&part.small, keys.get_mut(begin..)) {
+                for byte in key {
+                    *byte = small[usize::from(*byte)];
+                }
+            }
+        }
+        Ok(made)
+    }
+}
+
+/// A condition in which `= NULL` and `<> NULL` behind a field ask whether it is NULL, as Advantage has them.
+fn told_by_isnull(condition: &str) -> String {
+    let mut out = condition.to_owned();
+    for (operator, before) in [("<>", "!"), ("!=", "!"), ("#", "!"), ("==", ""), ("=", "")] {
+        let words: Vec<&str> = out.split_whitespace().collect();
+        if let [field, found, null] = words.as_slice()
+            && *found == operator
+            && null.trim_matches('.').eq_ignore_ascii_case("NULL")
+        {
+            out = format!("{before}ISNULL({field})");
+        }
+    }
+    out
 }
 
 /// Every number of so many digits is a double.

@@ -24,6 +24,7 @@
 //!
 //! What this module does not do: it changes no index in place, and takes no lock.
 
+mod adi_keys;
 mod build;
 mod build_options;
 mod check;
@@ -35,7 +36,8 @@ use std::sync::Arc;
 
 use crate::beside::belonging;
 use crate::error::{Error, Result};
-use crate::index::{Index, IndexOptions, Order, OrderSpec, Tag};
+use crate::header::Dialect;
+use crate::index::{Index, IndexDialect, IndexOptions, Order, OrderSpec, Tag};
 use crate::table::Table;
 
 pub(crate) use build::rebuild_index;
@@ -127,7 +129,10 @@ impl TableIndex {
     fn order_of(index: &Index, tag: &Tag, table: &Table, settings: &KeySettings) -> Result<TableOrder> {
         let named = |e| Error::order(index.path(), &tag.name, e);
         let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), settings).map_err(named)?;
-        let order = index.order(&tag.name, keys.key_type(), &settings.collation);
+        let order = match index.dialect() {
+            IndexDialect::Adi => index.order_with(&tag.name, keys.codec(), &settings.collation),
+            _ => index.order(&tag.name, keys.key_type(), &settings.collation),
+        };
         Ok(TableOrder::new(order.map_err(named)?, keys, Seen::default()))
     }
 
@@ -170,7 +175,7 @@ impl TableOrder {
 /// [`Error::Misuse`].
 pub(crate) fn allow_candidate(order: &OrderSpec, table: &Table) -> Result<()> {
     let dialect = table.header().dialect;
-    if order.is_candidate() && !dialect.has_candidate_indexes() {
+    if order.is_candidate() && !dialect.has_candidate_indexes() && dialect != Dialect::Adt {
         let name = order.name();
         return Err(Error::Misuse(format!(
             "index tag {name}: {dialect} tables have no candidate indexes"
@@ -179,11 +184,13 @@ pub(crate) fn allow_candidate(order: &OrderSpec, table: &Table) -> Result<()> {
     Ok(())
 }
 
-/// What the name of a table's production index ends in: `dcx` for a database container.
+/// What the name of a table's production index ends in: `dcx` for a database container, `adi` for an ADT.
 pub(crate) fn production_extension(table: &Path) -> &'static str {
-    match table.extension().is_some_and(|own| own.eq_ignore_ascii_case("dbc")) {
-        true => "dcx",
-        false => "cdx",
+    let is = |extension: &str| table.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension));
+    match (is("dbc"), is("adt")) {
+        (true, _) => "dcx",
+        (_, true) => "adi",
+        _ => "cdx",
     }
 }
 

@@ -7,7 +7,7 @@ use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 use crate::index::btree_packer::BTreePacker;
 use crate::index::cdx::Cdx;
-use crate::index::cdx_builder::{Packer, Place, name_bytes, order_header};
+use crate::index::cdx_builder::{Packer, Place, Shape, name_bytes, order_header};
 use crate::index::key_sorter::KeySorter;
 use crate::index::nsx::{self, Nsx};
 use crate::index::order_spec::OrderSpec;
@@ -34,23 +34,25 @@ impl IndexEditor {
             return Err(order.refuse("is there already"));
         }
         let codec = order.codec(self.dialect)?;
-        let bytes = KeyBytes::plain(order.key_len, codec.trail());
+        let bytes = KeyBytes::plain(order.key_len, order.trail_of(codec));
         let (page_len, unit) = (self.store.format.page_len() as u64, self.store.format.page_unit());
         let base = self.store.offset(self.store.end());
         let at = usize::try_from(base).map_err(|_| order.refuse("does not fit into the file"))?;
         let (root, mut new, entry) = match self.dialect {
-            IndexDialect::Cdx => {
-                let entry = name_bytes(order, codepage)?;
+            IndexDialect::Cdx | IndexDialect::Adi => {
                 let place = Place {
                     base: at,
                     page_len: self.store.format.page_len(),
                     unit: usize::try_from(unit).unwrap_or(usize::MAX),
                 };
-                let most = cdx::key_len_max(place.page_len);
+                let is_adi = self.dialect == IndexDialect::Adi;
+                let shape = Shape { place, is_adi };
+                let entry = name_bytes(order, codepage, shape)?;
+                let most = shape.key_len_max();
                 if bytes.len > most {
                     return Err(order.refuse(&format!("keys of {} bytes, not 1 to {most}", bytes.len)));
                 }
-                let mut new = order_header(order, codepage, place.page_len)?;
+                let mut new = order_header(order, codepage, shape)?;
                 let mut packer = Packer::at(place, &mut new, None, bytes.len, bytes.trail, record_count);
                 keys.finish(|key, recno| {
                     packer.add(key, recno);
@@ -77,7 +79,7 @@ impl IndexEditor {
         let pages =
             u32::try_from(new.len() as u64 / page_len).map_err(|_| order.refuse("does not fit into the file"))?;
         let free = match self.dialect {
-            IndexDialect::Cdx => self.store.allocate_run(pages)?,
+            IndexDialect::Cdx | IndexDialect::Adi => self.store.allocate_run(pages)?,
             _ => None,
         };
         match free {
@@ -153,7 +155,7 @@ impl IndexEditor {
         tree.free_all(&mut self.store)?;
         let page_len = self.store.format.page_len() as u64;
         let header_len = match self.dialect {
-            IndexDialect::Cdx => cdx::HEADER_LEN as u64,
+            IndexDialect::Cdx | IndexDialect::Adi => cdx::HEADER_LEN as u64,
             _ => page_len,
         };
         for page in 0..header_len.div_ceil(page_len) {

@@ -49,6 +49,7 @@ fn describe_with(mut options: IndexOptions, path: &Path, args: &TableArgs) -> an
             IndexDialect::Mdx => "mdx",
             IndexDialect::Ndx => "ndx",
             IndexDialect::Idx => "idx",
+            IndexDialect::Adi => "adi",
             _ => "cdx",
         },
         bytes: std::fs::metadata(path)?.len(),
