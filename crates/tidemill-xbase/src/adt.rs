@@ -10,15 +10,18 @@
 //!
 //! Not here: values, which `column` decodes by the kinds that the fields get here; memos, which `memo` reads.
 
+mod counters;
 mod field_type;
 mod free_list;
+pub(crate) mod layout;
 
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
-use crate::field::{Faults, Field, FieldKind};
+use crate::field::{Autoincrement, Faults, Field, FieldKind};
 use crate::header::{Dialect, Header, u16_at, u32_at};
 use crate::source::Source;
 
+pub(crate) use counters::Counters;
 pub use field_type::AdtType;
 pub(crate) use free_list::FreeList;
 
@@ -29,7 +32,7 @@ pub struct AdtHeader {
     /// The value that the next record gets in autoincrement fields, offset 80; 0 where no record was ever counted.
     pub next_autoincrement: u32,
     /// The last row version that was given, offset 360.
-    pub row_version: u32,
+    pub row_version: u64,
     /// The number of the first record of the list of free ones, counted from 1, offset 40; 0 for none.
     pub first_free: u32,
     /// How many records are in that list, offset 48.
@@ -48,6 +51,9 @@ const DICTIONARY_MAGIC: &[u8] = b"ADS Data Dictionary\0";
 
 pub(crate) const HEADER_LEN: u32 = 400;
 pub(crate) const DESCRIPTOR_LEN: u32 = 200;
+/// The flag of a record that is not deleted, and of one that is.
+pub(crate) const LIVE: u8 = 0x04;
+pub(crate) const DELETED: u8 = 0x05;
 /// The deletion flag and the link of the list of free records.
 pub(crate) const RECORD_PROLOGUE: usize = 5;
 /// The longest record of the format.
@@ -70,7 +76,9 @@ const DICTIONARY_LEN: usize = 260;
 pub(crate) const FIELD_COUNT_AT: usize = 358;
 pub(crate) const ROW_VERSION_AT: u64 = 360;
 
-/// The bit of the flags that a table of a dictionary has.
+/// Bits of the flags.
+const FLAG_MEMO: u16 = 0x01;
+const FLAG_AUTOINCREMENT: u16 = 0x02;
 const FLAG_IN_DICTIONARY: u16 = 0x10;
 
 /// Whether the first byte of a record is one that Advantage writes: bit 2 alone or nothing, and bit 0 for a deleted record. Bit 1 was
@@ -125,7 +133,7 @@ fn header(bytes: &[u8]) -> Option<Header> {
         encrypted: !in_dictionary && !is_dictionary && digest.iter().any(|byte| *byte != 0),
         adt: Some(Box::new(AdtHeader {
             next_autoincrement: number(AUTOINCREMENT_AT)?,
-            row_version: number(ROW_VERSION_AT)?,
+            row_version: u64_at(bytes, ROW_VERSION_AT as usize)?,
             first_free: number(FIRST_FREE_AT)?,
             free_count: number(FREE_COUNT_AT)?,
             in_dictionary,
@@ -134,6 +142,10 @@ fn header(bytes: &[u8]) -> Option<Header> {
         })),
         ..Header::blank(Dialect::Adt)
     })
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
 /// As [`Header::of_beginning`], of bytes that [begin](begins) as an ADT, of which 40 are enough.
@@ -180,6 +192,7 @@ pub(crate) fn read_fields(faults: &Faults<'_>, header: &Header, codepage: CodePa
     let len = usize::try_from(count * each).unwrap_or_default();
     let mut window = Vec::new();
     let bytes = source.read("field descriptors", begin, len, &mut window)?;
+    let next = header.adt.as_ref().map_or(0, |adt| adt.next_autoincrement);
     let mut fields = Vec::new();
     let mut place = RECORD_PROLOGUE;
     for (offset, bytes) in (begin..).step_by(each as usize).zip(bytes.chunks_exact(each as usize)) {
@@ -197,7 +210,7 @@ pub(crate) fn read_fields(faults: &Faults<'_>, header: &Header, codepage: CodePa
             let expected = format!("at most the record length, {}", header.record_len);
             faults.report(offset + 135, 2, &what, expected, place.to_string())?;
         }
-        match descriptor.field(name, offset) {
+        match descriptor.field(name, offset, next) {
             Ok(field) => fields.push(field),
             Err(Refused::Corrupt(expected, field)) => {
                 let found = format!("type {} of {} bytes", descriptor.code, descriptor.width);
@@ -253,7 +266,8 @@ impl<'a> Descriptor<'a> {
         })
     }
 
-    fn field(&self, name: String, descriptor_at: u64) -> Result<Field, Refused> {
+    /// The field; `next` is what the table's counter gives next.
+    fn field(&self, name: String, descriptor_at: u64, next: u32) -> Result<Field, Refused> {
         let opaque = Field {
             name,
             short_name: String::new(),
@@ -281,7 +295,7 @@ impl<'a> Descriptor<'a> {
         if let Err(expected) = adt_type.check_width(self.width, self.decimals) {
             return Err(Refused::Corrupt(expected, Box::new(opaque)));
         }
-        let kind = adt_type.kind();
+        let (kind, counts) = (adt_type.kind(), adt_type == AdtType::AutoIncrement);
         Ok(Field {
             kind,
             letter: adt_type.letter(),
@@ -292,7 +306,7 @@ impl<'a> Descriptor<'a> {
             },
             nullable: adt_type.null_cell().is_some(),
             binary: adt_type.is_binary(),
-            autoincrement: None,
+            autoincrement: counts.then_some(Autoincrement { next, step: 1 }),
             adt_type: Some(adt_type),
             null_cell: adt_type.null_cell(),
             ..opaque

@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::adt;
 use crate::beside::belonging;
 use crate::container::{BACKLINK, NewContainer};
 use crate::cpg_file::CPG_LIMIT;
@@ -100,7 +101,9 @@ impl Table {
         let (begin, len) = (header.len() as u64, u64::from(records) * self.stride() as u64);
         file.write(0, &header)?;
         copy_bytes(&self.source, self.record_offset(0), len, &file, begin)?;
-        file.write(begin + len, &[0x1A])?;
+        if self.header().dialect != Dialect::Adt {
+            file.write(begin + len, &[0x1A])?;
+        }
         file.sync()?;
         if let Some(container) = &container {
             made.files.extend(container.files());
@@ -143,6 +146,14 @@ impl Table {
         };
         if dialect == Dialect::Dbase2 {
             put(1, &u16::try_from(records).unwrap_or(u16::MAX).to_le_bytes());
+            return Ok(header);
+        }
+        if dialect == Dialect::Adt {
+            put(adt::RECORD_COUNT_AT as usize, &records.to_le_bytes());
+            if records == 0 {
+                put(adt::FIRST_FREE_AT as usize, &[0; 4]);
+                put(adt::FREE_COUNT_AT as usize, &[0; 4]);
+            }
             return Ok(header);
         }
         put(4, &records.to_le_bytes());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field as ArrowField, Schema};
 
+use crate::adt::AdtType;
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 #[non_exhaustive]
 pub struct FieldSpec {
     /// The name: 1 to 10 bytes in the table's code page, or 128 in tables with
-    /// [long names](crate::CreateOptions::long_names).
+    /// [long names](crate::CreateOptions::long_names) and in an ADT.
     pub name: String,
     /// The type letter: C N F L D M I B Y T @ = V Q G P or W.
     pub letter: char,
@@ -27,6 +28,19 @@ pub struct FieldSpec {
     pub binary: bool,
     /// Whether records that are appended get 1, 2 and so on in the field, which is of type I or +.
     pub autoincrement: bool,
+    /// What the field is in an ADT; `None` for what holds the same as the letter's type does.
+    pub in_adt: Option<InAdt>,
+}
+
+/// A field of an ADT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InAdt {
+    /// The type.
+    pub adt_type: AdtType,
+    /// The width in bytes. Ignored where the type decides it.
+    pub width: u16,
+    /// The digits after the decimal point, for Numeric, Double and CurDouble.
+    pub decimals: u8,
 }
 
 impl FieldSpec {
@@ -40,6 +54,20 @@ impl FieldSpec {
             nullable: false,
             binary: false,
             autoincrement: false,
+            in_adt: None,
+        }
+    }
+
+    /// A field of an ADT. The width is that in bytes, where the type leaves it open.
+    pub fn of_adt(name: impl Into<String>, adt_type: AdtType, width: u16, decimals: u8) -> Self {
+        let width = adt_type.fixed_width().unwrap_or(width);
+        Self {
+            in_adt: Some(InAdt {
+                adt_type,
+                width,
+                decimals,
+            }),
+            ..Self::new(name, adt_type.letter(), width, decimals)
         }
     }
 
@@ -86,6 +114,7 @@ impl FieldSpec {
         let name = short_names([field.name().as_str()], CodePage::Cp1252).concat();
         let mut spec = Self::new(name, letter, width, decimals).nullable(field.is_nullable());
         spec.binary = matches!(letter, 'C' | 'M') && is_binary(field.data_type());
+        spec.in_adt = remembered_adt(field);
         Ok(spec)
     }
 
@@ -220,6 +249,18 @@ fn remembered(field: &ArrowField) -> Option<(char, u16, u8)> {
         _ => false,
     };
     suits.then_some((letter, width, decimals))
+}
+
+/// The type that reading an ADT left in the metadata, when it still suits the column.
+fn remembered_adt(field: &ArrowField) -> Option<InAdt> {
+    let get = |key: &str| field.metadata().get(key);
+    let in_adt = InAdt {
+        adt_type: AdtType::from_name(get("xbase.adt")?)?,
+        width: get("xbase.width")?.parse().ok()?,
+        decimals: get("xbase.decimals")?.parse().ok()?,
+    };
+    let own = in_adt.adt_type.kind().data_type(in_adt.width.into(), in_adt.decimals);
+    (own == *field.data_type()).then_some(in_adt)
 }
 
 fn shape(data_type: &DataType) -> Option<(char, u16, u8)> {

@@ -45,6 +45,9 @@
 //! | `V` 3 | packed date (SIx, Harbour) | Date32 | 0 |
 //! | `V` 6 and more | any type (SIx, Harbour) | Utf8, as text | never |
 //!
+//! The fields of an ADT have the types of the DBF fields that hold the same, and are null by what they hold
+//! ([`AdtType`]); AutoIncrement and RowVersion are Int64, NChar and NMemo Utf8.
+//!
 //! Whatever the table says, a NULL bit of Visual FoxPro is null, and so is what cannot be read while recovering. In
 //! dBASE 7 tables `I`, `+` and `O` of all zero bytes are blank, thus null.
 //!
@@ -145,7 +148,7 @@ pub use error::{
     UnknownOutcome,
 };
 pub use field::{Autoincrement, Field, FieldKind};
-pub use field_spec::{FieldSpec, fits_header, short_names};
+pub use field_spec::{FieldSpec, InAdt, fits_header, short_names};
 pub use header::{CivilDate, Dialect, Header};
 pub use lock::{
     CommitGate, IndexLock, LockHolder, LockKind, LockRange, LockRefused, LockScheme, LockSubject, TableLocks,

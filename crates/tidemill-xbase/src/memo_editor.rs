@@ -10,6 +10,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::adm;
 use crate::error::{Error, Result};
 use crate::header::u32_at;
 use crate::lock::{LockKind, LockScheme, LockSubject};
@@ -233,15 +234,24 @@ impl MemoEditor {
 
     /// The header of a file without values, with no list of free blocks.
     fn empty_header(&self) -> Result<Vec<u8>> {
-        let mut header = vec![0; usize::try_from(self.file.len()?.min(HEADER)).unwrap_or_default()];
+        let values_at = match self.dialect {
+            MemoDialect::Adm => adm::DATA_AT,
+            _ => HEADER,
+        };
+        let mut header = vec![0; usize::try_from(self.file.len()?.min(values_at)).unwrap_or_default()];
         self.file.read("memo header", 0, &mut header)?;
-        let header_len = HEADER.div_ceil(self.block_size) * self.block_size;
+        let header_len = values_at.div_ceil(self.block_size) * self.block_size;
         header.resize(usize::try_from(header_len).unwrap_or(header.len()), 0);
         let first = u32::try_from(header_len / self.block_size).unwrap_or(1);
         if let Some(slot) = header.get_mut(..4) {
             slot.copy_from_slice(&self.number(first));
         }
-        if let (MemoDialect::FptSix, Some(free)) = (self.dialect, header.get_mut(18..)) {
+        let lists_at = match self.dialect {
+            MemoDialect::FptSix => 18,
+            MemoDialect::Adm => 8,
+            _ => header.len(),
+        };
+        if let Some(free) = header.get_mut(lists_at..) {
             free.fill(0);
         }
         Ok(header)

@@ -229,7 +229,7 @@ pub(crate) fn block_size(dialect: MemoDialect) -> u64 {
 }
 
 /// The header of FlexFile has a second half (`FPTHEADER` in `include/hbrddfpt.h` of Harbour).
-pub(crate) fn header_len(dialect: MemoDialect) -> u64 {
+fn header_len(dialect: MemoDialect) -> u64 {
     match dialect {
         MemoDialect::FptFlex => 1024,
         MemoDialect::Adm => adm::DATA_AT,

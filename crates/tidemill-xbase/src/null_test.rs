@@ -58,7 +58,6 @@ impl NullTest {
     }
 }
 
-#[cfg(test)]
 impl NullCell {
     /// Lets a cell say that its field is NULL.
     pub(crate) fn put(self, cell: &mut [u8]) {

@@ -19,6 +19,8 @@ use crate::transaction::{self, Disk, Replacement, Step, TheDisk};
 /// What lies beside a table under its name and belongs to it. Index files that the program names itself, such as those of
 /// Clipper, do not: nobody knows whose they are.
 const COMPANIONS: [&str; 6] = ["fpt", "dbt", "smt", "cdx", "mdx", "cpg"];
+/// What lies beside an ADT, and beside no other table.
+const OF_ADT: [&str; 3] = ["adm", "adi", "cpg"];
 /// Those of a database container, which may be those of other tables too.
 const CONTAINER: [&str; 3] = ["dbc", "dct", "dcx"];
 /// What lies beside a container, when that is the table that is meant.
@@ -82,7 +84,8 @@ impl TableSet {
     /// [`Error::Io`] for a link that leads nowhere.
     pub fn home(table: &Path) -> Result<PathBuf> {
         let real = regular_file::behind_link(table)?;
-        if real != table && beside(&real, &COMPANIONS).is_err() && beside(table, &COMPANIONS).is_ok() {
+        let companions = if is_adt(table) { &OF_ADT[..] } else { &COMPANIONS };
+        if real != table && beside(&real, companions).is_err() && beside(table, companions).is_ok() {
             return Ok(table.to_owned());
         }
         Ok(real)
@@ -109,6 +112,7 @@ impl TableSet {
         let own = self.table.file_name().unwrap_or_default();
         let extensions = match self.is_container() {
             true => OF_CONTAINER.to_vec(),
+            false if is_adt(&self.table) => OF_ADT.to_vec(),
             false if self.has_own_container(&names) => [&COMPANIONS[..], &CONTAINER[..]].concat(),
             false => COMPANIONS.to_vec(),
         };
@@ -303,7 +307,11 @@ fn is_table_of(path: &Path, stem: &OsStr) -> bool {
     path.file_stem() == Some(stem)
         && path
             .extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case("dbf"))
+            .is_some_and(|extension| ["dbf", "adt"].iter().any(|own| extension.eq_ignore_ascii_case(own)))
+}
+
+fn is_adt(table: &Path) -> bool {
+    table.extension().is_some_and(|own| own.eq_ignore_ascii_case("adt"))
 }
 
 fn lower(name: &OsStr) -> String {

@@ -11,17 +11,20 @@ use std::time::Duration;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 
+use crate::adt::layout::NewField;
+use crate::adt::{self, AdtType, Counters};
 use crate::array_values::{ArrayValues, Cells};
 use crate::codepage::CodePage;
 use crate::container::NewContainer;
 use crate::conversion::{convert, shown};
 use crate::error::{BadValue, Error, Result};
 use crate::field::FieldKind;
-use crate::field_spec::{FieldSpec, short_names};
+use crate::field_spec::{FieldSpec, InAdt, short_names};
 use crate::header::{CivilDate, Dialect};
 use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::memo::MemoDialect;
 use crate::memo_writer::{MemoWriter, block_size};
+use crate::null_test::NullTest;
 use crate::regular_file;
 use crate::table::{OpenOptions, Table};
 use crate::table_set::{Existing, TableSet};
@@ -32,7 +35,8 @@ use crate::value::{Format, Value};
 pub struct CreateOptions {
     /// How text is written. The header's language byte names it; where there is no byte for it, a `.cpg` file does.
     pub codepage: CodePage,
-    /// [`Dialect::Dbase3`], [`Dialect::Dbase4`], [`Dialect::FoxPro2`], [`Dialect::VisualFoxPro`] or [`Dialect::Six`].
+    /// [`Dialect::Dbase3`], [`Dialect::Dbase4`], [`Dialect::FoxPro2`], [`Dialect::VisualFoxPro`], [`Dialect::Six`], or
+    /// [`Dialect::Adt`], whose names have 128 bytes.
     pub format: Dialect,
     /// How memos are kept; `None` is the format's own way: DBT for dBASE, SMT for SIx, FPT for the others. FoxPro 2 tables
     /// can also have FPT files of SIx or FlexFile.
@@ -79,6 +83,11 @@ impl CreateOptions {
         }
     }
 
+    /// Whether a `.cpg` file names the code page: no byte of an ADT does, and it is otherwise taken for that of Windows.
+    fn names_page_beside(&self) -> bool {
+        self.format == Dialect::Adt && self.codepage != CodePage::Cp1252
+    }
+
     /// The container of a new table at this path, where it is to have one.
     ///
     /// # Errors
@@ -108,6 +117,8 @@ pub struct TableWriter {
     null_flags: Option<usize>,
     records: u32,
     buffer: Vec<u8>,
+    /// What an ADT counts; `None` of others.
+    adt: Option<Counters>,
 }
 
 /// A field with its place in the record.
@@ -123,6 +134,8 @@ pub(crate) struct Column {
     null_bit: Option<usize>,
     varlength_bit: Option<usize>,
     counts: bool,
+    /// The type in an ADT.
+    adt_type: Option<AdtType>,
 }
 
 impl TableWriter {
@@ -169,7 +182,7 @@ impl TableWriter {
         } else {
             None
         };
-        if options.codepage.language_byte().is_none() {
+        if options.codepage.language_byte().is_none() || options.names_page_beside() {
             let cpg = path.with_extension("cpg");
             let written = regular_file::create(&cpg)?.write_all(options.codepage.name().as_bytes());
             written.map_err(|e| Error::io(&cpg, "write", e))?;
@@ -192,6 +205,7 @@ impl TableWriter {
             null_flags: layout.null_flags,
             records: 0,
             buffer: Vec::new(),
+            adt: (options.format == Dialect::Adt).then(Counters::default),
         })
     }
 
@@ -223,7 +237,9 @@ impl TableWriter {
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
         buffer.resize(rows * self.stride, b' ');
-        if let Some(deleted) = deleted {
+        if let Some(adt) = &mut self.adt {
+            adt.begin(self.records, buffer.chunks_exact_mut(self.stride), deleted);
+        } else if let Some(deleted) = deleted {
             for (i, record) in buffer.chunks_exact_mut(self.stride).enumerate() {
                 if let (true, Some(flag)) = (deleted.is_valid(i) && deleted.value(i), record.first_mut()) {
                     *flag = b'*';
@@ -260,9 +276,19 @@ impl TableWriter {
             memo.finish()?;
         }
         let io = |e| Error::io(&self.path, "write", e);
-        self.file.write_all(&[0x1A]).map_err(io)?;
-        self.file.seek(SeekFrom::Start(4)).map_err(io)?;
-        self.file.write_all(&self.records.to_le_bytes()).map_err(io)?;
+        match &self.adt {
+            Some(adt) => {
+                for (at, number) in adt.written(self.records) {
+                    self.file.seek(SeekFrom::Start(at)).map_err(io)?;
+                    self.file.write_all(&number).map_err(io)?;
+                }
+            }
+            None => {
+                self.file.write_all(&[0x1A]).map_err(io)?;
+                self.file.seek(SeekFrom::Start(4)).map_err(io)?;
+                self.file.write_all(&self.records.to_le_bytes()).map_err(io)?;
+            }
+        }
         self.file.flush().map_err(io)?;
         self.file
             .get_ref()
@@ -301,7 +327,37 @@ impl TableWriter {
             Ok(())
         });
         self.memo = memo;
-        filled
+        filled?;
+        self.look_at_adt(column, &values, buffer)
+    }
+
+    /// Lets an ADT count the values of a column that it counts, and refuses those that would be NULL.
+    fn look_at_adt(&mut self, column: &Column, values: &ArrayValues<'_>, buffer: &mut [u8]) -> Result<()> {
+        let (Some(adt_type), Some(adt)) = (column.adt_type, &mut self.adt) else {
+            return Ok(());
+        };
+        let cells = column.offset..column.offset + column.width;
+        if adt_type.is_automatic() {
+            for record in buffer.chunks_exact_mut(self.stride) {
+                adt.count(adt_type, record.get_mut(cells.clone()).unwrap_or_default());
+            }
+            return Ok(());
+        }
+        let Some(null) = adt_type.null_cell() else {
+            return Ok(());
+        };
+        let null = NullTest::of_cell(null, column.offset, column.width);
+        for (i, record) in buffer.chunks_exact(self.stride).enumerate() {
+            let is_value = |value: Value<'_>| {
+                let is_blank = matches!(value, Value::Text(text) if text.trim().is_empty());
+                value != Value::Null && !(is_blank || column.kind.uses_memo())
+            };
+            if null.is_null(record) && is_value(values.get(i)) {
+                let expected = format!("another value: this one is NULL in a field of type {adt_type}");
+                return Err(self.bad(column, i, expected, shown(values.get(i))));
+            }
+        }
+        Ok(())
     }
 
     fn format(&self, column: &Column) -> Format {
@@ -314,6 +370,15 @@ impl TableWriter {
     }
 
     fn fill_null(&self, column: &Column, i: usize, record: &mut [u8]) -> Result<()> {
+        if let Some(adt_type) = column.adt_type {
+            let cell = record.get_mut(column.offset..column.offset + column.width);
+            // What is never NULL is counted when the column is filled.
+            match adt_type.null_cell() {
+                Some(null) => null.put(cell.unwrap_or_default()),
+                None => cell.unwrap_or_default().fill(0),
+            }
+            return Ok(());
+        }
         let format = self.format(column);
         if format.blank_is_zero() && column.null_bit.is_none() {
             let expected = "a value (this type has no blank; a nullable field of a Visual FoxPro table keeps null)";
@@ -377,7 +442,8 @@ fn put_memo(
 /// # Errors
 /// [`Error::Misuse`] for a size that the format does not have.
 fn memo_block_size(options: &CreateOptions, dialect: MemoDialect) -> Result<u64> {
-    let is_fixed = matches!(dialect, MemoDialect::Dbt3 | MemoDialect::Dbt4 | MemoDialect::Smt);
+    let is_fixed = matches!(dialect, MemoDialect::Dbt3 | MemoDialect::Dbt4 | MemoDialect::Smt)
+        || dialect == MemoDialect::Adm && !options.memo_block_size.is_none_or(|size| (8..=32_768).contains(&size));
     match options.memo_block_size {
         None => Ok(block_size(dialect)),
         Some(size) if is_fixed || size == 0 => Err(Error::Misuse(format!(
@@ -396,6 +462,7 @@ pub(crate) fn memo_dialect(options: &CreateOptions) -> Result<MemoDialect> {
         Dialect::Dbase3 => MemoDialect::Dbt3,
         Dialect::Dbase4 => MemoDialect::Dbt4,
         Dialect::Six => MemoDialect::Smt,
+        Dialect::Adt => MemoDialect::Adm,
         _ => MemoDialect::Fpt,
     };
     match (options.memo, options.format) {
@@ -413,10 +480,14 @@ pub(crate) struct Layout {
     stride: usize,
     null_flags: Option<usize>,
     null_flags_len: usize,
+    is_adt: bool,
 }
 
 impl Layout {
     pub(crate) fn new(fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
+        if options.format == Dialect::Adt {
+            return Self::of_adt(fields, options);
+        }
         let vfp = match options.format {
             Dialect::VisualFoxPro => true,
             Dialect::Dbase3 | Dialect::Dbase4 | Dialect::FoxPro2 | Dialect::Six => false,
@@ -466,6 +537,27 @@ impl Layout {
             stride,
             null_flags,
             null_flags_len,
+            is_adt: false,
+        })
+    }
+
+    fn of_adt(fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
+        let names = adt::layout::names(fields, options.codepage)?;
+        let mut columns = Vec::with_capacity(fields.len());
+        let mut offset = adt::RECORD_PROLOGUE;
+        for spec in fields {
+            let column = Column::of_adt(spec, adt::layout::field_of(spec)?, offset);
+            offset += column.width;
+            columns.push(column);
+        }
+        adt::layout::check_len(columns.len(), offset)?;
+        Ok(Self {
+            columns,
+            names,
+            stride: offset,
+            null_flags: None,
+            null_flags_len: 0,
+            is_adt: true,
         })
     }
 
@@ -474,6 +566,16 @@ impl Layout {
     }
 
     pub(crate) fn header(&self, options: &CreateOptions) -> Result<Vec<u8>> {
+        if self.is_adt {
+            let columns = self.columns.iter().zip(&self.names);
+            return Ok(adt::layout::header(columns.map(|(column, name)| NewField {
+                name,
+                adt_type: column.adt_type.unwrap_or(AdtType::Character),
+                offset: column.offset,
+                width: column.width,
+                decimals: column.decimals,
+            })));
+        }
         let vfp = options.format == Dialect::VisualFoxPro;
         let varies = |c: &Column| matches!(c.letter, 'V' | 'Q' | 'W');
         let version = match (options.format, self.has_memos()) {
@@ -631,8 +733,26 @@ impl Column {
             null_bit: None,
             varlength_bit: None,
             counts: spec.autoincrement,
+            adt_type: None,
         };
         Ok(column)
+    }
+
+    fn of_adt(spec: &FieldSpec, field: InAdt, offset: usize) -> Self {
+        let adt_type = field.adt_type;
+        Self {
+            name: spec.name.clone(),
+            letter: adt_type.letter(),
+            kind: adt_type.kind(),
+            width: usize::from(field.width),
+            decimals: field.decimals,
+            offset,
+            flags: 0,
+            null_bit: None,
+            varlength_bit: None,
+            counts: adt_type == AdtType::AutoIncrement,
+            adt_type: Some(adt_type),
+        }
     }
 }
 
@@ -647,7 +767,7 @@ fn remove_companions(table: &Path, needs_memo: bool, container: Option<&NewConta
     let had_memos = old.is_ok_and(|old| old.fields().iter().any(|field| field.kind.uses_memo()));
     let is_memo = |path: &Path| {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        ["fpt", "dbt", "smt"].iter().any(|memo| extension == *memo)
+        ["fpt", "dbt", "smt", "adm"].iter().any(|memo| extension == *memo)
     };
     let files = TableSet::of(table).files()?;
     let (memos, others): (Vec<_>, Vec<_>) = files

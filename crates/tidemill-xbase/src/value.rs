@@ -227,7 +227,7 @@ impl Format {
         match self.kind {
             FieldKind::Character | FieldKind::CharacterBinary | FieldKind::Logical => b' ',
             FieldKind::Numeric | FieldKind::Float | FieldKind::NumericDouble | FieldKind::Date => b' ',
-            FieldKind::Memo | FieldKind::MemoBinary if self.width != 4 => b' ',
+            FieldKind::Memo | FieldKind::MemoBinary if !matches!(self.width, 4 | ADT_MEMO) => b' ',
             _ => 0,
         }
     }
@@ -364,6 +364,9 @@ impl Format {
         }
     }
 }
+
+/// The width of a memo in an ADT, whose pointer is binary.
+const ADT_MEMO: usize = 9;
 
 /// Those that doubles hold exactly, and whose product with a small number is exact to far below its last decimal.
 const POWERS_OF_TEN: [f64; 16] = [

@@ -141,14 +141,18 @@ pub(crate) fn file_sink(
         Format::Xbase => {
             let mut create = CreateOptions::new(CivilDate::today());
             create.codepage = options.codepage;
-            create.format = options.dialect;
+            // The name says that the table is one of Advantage's own, whose fields have whole names.
+            let is_adt = path
+                .extension()
+                .is_some_and(|extension| extension.eq_ignore_ascii_case("adt"));
+            create.format = if is_adt { Dialect::Adt } else { options.dialect };
             let (columns, mark) = without_mark(schema);
-            let keeps_names = options.keeps_names && options.dialect == Dialect::VisualFoxPro;
+            let keeps_names = is_adt || options.keeps_names && options.dialect == Dialect::VisualFoxPro;
             let fields = match keeps_names {
                 true => FieldSpec::from_schema_with_long_names(&columns)?,
                 false => FieldSpec::from_schema(&columns)?,
             };
-            create.long_names = keeps_names && !fields.iter().all(|field| fits_header(&field.name));
+            create.long_names = !is_adt && keeps_names && !fields.iter().all(|field| fits_header(&field.name));
             let writer = TableWriter::create(path, &fields, &create)?;
             return Ok(Box::new(XbaseSink { writer, mark }));
         }

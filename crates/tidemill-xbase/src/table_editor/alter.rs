@@ -16,8 +16,9 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 
+use super::counters::counter_at;
 use super::files::{open_file, record_file};
-use super::record::{END_OF_FILE, counter_at};
+use super::record::END_OF_FILE;
 use super::{OpenMode, TableEditor};
 use crate::alteration::{Alteration, AlteredColumn};
 use crate::array_values::ArrayValues;
@@ -401,7 +402,7 @@ impl Structure {
                 what: what.to_owned(),
             })
         };
-        if matches!(dialect, Dialect::Dbase2 | Dialect::Dbase7) {
+        if matches!(dialect, Dialect::Dbase2 | Dialect::Dbase7 | Dialect::Adt) {
             return refuse(&format!("the structure of {dialect} tables is read and not altered"));
         }
         let null_flags = table.fields.null_flags.map_or(0, |(_, width)| width);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow_array::RecordBatch;
 
 use super::TableEditor;
-use super::record::counts;
+use super::counters::counts;
 use crate::array_values::ArrayValues;
 use crate::conversion::{Converted, convert, shown};
 use crate::error::Result;

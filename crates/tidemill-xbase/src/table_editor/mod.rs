@@ -21,7 +21,9 @@
 mod alter;
 mod batch;
 mod changes;
+mod counters;
 mod files;
+mod free_records;
 mod memory;
 mod options;
 mod orders;
@@ -37,6 +39,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use crate::adt;
 use crate::codepage::CodePage;
 use crate::error::{BadValue, Error, Result};
 use crate::field::{Field, Fields};
@@ -145,11 +148,6 @@ impl TableEditor {
         let table = Table::of_open(path, Arc::clone(&handle), &options.open)?;
         if table.is_compressed() {
             let what = "a compressed table of DATASUS is only read; copy it to a table to change that";
-            let (path, what) = (path.to_owned(), what.to_owned());
-            return Err(Error::Unsupported { path, what });
-        }
-        if table.header().dialect == Dialect::Adt {
-            let what = "ADT tables are only read; copy it to a DBF to change that";
             let (path, what) = (path.to_owned(), what.to_owned());
             return Err(Error::Unsupported { path, what });
         }
@@ -512,6 +510,12 @@ impl TableEditor {
     fn write_header(&mut self) -> Result<()> {
         if self.options.mode != OpenMode::Exclusive {
             self.grow(self.count_in_file()?.max(self.record_count()));
+        }
+        if self.is_adt() {
+            self.file
+                .write(adt::RECORD_COUNT_AT, &self.record_count().to_le_bytes())?;
+            self.header_stale = false;
+            return Ok(());
         }
         let CivilDate { year, month, day } = self.options.today;
         let year = u8::try_from(year.saturating_sub(1900)).unwrap_or_default();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::files::record_file;
+use crate::adt;
 use crate::draft::Draft;
 use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
@@ -153,7 +154,10 @@ impl TableEditor {
         }
         let end = u64::from(self.header.header_len);
         self.file.set_len(end)?;
-        self.file.write(end, &[0x1A])?;
+        match self.is_adt() {
+            true => Self::forget_free(&self.file, true)?,
+            false => self.file.write(end, &[0x1A])?,
+        }
         if let Some(memo) = &self.memo {
             memo.zap()?;
         }
@@ -178,7 +182,7 @@ impl TableEditor {
                 self.options.build.tell(Progress { keys, total })?;
             }
             let mut bytes = self.record_bytes(record)?;
-            if bytes.first() == Some(&b'*') {
+            if self.header.dialect.is_deleted(&bytes) {
                 continue;
             }
             if let (Some(from), Some(to)) = (&self.memo, memos) {
@@ -195,10 +199,15 @@ impl TableEditor {
                 out.clear();
             }
         }
-        out.push(0x1A);
+        if !self.is_adt() {
+            out.push(0x1A);
+        }
         to.write(at, &out)?;
         // The day stays that of the last flush, which was just now; dBASE II counts elsewhere.
-        if self.header.dialect == Dialect::Dbase2 {
+        if self.is_adt() {
+            to.write(adt::RECORD_COUNT_AT, &kept.to_le_bytes())?;
+            Self::forget_free(to, keeps == Keeps::Nothing)?;
+        } else if self.header.dialect == Dialect::Dbase2 {
             let count = u16::try_from(kept).unwrap_or(u16::MAX);
             to.write(1, &count.to_le_bytes())?;
         } else {

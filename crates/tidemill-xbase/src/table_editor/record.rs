@@ -1,11 +1,12 @@
 //! One record: appended blank, its fields replaced, marked as deleted and recalled.
 
+use super::counters::counts;
 use super::{OpenMode, TableEditor};
+use crate::adt;
 use crate::conversion::shown;
 use crate::error::{Error, Result};
-use crate::expression::{self, Record as _, RecordBytes};
 use crate::field::{Field, FieldKind};
-use crate::header::{Dialect, u32_at};
+use crate::header::Dialect;
 use crate::lock::LockSubject;
 use crate::memo::{Memo, MemoReader};
 use crate::memo_editor::MemoPlace;
@@ -83,7 +84,7 @@ impl TableEditor {
         self.make_room()?;
         self.as_one(|table| {
             table.under_header_lock(|table| {
-                let record = table.next_record(1)?;
+                let record = table.place_of_next()?;
                 table
                     .append_at(record, (values, true), &mut Vec::new())
                     .map(|()| record)
@@ -215,19 +216,29 @@ impl TableEditor {
         })
     }
 
-    /// Marks a record as deleted.
+    /// Marks a record as deleted. In an ADT it is gone: a record that is appended later takes its number.
     ///
     /// # Errors
-    /// As [`TableEditor::replace`].
+    /// As [`TableEditor::replace`]; [`Error::Locked`] when others hold the header of an ADT.
     pub fn delete(&mut self, record: u32) -> Result<()> {
+        if self.is_adt() {
+            self.may_be_changed(record)?;
+            return self.as_one(|table| table.under_header_lock(|table| table.free_record(record)));
+        }
         self.flag(record, b'*')
     }
 
     /// Takes the mark of deletion away.
     ///
     /// # Errors
-    /// As [`TableEditor::replace`].
+    /// As [`TableEditor::replace`]; [`Error::Misuse`] for a deleted record of an ADT.
     pub fn recall(&mut self, record: u32) -> Result<()> {
+        if self.is_adt() {
+            return match self.is_deleted(record)? {
+                true => Err(self.misuse("what is deleted from an ADT is not recalled: its space is the next record's")),
+                false => Ok(()),
+            };
+        }
         self.flag(record, b' ')
     }
 
@@ -236,7 +247,7 @@ impl TableEditor {
     /// # Errors
     /// As [`TableEditor::record_bytes`].
     pub fn is_deleted(&self, record: u32) -> Result<bool> {
-        Ok(self.record_bytes(record)?.first() == Some(&b'*'))
+        Ok(self.header.dialect.is_deleted(&self.record_bytes(record)?))
     }
 
     /// The bytes of a record as they are now, the deletion flag first.
@@ -254,7 +265,7 @@ impl TableEditor {
     }
 
     fn append_locked(&mut self, values: (&[(usize, Value<'_>)], bool), bytes: &mut Vec<u8>) -> Result<u32> {
-        let record = self.next_record(1)?;
+        let record = self.place_of_next()?;
         if self.options.mode == OpenMode::Exclusive {
             return self.append_at(record, values, bytes).map(|()| record);
         }
@@ -324,8 +335,13 @@ impl TableEditor {
         count: u32,
         (bytes, are_finished): (&mut Vec<u8>, bool),
     ) -> Result<()> {
+        if first <= self.record_count() {
+            return self.write_reused(first, bytes, are_finished);
+        }
         let len = bytes.len();
-        bytes.push(END_OF_FILE);
+        if !self.is_adt() {
+            bytes.push(END_OF_FILE);
+        }
         let records = bytes.get(..len).unwrap_or_default();
         let write = |table: &mut Self| table.put_appended(first, count, bytes);
         let written = self.with_appended(first, (records, are_finished), write, |table| table.take_back(first));
@@ -357,8 +373,20 @@ impl TableEditor {
         let offset = self.record_offset(first);
         self.count(first - 1);
         self.history.note_all();
+        if self.is_adt() {
+            let _ = self.file.set_len(offset);
+            return;
+        }
         let _ = self.file.write(offset, &[END_OF_FILE]);
         let _ = self.file.set_len(offset + 1);
+    }
+
+    /// The number of the record that is appended next: that of a deleted one where its space is used again.
+    fn place_of_next(&mut self) -> Result<u32> {
+        match self.first_free()? {
+            Some(record) => Ok(record),
+            None => self.next_record(1),
+        }
     }
 
     /// The number of the next record; `count` of them have room.
@@ -428,7 +456,7 @@ impl TableEditor {
     }
 
     /// Whether a record may be changed now.
-    fn may_be_changed(&mut self, record: u32) -> Result<()> {
+    pub(super) fn may_be_changed(&mut self, record: u32) -> Result<()> {
         self.writable()?;
         self.make_room()?;
         if record > self.record_count() {
@@ -514,7 +542,7 @@ impl TableEditor {
         }
         let format = self.format(field);
         if matches!(value, Value::Null) {
-            if format.blank_is_zero() && field.null_bit.is_none() {
+            if format.blank_is_zero() && !field.nullable {
                 let expected = "a value: the type has no blank, and the field is not nullable".to_owned();
                 return Err(self.bad(record, field, expected, shown(value)));
             }
@@ -525,6 +553,12 @@ impl TableEditor {
             Ok(len) => len,
             Err(expected) => return Err(self.bad(record, field, expected, shown(value))),
         };
+        if let (Some(null), Some(adt_type)) = (self.fields.null_test(field), field.adt_type)
+            && null.is_null(bytes)
+        {
+            let expected = format!("another value: this one is NULL in a field of type {adt_type}");
+            return Err(self.bad(record, field, expected, shown(value)));
+        }
         if self.fields.null_flags.is_some() {
             self.set_bit(bytes, field.null_bit, false);
             self.set_bit(bytes, field.varlength_bit, len < field.width);
@@ -594,6 +628,10 @@ impl TableEditor {
     /// of it.
     pub(super) fn look_at_fields(&mut self) {
         let mut bytes = vec![b' '; self.header.record_len as usize];
+        if self.is_adt() {
+            bytes.fill(0);
+            bytes.iter_mut().take(1).for_each(|flag| *flag = adt::LIVE);
+        }
         if let Some((at, width)) = self.fields.null_flags
             && let Some(flags) = bytes.get_mut(at..at + width)
         {
@@ -611,6 +649,10 @@ impl TableEditor {
     }
 
     fn blank(&self, field: &Field, bytes: &mut [u8]) {
+        if let Some(null) = field.null_cell {
+            null.put(cell(field, bytes));
+            return;
+        }
         cell(field, bytes).fill(self.format(field).blank_byte());
         self.set_bit(bytes, field.null_bit, true);
         self.set_bit(bytes, field.varlength_bit, true);
@@ -633,119 +675,14 @@ impl TableEditor {
             .get(at + usize::from(bit / 8))
             .is_some_and(|byte| byte & 1 << (bit % 8) != 0)
     }
-
-    /// Gives the record the time of its change, as Harbour does at each write (`src/rdd/dbf1.c`).
-    pub(super) fn stamp(&self, record: u32, bytes: &mut [u8]) -> Result<()> {
-        for field in self.fields.visible.iter().filter(|field| field.letter == MODIFIED) {
-            let now = (self.options.clock)();
-            self.put_own(record, field, Value::Timestamp(now), bytes)?;
-        }
-        Ok(())
-    }
-
-    /// Writes a value that the table gives itself.
-    pub(super) fn put_own(&self, record: u32, field: &Field, value: Value<'_>, bytes: &mut [u8]) -> Result<()> {
-        let put = self.format(field).put(value, cell(field, bytes), &mut Vec::new());
-        put.map_err(|expected| self.bad(record, field, expected, shown(value)))?;
-        self.set_bit(bytes, field.null_bit, false);
-        Ok(())
-    }
-
-    /// Gives the record the next values of the table's counters: autoincrement when it is new and was not given, row versions always.
-    ///
-    /// The counters are in the field descriptors: autoincrement in four bytes at 19 with the step at 23 (dBASE 7: at 40),
-    /// row versions in the eight bytes at 24 (Harbour, `src/rdd/dbf1.c`). The caller has the header locked, and says of a new record
-    /// which of its autoincrement fields were given values. Returns the first value of an autoincrement field.
-    pub(super) fn count_on(&self, record: u32, bytes: &mut [u8], new: Option<&[usize]>) -> Result<Option<u32>> {
-        let mut counted = None;
-        for (index, field) in self.fields.visible.iter().enumerate() {
-            let next = if field.letter == '^' {
-                let (at, mut counter) = (field.descriptor_at + 24, [0; 8]);
-                self.file.read("row version", at, &mut counter)?;
-                let next = u64::from_le_bytes(counter).wrapping_add(1);
-                self.file.write(at, &next.to_le_bytes())?;
-                next.cast_signed()
-            } else if let (Some(_), Some(given)) = (field.autoincrement, new) {
-                if given.contains(&index) {
-                    self.count_behind(record, bytes, index)?;
-                    continue;
-                }
-                let (value, step) = self.counter(field)?;
-                self.write_counter(field, value.wrapping_add(step))?;
-                counted = counted.or(Some(value));
-                i64::from(value)
-            } else {
-                continue;
-            };
-            self.put_own(record, field, Value::Integer(next), bytes)?;
-        }
-        Ok(counted)
-    }
-
-    /// Lets the counter of an autoincrement field go on behind the value that a record was given. The caller has the header locked.
-    fn count_behind(&self, record: u32, bytes: &[u8], index: usize) -> Result<()> {
-        let bytes = RecordBytes::new(&self.orders.table, record, bytes);
-        let (Some(field), expression::Value::Number(value)) = (self.fields.visible.get(index), bytes.value(index)?)
-        else {
-            return Ok(());
-        };
-        let (next, step) = self.counter(field)?;
-        if value < f64::from(next) {
-            return Ok(());
-        }
-        if value >= f64::from(u32::MAX) {
-            let expected = format!("less than {}, behind which no counter goes on", u32::MAX);
-            return Err(self.bad(record, field, expected, value.to_string()));
-        }
-        self.write_counter(field, (value as u32).saturating_add(step.max(1)))
-    }
-
-    /// The next value of an autoincrement field, and by how much it grows then.
-    fn counter(&self, field: &Field) -> Result<(u32, u32)> {
-        let mut counter = [0; 5];
-        let at = counter_at(self.header.dialect, field);
-        self.file.read("autoincrement", at, &mut counter)?;
-        let step = match self.header.dialect {
-            Dialect::Dbase7 => 1,
-            _ => u32::from(counter[4]),
-        };
-        Ok((u32_at(&counter, 0).unwrap_or_default(), step))
-    }
-
-    fn write_counter(&self, field: &Field, next: u32) -> Result<()> {
-        let at = counter_at(self.header.dialect, field);
-        self.file.write(at, &next.to_le_bytes())
-    }
-
-    /// Whether the table and not the caller gives a field its values now.
-    fn gives(&self, field: &Field) -> bool {
-        counts(field) && (self.enforces_autoincrement || field.autoincrement.is_none())
-    }
 }
-
-/// Whether the table and not the caller gives the value.
-pub(super) fn counts(field: &Field) -> bool {
-    matches!(field.letter, '^' | MODIFIED) || field.autoincrement.is_some()
-}
-
-/// Where the file has the next value of a field that counts.
-pub(super) fn counter_at(dialect: Dialect, field: &Field) -> u64 {
-    let within = match dialect {
-        Dialect::Dbase7 => 40,
-        _ => 19,
-    };
-    field.descriptor_at + within
-}
-
-/// The letter of fields with the time of the record's last change (Harbour, `HB_FT_MODTIME` in `include/hbapirdd.h`).
-const MODIFIED: char = '=';
 
 /// What a record has in a field.
 fn own<'a>(field: &Field, bytes: &'a [u8]) -> &'a [u8] {
     bytes.get(field.offset..field.offset + field.width).unwrap_or_default()
 }
 
-fn cell<'a>(field: &Field, bytes: &'a mut [u8]) -> &'a mut [u8] {
+pub(super) fn cell<'a>(field: &Field, bytes: &'a mut [u8]) -> &'a mut [u8] {
     bytes
         .get_mut(field.offset..field.offset + field.width)
         .unwrap_or_default()

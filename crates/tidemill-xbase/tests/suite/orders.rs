@@ -211,7 +211,7 @@ fn an_index_that_cannot_be_had_says_why() {
             .to_string()
             .contains("type L")
     );
-    for name in ["t.adi", "t"] {
+    for name in ["t.abc", "t"] {
         let error = build_index(folder.path().join(name), &table, &[], &settings).unwrap_err();
         assert!(error.to_string().contains(".cdx"), "{error}");
     }

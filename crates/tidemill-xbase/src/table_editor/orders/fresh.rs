@@ -75,7 +75,7 @@ impl TableEditor {
         let is_unfinished = followed
             .last
             .as_ref()
-            .is_some_and(|bytes| bytes.first() == Some(&b'*') || self.is_blank(bytes));
+            .is_some_and(|bytes| self.header.dialect.is_deleted(bytes) || self.is_blank(bytes));
         let Some(file) = self.orders.files.get_mut(at) else {
             return Ok(());
         };

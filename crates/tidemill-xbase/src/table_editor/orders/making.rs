@@ -163,7 +163,7 @@ impl TableEditor {
 
     /// The header's word for a production index: bit 0 of byte 28 (FoxPro's table header, "table flags").
     fn set_production_flag(&mut self, is_there: bool) -> Result<()> {
-        if self.header.dialect == Dialect::Dbase2 {
+        if matches!(self.header.dialect, Dialect::Dbase2 | Dialect::Adt) {
             return Ok(());
         }
         let mut flags = [0];

@@ -1,6 +1,8 @@
 //! Advantage's own tables: ADT, their memos and their indexes. The corpus is laid out by a script of our own.
 
+mod create;
 mod damage;
+mod edit;
 mod orders;
 mod read;
 
