@@ -1,31 +1,9 @@
-//! A table and its memo file from bytes: u32 length of the table (little endian), the table, the memo file.
+//! A table and its memo file.
 
 #![no_main]
 
-use std::sync::Arc;
+mod table;
 
 use libfuzzer_sys::fuzz_target;
-use tidemill_xbase::{OpenOptions, Scan, Table};
 
-fuzz_target!(|input: &[u8]| {
-    let Some((length, rest)) = input.split_first_chunk() else {
-        return;
-    };
-    let length = usize::try_from(u32::from_le_bytes(*length))
-        .unwrap_or(usize::MAX)
-        .min(rest.len());
-    let (table, memo) = rest.split_at(length);
-    let memo = (!memo.is_empty()).then(|| memo.to_vec());
-    for recover in [false, true] {
-        let options = OpenOptions::default().recover(recover);
-        let Ok(table) = Table::from_bytes(table.to_vec(), memo.clone(), &options) else {
-            continue;
-        };
-        let table = Arc::new(table);
-        // What is read does not matter, that it ends does: a batch that fails ends the scan.
-        if let Ok(batches) = table.scan(Scan::default()) {
-            let _ = batches.take_while(Result::is_ok).count();
-        }
-        let _ = table.verify();
-    }
-});
+fuzz_target!(|input: &[u8]| table::run(input));

@@ -48,7 +48,7 @@ pub(crate) struct Target {
 /// How files of the corpus become inputs.
 #[derive(Clone, Copy)]
 pub(crate) enum Seeds {
-    /// Each `.dbf` or `.dbc` with the memo file beside it: length of the table (u32, little endian), the table, the memo file.
+    /// Each `.dbf`, `.dbc` or `.adt` with the memo file beside it: length of the table (u32, little endian), the table, the memo file.
     DbfAndMemo,
     /// Each file as it is, but for JSON, which elsewhere tells what the others are.
     Files,
@@ -107,6 +107,24 @@ pub(crate) const TARGETS: &[Target] = &[
         engine: "tidemill-xbase",
         corpus: "xbase/imploded",
         seeds: Seeds::Files,
+    },
+    Target {
+        name: "xbase_adt",
+        engine: "tidemill-xbase",
+        corpus: "adt",
+        seeds: Seeds::DbfAndMemo,
+    },
+    Target {
+        name: "xbase_adm",
+        engine: "tidemill-xbase",
+        corpus: "adt",
+        seeds: Seeds::Extension("adm"),
+    },
+    Target {
+        name: "xbase_adi",
+        engine: "tidemill-xbase",
+        corpus: "adt",
+        seeds: Seeds::Extension("adi"),
     },
     Target {
         name: "xbase_cdx",
@@ -358,7 +376,7 @@ fn seed(kind: Seeds, file: &Path) -> Result<Option<Vec<u8>>> {
         Seeds::Json => Ok(Some(fs::read(file)?)),
         Seeds::Extension(wanted) if extension != wanted => Ok(None),
         Seeds::Extension(_) => Ok(Some([fs::read(file)?, b"M               ".to_vec()].concat())),
-        Seeds::DbfAndMemo if !matches!(extension.as_str(), "dbf" | "dbc") => Ok(None),
+        Seeds::DbfAndMemo if !matches!(extension.as_str(), "dbf" | "dbc" | "adt") => Ok(None),
         Seeds::DbfAndMemo => {
             let table = fs::read(file)?;
             let mut input = u32::try_from(table.len())
@@ -368,6 +386,7 @@ fn seed(kind: Seeds, file: &Path) -> Result<Option<Vec<u8>>> {
             input.extend(table);
             let memo = match extension.as_str() {
                 "dbc" => &["dct"][..],
+                "adt" => &["adm"],
                 _ => &["dbt", "fpt", "smt"],
             };
             let mut memo = memo.iter().map(|extension| file.with_extension(extension));
