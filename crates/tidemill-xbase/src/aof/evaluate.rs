@@ -83,6 +83,13 @@ impl Bits {
     }
 }
 
+/// The words of a set for the records of a block.
+fn words_in(set: &crate::bitmap::Bitmap, block: &Block<'_>) -> Vec<u64> {
+    let from = block.first as usize / 64;
+    let words = set.words().get(from..from + words_of(block)).unwrap_or_default();
+    words.to_vec()
+}
+
 fn null_word(nulls: Option<&Vec<u64>>, i: usize) -> u64 {
     nulls.and_then(|nulls| nulls.get(i)).copied().unwrap_or(0)
 }
@@ -103,14 +110,14 @@ impl Word {
 /// The bits of a block. Those behind the last record do not count.
 pub(super) fn evaluate(step: &Step<'_>, table: &Arc<Table>, block: &Block<'_>) -> Result<Bits> {
     match step {
-        Step::Set(bitmap) => {
-            let from = block.first as usize / 64;
-            let words = bitmap.words().get(from..from + words_of(block)).unwrap_or_default();
-            Ok(Bits {
-                is_true: words.to_vec(),
-                is_null: None,
-            })
-        }
+        Step::Set(bitmap) => Ok(Bits {
+            is_true: words_in(bitmap, block),
+            is_null: None,
+        }),
+        Step::SetAndNulls(is_true, is_null) => Ok(Bits {
+            is_true: words_in(is_true, block),
+            is_null: Some(words_in(is_null, block)),
+        }),
         Step::Leaf(leaf) => evaluate_leaf(leaf, table, block),
         Step::Not(operand) => Ok(evaluate(operand, table, block)?.not()),
         Step::And(left, right) => {

@@ -36,7 +36,7 @@ fn answered<'p>(step: Step<'p>, columns: &Columns) -> Result<Step<'p>> {
         Step::Not(operand) => Step::Not(part(*operand)?),
         Step::And(left, right) => Step::And(part(*left)?, part(*right)?),
         Step::Or(left, right) => Step::Or(part(*left)?, part(*right)?),
-        Step::Set(set) => Step::Set(set),
+        Step::Set(_) | Step::SetAndNulls(..) => step,
     })
 }
 

@@ -232,7 +232,9 @@ impl KeyCell {
             environment: &program.environment,
             takes_first: true,
         };
-        if program.slots.iter().any(|slot| slot.nullable) {
+        // The order of an ADI tells which fields are NULL.
+        let is_adt = table.header().adt.is_some();
+        if !is_adt && program.slots.iter().any(|slot| slot.nullable) {
             return None;
         }
         match (recogniser.compared(&program.root), &program.root.kind) {

@@ -17,6 +17,7 @@ use crate::orders::TableOrder;
 use crate::table::Table;
 
 use super::leaf::{Compared, KeyCell, Leaf, equal_beginning};
+use super::steps::Step;
 
 /// The orders that filters of one table may be answered from.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +32,8 @@ struct Known {
     condition: Option<Syntax>,
     /// Whether it need not have an entry of every record.
     is_candidate: bool,
+    /// What keys of NULL begin with, in an ADI: its fields can be NULL, and what is deleted has no key.
+    null: Option<Key>,
 }
 
 impl FilterOrders {
@@ -52,8 +55,10 @@ impl FilterOrders {
             if !order.is_known() {
                 continue;
             }
-            // Where case does not count, keys are others than texts; an ADI has no entries of deleted records.
-            if table_order.keys().ignores_case() || tag.is_full_text {
+            // Where case does not count, keys are others than texts.
+            // Its conditions name fields by number.
+            let is_adi = matches!(order.codec.encoding, KeyEncoding::Adi(_));
+            if table_order.keys().ignores_case() || tag.is_full_text || (is_adi && tag.condition.is_some()) {
                 continue;
             }
             if tag.is_unique || tag.is_custom || (tag.is_candidate && tag.condition.is_some()) {
@@ -64,12 +69,19 @@ impl FilterOrders {
                 None if !tag.ignores_case => KeyCell::new(table_order.keys().program(), table),
                 _ => None,
             };
+            let null = match (order.codec.encoding, &key) {
+                (KeyEncoding::Adi(kind), Some(KeyCell::Text(cell))) => Some(kind.len().unwrap_or(cell.len)),
+                (KeyEncoding::Adi(kind), _) => kind.len(),
+                _ => None,
+            };
+            let null = null.map(|len| Key::raw(vec![0; len]));
             if key.is_some() || condition.is_some() {
                 known.push(Known {
                     order: Arc::clone(order),
                     key,
                     condition,
                     is_candidate: tag.is_candidate,
+                    null,
                 });
             }
         }
@@ -104,10 +116,13 @@ impl FilterOrders {
 
     /// The records of a leaf as a range of an order, where one fits.
     pub(super) fn range(&self, leaf: &Leaf, table: &Table) -> Option<Range> {
-        if leaf.null.is_some() || leaf.program.slots.iter().any(|slot| slot.nullable) {
-            return None;
-        }
-        self.known.iter().find_map(|known| {
+        let can_be_null = leaf.null.is_some() || leaf.program.slots.iter().any(|slot| slot.nullable);
+        // Of one field alone the order tells which records are NULL.
+        let known = self.known.iter().filter(|known| match &known.null {
+            Some(_) => leaf.program.slots.len() == 1,
+            None => !can_be_null,
+        });
+        known.into_iter().find_map(|known| {
             let range = known.range(leaf, table);
             range.filter(|_| known.has_every_record(table))
         })
@@ -124,6 +139,8 @@ pub(super) struct Range {
     is_outside: bool,
     /// Whether every record has an entry in the order.
     is_whole: bool,
+    /// What keys of NULL begin with, where they are among the others.
+    null: Option<Key>,
 }
 
 impl Range {
@@ -161,6 +178,29 @@ impl Range {
             bitmap.invert();
         }
         Ok(bitmap)
+    }
+
+    /// The step that the records are, with those that are NULL.
+    ///
+    /// # Errors
+    /// As [`Range::bitmap`].
+    pub(super) fn step<'p>(&self, record_count: u32) -> Result<Step<'p>> {
+        let Some(null) = &self.null else {
+            return self.bitmap(record_count).map(Step::Set);
+        };
+        let bound = Some(Bound {
+            key: null.clone(),
+            is_included: true,
+        });
+        let nulls = Self {
+            low: bound.clone(),
+            high: bound,
+            is_outside: false,
+            ..self.clone()
+        };
+        let (mut is_true, is_null) = (self.bitmap(record_count)?, nulls.bitmap(record_count)?);
+        is_true.subtract(&is_null);
+        Ok(Step::SetAndNulls(is_true, is_null))
     }
 
     /// The records in the order of the table; `None` when there are more than `most`.
@@ -234,6 +274,7 @@ impl Range {
             high: inner(&self.high, &other.high, false)?,
             is_outside: false,
             is_whole: self.is_whole,
+            null: self.null.clone(),
         })
     }
 }
@@ -242,6 +283,10 @@ impl Known {
     /// Whether a candidate index has an entry of every record, as other orders without FOR must have: a damaged one has not, and
     /// the table is read.
     fn has_every_record(&self, table: &Table) -> bool {
+        if let (Some(_), Some(header)) = (&self.null, &table.header().adt) {
+            let live = u64::from(table.record_count()).checked_sub(header.free_count.into());
+            return self.order.key_count().ok() == live && live.is_some();
+        }
         !self.is_candidate || self.order.has_each(table.record_count()).unwrap_or(false)
     }
 
@@ -309,7 +354,8 @@ impl Known {
             low: None,
             high: None,
             is_outside: false,
-            is_whole: self.condition.is_none(),
+            is_whole: self.condition.is_none() && self.null.is_none(),
+            null: self.null.clone(),
         }
     }
 

@@ -36,6 +36,8 @@ pub(super) enum Plan {
 #[derive(Debug)]
 pub(super) enum Step<'p> {
     Set(Bitmap),
+    /// Records of which it is true, and of which it is NULL.
+    SetAndNulls(Bitmap, Bitmap),
     Leaf(Box<Cow<'p, Leaf>>),
     Not(Box<Step<'p>>),
     And(Box<Step<'p>>, Box<Step<'p>>),
@@ -116,7 +118,7 @@ impl Plan {
     pub(super) fn step(&self, table: &Table, orders: &FilterOrders) -> Result<Step<'_>> {
         Ok(match self {
             Self::Leaf(leaf) => match orders.range(leaf, table) {
-                Some(range) => Step::Set(range.bitmap(table.record_count())?),
+                Some(range) => range.step(table.record_count())?,
                 None => Step::Leaf(Box::new(Cow::Borrowed(leaf))),
             },
             Self::Not(operand) => Step::Not(Box::new(operand.step(table, orders)?)),
@@ -161,9 +163,7 @@ fn all_of<'p>(parts: &[&'p Plan], table: &Table, orders: &FilterOrders) -> Resul
             }),
         }
     }
-    let sets = ranges
-        .iter()
-        .map(|range| range.bitmap(table.record_count()).map(Step::Set));
+    let sets = ranges.iter().map(|range| range.step(table.record_count()));
     let mut steps = sets.collect::<Result<Vec<_>>>()?;
     steps.extend(leaves.into_iter().map(|leaf| Step::Leaf(Box::new(leaf))));
     steps.extend(others);
@@ -188,7 +188,7 @@ impl Step<'_> {
     /// Whether an order has answered some of it.
     pub(super) fn has_set(&self) -> bool {
         match self {
-            Self::Set(_) => true,
+            Self::Set(_) | Self::SetAndNulls(..) => true,
             Self::Leaf(_) => false,
             Self::Not(operand) => operand.has_set(),
             Self::And(left, right) | Self::Or(left, right) => left.has_set() || right.has_set(),
@@ -198,7 +198,7 @@ impl Step<'_> {
     /// Whether it needs the bytes of records.
     pub(super) fn reads_records(&self) -> bool {
         match self {
-            Self::Set(_) => false,
+            Self::Set(_) | Self::SetAndNulls(..) => false,
             Self::Leaf(leaf) => !leaf.is_constant(),
             Self::Not(operand) => operand.reads_records(),
             Self::And(left, right) | Self::Or(left, right) => left.reads_records() || right.reads_records(),

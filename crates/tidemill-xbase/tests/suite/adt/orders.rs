@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use tidemill_xbase::aof::{Filter, FilterOrders, OptimizationLevel};
+use tidemill_xbase::expression::Environment;
 use tidemill_xbase::index::{
     Collation, Direction, End, Index, IndexDialect, IndexFault, IndexOptions, KeyType, KeyValue, OrderSpec,
 };
@@ -164,6 +166,53 @@ fn keys_are_sought_and_bounded() {
         for found in [first, last].into_iter().flatten() {
             assert!(expected.contains(&found), "{order} {found}");
         }
+    }
+}
+
+#[test]
+fn filters_are_answered_from_orders_as_from_the_records() {
+    let table = table();
+    let index = TableIndex::production(&table, &settings()).unwrap().unwrap();
+    let orders = FilterOrders::new(&table, index.orders()).unwrap();
+    let environment = Environment::new(CodePage::Cp1252);
+    let deleted: Vec<u32> = super::Golden::of("orders")
+        .deleted
+        .iter()
+        .map(|record| *record as u32)
+        .collect();
+    for (condition, level) in [
+        ("Count = 3", OptimizationLevel::Full),
+        ("Count < 0", OptimizationLevel::Full),
+        ("Count <> 3", OptimizationLevel::Full),
+        (".NOT. Count < 0", OptimizationLevel::Full),
+        (".NOT. (Count < 0 .OR. Customer = 'Smith')", OptimizationLevel::Full),
+        ("Count > 2 .AND. Count <= 9", OptimizationLevel::Full),
+        ("Customer = 'Smith'", OptimizationLevel::Full),
+        ("Customer < 'Smith'", OptimizationLevel::Full),
+        (".NOT. Customer >= 'Smith'", OptimizationLevel::Full),
+        ("Price < 0", OptimizationLevel::Full),
+        ("Paid", OptimizationLevel::Full),
+        (".NOT. Paid", OptimizationLevel::Full),
+        ("Day >= CTOD('01/01/2015')", OptimizationLevel::Full),
+        (".NOT. Day >= CTOD('01/01/2015')", OptimizationLevel::Full),
+        ("Big > 0 .AND. Weight > 100", OptimizationLevel::Part),
+        ("City = 'Paris'", OptimizationLevel::None),
+        ("Count > 2 .OR. Digits = '7'", OptimizationLevel::None),
+    ] {
+        let condition = condition.replace("Digits = '7'", "Digits = 7");
+        let filter = Filter::new(&condition, &table, &environment).unwrap();
+        let (found, expected) = (
+            filter.bitmap_by(&table, &orders).unwrap(),
+            filter.bitmap(&table).unwrap(),
+        );
+        for record in (1..=table.record_count()).filter(|record| !deleted.contains(record)) {
+            assert_eq!(
+                found.contains(record),
+                expected.contains(record),
+                "{condition}: record {record}"
+            );
+        }
+        assert_eq!(filter.level(&table, &orders), level, "{condition}");
     }
 }
 
