@@ -578,6 +578,10 @@ fn order_of(snapshot: &Snapshot, field: usize) -> Result<Option<(String, bool)>>
     let Some(field) = snapshot.table().fields().get(field) else {
         return Ok(None);
     };
+    // The orders of an ADT name fields by number.
+    if field.adt_type.is_some() {
+        return Ok(None);
+    }
     let records = snapshot.table().record_count();
     let found = snapshot.orders()?.iter().map(TableOrder::order).find(|order| {
         let tag = order.tag();

@@ -137,10 +137,12 @@ impl Snapshot {
             Some(path) => {
                 let settings = KeySettings::of_index(&path, None, &self.table);
                 match IndexDialect::from_path(&path) {
-                    // dBASE's, which is only read: what of it is not known is not used.
-                    Some(IndexDialect::Mdx) => TableIndex::open_known(&path, &self.table, &settings)
-                        .map(|(index, _)| index.orders().to_vec())
-                        .unwrap_or_default(),
+                    // What of dBASE's and Advantage's is not known is not used.
+                    Some(IndexDialect::Mdx | IndexDialect::Adi) => {
+                        TableIndex::open_known(&path, &self.table, &settings)
+                            .map(|(index, _)| index.orders().to_vec())
+                            .unwrap_or_default()
+                    }
                     _ => TableIndex::open(&path, &self.table, &settings)?.orders().to_vec(),
                 }
             }

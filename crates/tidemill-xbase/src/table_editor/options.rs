@@ -64,7 +64,8 @@ impl EditOptions {
         self
     }
 
-    /// Which bytes are locked; all programs that share a table must agree. Default: [`LockScheme::Vfp`].
+    /// Which bytes are locked; all programs that share a table must agree. Those that Advantage locks in an ADT are not known: such
+    /// tables are shared by programs of ours alone. Default: [`LockScheme::Vfp`].
     #[must_use]
     pub fn scheme(mut self, scheme: LockScheme) -> Self {
         self.scheme = scheme;

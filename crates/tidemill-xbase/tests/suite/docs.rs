@@ -157,7 +157,7 @@ fn the_log_of_the_page_is_what_a_transaction_writes_and_says_what_it_does() {
 }
 
 /// The bytes of a dump: an offset, two blanks, hexadecimal pairs; what no line covers is zero.
-fn hexdump(page: &str, start: &str) -> Vec<u8> {
+pub(crate) fn hexdump(page: &str, start: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../docs/formats")
         .join(page);

@@ -4,6 +4,7 @@ mod create;
 mod damage;
 mod edit;
 mod orders;
+mod page;
 mod read;
 
 use std::path::PathBuf;
