@@ -500,7 +500,14 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         seconds += number * unit_seconds(unit).ok_or_else(wrong)?;
         rest = behind.trim_start();
     }
-    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+    seconds_within_reason(seconds).ok_or_else(wrong)
+}
+
+/// A time of a hundred years at most, so that it can be added to another.
+fn seconds_within_reason(seconds: f64) -> Option<Duration> {
+    let longest = Duration::from_secs(36_500 * 86_400);
+    let time = Duration::try_from_secs_f64(seconds).ok()?;
+    (time <= longest).then_some(time)
 }
 
 /// As [`parse_duration`], and a number without a unit is one of seconds, as it is to Latte and its fork.
@@ -512,7 +519,7 @@ pub fn parse_duration_or_seconds(text: &str) -> Result<Duration, String> {
     let is_number = text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with(|c: char| c.is_ascii_digit());
     match text.parse().ok().filter(|_| is_number) {
         Some(seconds) => {
-            Duration::try_from_secs_f64(seconds).map_err(|_| format!("expected a time such as 10s, found {text:?}"))
+            seconds_within_reason(seconds).ok_or_else(|| format!("expected a time such as 10s, found {text:?}"))
         }
         None => parse_duration(text),
     }
@@ -584,6 +591,7 @@ mod tests {
             "1parsec",
             "1e9s",
             "99999999999999999999d",
+            "36501d",
             "1..5s",
         ] {
             assert!(parse_duration(text).is_err(), "{text}");
@@ -601,7 +609,7 @@ mod tests {
         ] {
             assert_eq!(parse_duration_or_seconds(text).unwrap().as_millis(), millis, "{text}");
         }
-        for text in ["", "-5", "inf", "nan", "1e300", "5.", "1e9s", "soon"] {
+        for text in ["", "-5", "inf", "nan", "1e300", "1e19", "5.", "1e9s", "soon"] {
             assert!(parse_duration_or_seconds(text).is_err(), "{text}");
         }
     }

@@ -35,11 +35,13 @@ pub fn truth(value: &str) -> Option<bool> {
     }
 }
 
-/// Seconds, with a fraction or without, or a duration as Go writes it: `10s`, `1m30s`, `500ms`.
+/// Seconds, with a fraction or without, or a duration as Go writes it: `10s`, `1m30s`, `500ms`. At most a hundred years, so that it can be
+/// added to a time.
 #[must_use]
 pub fn duration(value: &str) -> Option<Duration> {
     let seconds = value.parse().ok().or_else(|| go_seconds(value))?;
-    Duration::try_from_secs_f64(seconds).ok()
+    let duration = Duration::try_from_secs_f64(seconds).ok()?;
+    (duration <= LONGEST).then_some(duration)
 }
 
 /// A [`duration`] above 0. With a limit of 0 nothing would ever be done in time.
@@ -97,6 +99,9 @@ fn is_near(one: &[u8], other: &[u8]) -> bool {
     }
 }
 
+/// A hundred years.
+const LONGEST: Duration = Duration::from_secs(36_500 * 86_400);
+
 const ALIASES: [(&str, &str); 13] = [
     ("username", "user"),
     ("ssl", "secure"),
@@ -137,10 +142,11 @@ mod tests {
             ("1m30s", 90_000),
             ("1h", 3_600_000),
             ("250ms", 250),
+            ("876000h", 3_153_600_000_000),
         ] {
             assert_eq!(duration(value), Some(Duration::from_millis(millis)), "{value}");
         }
-        for wrong in ["", "-1", "10x", "s", "1s2", "inf", "nan", "1e300"] {
+        for wrong in ["", "-1", "10x", "s", "1s2", "inf", "nan", "1e300", "1e10", "1000000h"] {
             assert_eq!(duration(wrong), None, "{wrong}");
         }
         assert_eq!(

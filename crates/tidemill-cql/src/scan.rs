@@ -268,7 +268,12 @@ impl Scan {
                 .map_err(request(&self.table.place(), "reading"))?;
             let count = rows.rows_num() as u64;
             // A page may be empty where rows were deleted, but a node may have no end of them.
-            let limit = MOST_TIMEOUTS_WITHOUT_ROWS * self.table.client.options.timeout;
+            let limit = self
+                .table
+                .client
+                .options
+                .timeout
+                .saturating_mul(MOST_TIMEOUTS_WITHOUT_ROWS);
             if count == 0 && last_row.elapsed() > limit {
                 let what = format!("no row in the pages of {} s", limit.as_secs_f64());
                 return Err(self.failed(what));

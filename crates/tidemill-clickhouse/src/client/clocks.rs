@@ -125,7 +125,7 @@ impl Clocks {
             Cancelled::Deadline(limit) => self.cancel_timeout.min(limit.max(LEAST_PATIENCE)),
             Cancelled::Handle | Cancelled::Drop => self.cancel_timeout,
         };
-        self.cancelled = Some((why, Instant::now() + patience));
+        self.cancelled = Some((why, Instant::now() + patience.min(LONGEST)));
         self.rewind();
     }
 
@@ -209,6 +209,8 @@ impl Clocks {
 /// How long the end of a query is waited for in any case when its deadline has passed: a round trip, and a server that looks
 /// whether it is to stop a few times a second.
 const LEAST_PATIENCE: Duration = Duration::from_millis(500);
+/// A hundred years: clocks count so far.
+pub(super) const LONGEST: Duration = Duration::from_secs(36_500 * 86_400);
 
 /// A line that carries less is as good as dead. The slowest modems of old carried 30.
 const LEAST_BYTES_A_SECOND: f64 = 16.0;

@@ -24,7 +24,7 @@ use tracing::{Instrument, Span};
 use super::{
     Client, QuerySummary, Request, RowInsert, bind,
     cancel::CancelHandle,
-    clocks::Deadline,
+    clocks::{self, Deadline},
     pool::Pooled,
     session,
     trace::{insert_span, record_error, record_server},
@@ -498,6 +498,7 @@ impl Drop for Insert {
 
 /// Sends what has waited for the interval, until the insert is gone or has failed.
 async fn keep_time(running: Weak<Mutex<Running>>, interval: Duration) {
+    let interval = interval.min(clocks::LONGEST);
     let mut next = Instant::now() + interval;
     loop {
         sleep_until(next).await;

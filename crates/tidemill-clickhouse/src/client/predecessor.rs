@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::{Client, Options};
+use super::{Client, Options, clocks};
 use crate::{Error, Result, sql_text};
 
 impl Client {
@@ -44,7 +44,7 @@ impl Client {
                 expected: "the beginning of the names of the queries to stop; it is empty".to_owned(),
             });
         }
-        let until = Instant::now() + limit;
+        let until = Instant::now() + limit.min(clocks::LONGEST);
         let mut ended = 0;
         for endpoint in &self.options().endpoints {
             let client = match self.options().endpoints.len() {
