@@ -18,3 +18,4 @@ mod script;
 mod simulation;
 mod statistics;
 mod steps;
+mod urls;
