@@ -14,6 +14,7 @@ mod columns;
 mod compression;
 mod execute;
 mod handshake;
+mod page;
 mod reply;
 mod stream;
 mod streams;
@@ -29,6 +30,7 @@ pub use answers::read_answers;
 pub use cluster::{Connections, ConnectionsOptions, Sent};
 pub use execute::{Execute, ExecuteDefaults};
 pub use handshake::{Handshake, Login};
+pub use page::{Page, PageRows};
 pub use reply::{Fault, Reply};
 pub use scylla_cql::frame::Compression;
 
@@ -81,7 +83,8 @@ impl<T: Copy> Connection<T> {
     ) -> Result<(), E> {
         let waiting = Waiting {
             tag,
-            deadline: now + execute.timeout(),
+            wants_rows: execute.wants_rows(),
+            deadline: now + execute.timeout().min(LONGEST_TIMEOUT),
             limit: execute.timeout(),
         };
         let stream = self.streams.take(waiting);
@@ -152,5 +155,7 @@ impl<T: Copy> Connection<T> {
 
 /// Version, flags, stream, opcode, length: section 2 of the protocol.
 pub(crate) const HEADER: usize = 9;
+/// A hundred years: clocks count so far.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(36_500 * 86_400);
 /// As in the driver.
 const MOST_ORPHANS: usize = 1024;

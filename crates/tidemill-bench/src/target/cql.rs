@@ -1,8 +1,8 @@
 //! Cassandra and what speaks its protocol: `host[:port]` or `cql://host[:port]`.
 //!
 //! A session of the `scylla` driver for each worker, on the worker's own thread: a request and its answer never change threads. The driver
-//! reads what nodes say through the relay of `tidemill-cql`, which is on the thread too. Prepared statements whose rows nobody wants to see go
-//! past both (`fast.rs`), unless speculative execution is asked for.
+//! reads what nodes say through the relay of `tidemill-cql`, which is on the thread too. Prepared statements go past both
+//! (`fast.rs`), unless speculative execution is asked for.
 
 mod bind;
 mod duration;
@@ -42,7 +42,7 @@ use super::{About, Answer, BatchKind, Begun, Ended, Parameters, Rest, Session, S
 use crate::args::{Compression, ConnectionArgs};
 use crate::context::{Failure, FailureKind};
 use crate::error::{Error, Result};
-use fast::FastLane;
+use fast::{Answered, Answering, FastLane, write_values};
 use resent::Resent;
 
 /// A cluster.
@@ -77,6 +77,8 @@ pub struct CqlSession {
 struct Prepared {
     statement: PreparedStatement,
     execute: Execute,
+    /// The same where the rows are wanted.
+    execute_with_rows: Execute,
 }
 
 impl Target for Cql {
@@ -176,7 +178,8 @@ impl Target for Cql {
         let builder = relay.before(self.builder.clone(), &self.nodes);
         let builder = builder.map_err(|error| connect(error.to_string()))?;
         // The driver tries one node after another, and asks the first that answers of the others.
-        let limit = self.connect_timeout * u32::try_from(self.nodes.len() + 1).unwrap_or(u32::MAX);
+        let tries = u32::try_from(self.nodes.len() + 1).unwrap_or(u32::MAX);
+        let limit = self.connect_timeout.saturating_mul(tries);
         let built = timeout(limit, builder.build()).await.map_err(|_| {
             let limit = limit.as_secs_f64();
             connect(format!(
@@ -214,11 +217,12 @@ impl CqlSession {
         Arc::<Resent>::clone(&self.resent)
     }
 
-    /// Reads all pages from one on. `page` asks for one.
+    /// Reads all pages from one on, behind what there is of the answer. `page` asks for one.
     async fn pages(
         &self,
         wanted: Wanted,
         mut state: PagingState,
+        mut answer: Answer,
         page: impl AsyncFn(
             PagingState,
         ) -> Result<
@@ -229,7 +233,6 @@ impl CqlSession {
             ExecutionError,
         >,
     ) -> Result<Answer, Failure> {
-        let mut answer = Answer::default();
         let mut last_row = Instant::now();
         loop {
             let (result, next) = page(state).await.map_err(failure)?;
@@ -258,6 +261,7 @@ impl CqlSession {
         parameters: &Value,
         rows: Wanted,
         start: PagingState,
+        answer: Answer,
     ) -> Result<Answer, Failure> {
         let prepared = self.statement(statement)?;
         let page = async |state| {
@@ -266,7 +270,45 @@ impl CqlSession {
                 .execute_single_page(&prepared.statement, parameters, state)
                 .await
         };
-        self.pages(rows, start, page).await
+        self.pages(rows, start, answer, page).await
+    }
+
+    /// Sends a batch past the driver, where that can be.
+    fn begin_batch<'a>(
+        &self,
+        lane: &'a FastLane,
+        kind: BatchType,
+        statements: &[(usize, Value)],
+    ) -> Result<Option<Answering<'a>>, Failure> {
+        let prepared = statements.iter().map(|(number, _)| self.statement(*number));
+        let prepared = prepared.collect::<Result<Vec<_>, _>>()?;
+        let executes: Vec<&Execute> = prepared.iter().map(|prepared| &prepared.execute).collect();
+        let Some(batch) = Execute::batch(kind, &executes, self.defaults) else {
+            return Ok(None);
+        };
+        lane.ask(&batch, Instant::now(), |buffer| {
+            for (execute, (_, parameters)) in executes.iter().zip(statements) {
+                execute.write_in_batch(buffer);
+                write_values(execute, Parameters::Value(parameters), buffer)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Does by the driver what is left of a request that went past it.
+    async fn rest(&self, statement: usize, parameters: &Value, wanted: Wanted, rest: Rest) -> Result<Answer, Failure> {
+        if rest.is_sent_again {
+            self.resent.add();
+        }
+        let state = match rest.paging_state {
+            Some(state) => PagingState::new_from_raw_bytes(state.as_ref()),
+            None => PagingState::start(),
+        };
+        let answer = Answer {
+            rows: rest.rows,
+            ..Answer::default()
+        };
+        self.by_driver(statement, parameters, wanted, state, answer).await
     }
 }
 
@@ -300,8 +342,10 @@ impl Session for CqlSession {
         let mut prepared = prepared.map_err(prepare_failure)?;
         prepared.set_history_listener(self.listener());
         let mut statements = self.statements.borrow_mut();
+        let execute = Execute::new(&prepared, self.defaults);
         statements.push(Rc::new(Prepared {
-            execute: Execute::new(&prepared, self.defaults),
+            execute_with_rows: execute.with_rows(),
+            execute,
             statement: prepared,
         }));
         Ok(statements.len() - 1)
@@ -312,25 +356,43 @@ impl Session for CqlSession {
         statement.set_history_listener(self.listener());
         let page = async |state| self.driver.query_single_page(statement.clone(), (), state).await;
         // The driver's futures are large, and are moved with those that wait for them.
-        Box::pin(self.pages(rows, PagingState::start(), page)).await
+        Box::pin(self.pages(rows, PagingState::start(), Answer::default(), page)).await
     }
 
     async fn execute_prepared(&self, statement: usize, parameters: &Value, rows: Wanted) -> Result<Answer, Failure> {
-        if rows == Wanted::Count
-            && let Some(lane) = self.fast.get()
-        {
+        if let Some(lane) = self.fast.get() {
             let prepared = self.statement(statement)?;
-            if let Some(answering) = lane.ask(&prepared.execute, Parameters::Value(parameters), Instant::now())? {
+            let execute = match rows {
+                Wanted::Count => &prepared.execute,
+                Wanted::Rows => &prepared.execute_with_rows,
+            };
+            let values = |buffer: &mut Vec<u8>| write_values(execute, Parameters::Value(parameters), buffer);
+            if let Some(answering) = lane.ask(execute, Instant::now(), values)? {
                 return match answering.await {
-                    Ended::Over(rows) => rows.map(|rows| Answer {
+                    Answered::Ended(Ended::Over(rows)) => rows.map(|rows| Answer {
                         rows,
                         ..Answer::default()
                     }),
-                    Ended::Unfinished(rest) => Box::pin(self.finish(statement, parameters, rest)).await,
+                    Answered::Ended(Ended::Unfinished(rest)) => {
+                        Box::pin(self.rest(statement, parameters, rows, rest)).await
+                    }
+                    Answered::Page(mut page) => {
+                        let state = page.paging_state.take();
+                        let mut answer = Answer::default();
+                        rows::append_page(*page, &mut answer)?;
+                        match state {
+                            None => Ok(answer),
+                            Some(state) => {
+                                let state = PagingState::new_from_raw_bytes(state.as_ref());
+                                Box::pin(self.by_driver(statement, parameters, rows, state, answer)).await
+                            }
+                        }
+                    }
                 };
             }
         }
-        Box::pin(self.by_driver(statement, parameters, rows, PagingState::start())).await
+        let (start, answer) = (PagingState::start(), Answer::default());
+        Box::pin(self.by_driver(statement, parameters, rows, start, answer)).await
     }
 
     async fn attend(&self) {
@@ -361,24 +423,31 @@ impl Session for CqlSession {
     }
 
     async fn finish(&self, statement: usize, parameters: &Value, rest: Rest) -> Result<Answer, Failure> {
-        if rest.is_sent_again {
-            self.resent.add();
-        }
-        let state = match rest.paging_state {
-            Some(state) => PagingState::new_from_raw_bytes(state.as_ref()),
-            None => PagingState::start(),
-        };
-        let mut answer = self.by_driver(statement, parameters, Wanted::Count, state).await?;
-        answer.rows += rest.rows;
-        Ok(answer)
+        self.rest(statement, parameters, Wanted::Count, rest).await
     }
 
     async fn batch(&self, kind: BatchKind, statements: &[(usize, Value)]) -> Result<Answer, Failure> {
-        let mut batch = Batch::new(match kind {
+        let kind = match kind {
             BatchKind::Logged => BatchType::Logged,
             BatchKind::Unlogged => BatchType::Unlogged,
             BatchKind::Counter => BatchType::Counter,
-        });
+        };
+        let written = Answer {
+            rows: statements.len() as u64,
+            ..Answer::default()
+        };
+        if let Some(lane) = self.fast.get()
+            && let Some(answering) = self.begin_batch(lane, kind, statements)?
+        {
+            match answering.await {
+                Answered::Ended(Ended::Over(ended)) => return ended.map(|_| written),
+                Answered::Ended(Ended::Unfinished(rest)) if rest.is_sent_again => self.resent.add(),
+                // The node has to be told the statements first.
+                Answered::Ended(Ended::Unfinished(_)) => {}
+                Answered::Page(_) => return Ok(written),
+            }
+        }
+        let mut batch = Batch::new(kind);
         batch.set_history_listener(self.listener());
         for (number, _) in statements {
             batch.append_statement(self.statement(*number)?.statement.clone());
@@ -386,10 +455,7 @@ impl Session for CqlSession {
         let parameters = statements.iter().map(|(_, parameters)| Parameters::Value(parameters));
         let parameters: Vec<bind::Row<'_>> = parameters.map(bind::Row).collect();
         Box::pin(self.driver.batch(&batch, parameters)).await.map_err(failure)?;
-        Ok(Answer {
-            rows: statements.len() as u64,
-            ..Answer::default()
-        })
+        Ok(written)
     }
 
     async fn about(&self) -> Result<About, Failure> {

@@ -59,7 +59,10 @@ impl Answers {
             };
             let id = i16::from_be_bytes([high, low]);
             match streams.give_back(id) {
-                Recipient::Tag(tag) => outcomes.push((tag, reply::parse(flags, opcode, body, self.compression))),
+                Recipient::Tag(tag) => outcomes.push((tag, reply::parse(flags, opcode, body, self.compression, false))),
+                Recipient::WantsRows(tag) => {
+                    outcomes.push((tag, reply::parse(flags, opcode, body, self.compression, true)));
+                }
                 Recipient::Nobody => {}
                 Recipient::Unknown => {
                     return Err(invalid(format!("an answer on stream {id}, where nothing was asked")));

@@ -108,7 +108,7 @@ async fn read(stream: &mut (impl AsyncRead + Unpin), compression: Option<Compres
     stream.read_exact(&mut body).await?;
     match opcode {
         READY | AUTHENTICATE | AUTH_SUCCESS => Ok(opcode),
-        other => match reply::parse(flags, other, &body, compression) {
+        other => match reply::parse(flags, other, &body, compression, false) {
             Err(fault) => Err(io::Error::other(fault)),
             Ok(_) => Err(invalid(format!("expected READY, found opcode {other:#04x}"))),
         },

@@ -12,6 +12,7 @@ use scylla_cql::frame::{Compression, flag, parse_response_body_extensions};
 
 use super::columns::{self, ROWS};
 use super::compression;
+use super::page::Page;
 use tidemill_client::with_causes;
 
 /// A good answer.
@@ -26,6 +27,8 @@ pub enum Reply {
         /// What the next page is asked with, when there is one.
         paging_state: Option<Box<[u8]>>,
     },
+    /// A page of rows, where they are wanted.
+    Page(Box<Page>),
 }
 
 /// Why there is no good answer.
@@ -61,14 +64,26 @@ impl std::error::Error for Fault {}
 
 /// Reads the body of an answer. `compression` is what was agreed on.
 #[inline]
-pub(super) fn parse(flags: u8, opcode: u8, body: &[u8], compression: Option<Compression>) -> Result<Reply, Box<Fault>> {
+pub(super) fn parse(
+    flags: u8,
+    opcode: u8,
+    body: &[u8],
+    compression: Option<Compression>,
+    wants_rows: bool,
+) -> Result<Reply, Box<Fault>> {
     if (flags, opcode, body) == (0, RESULT, &VOID) {
         return Ok(Reply::Void);
     }
-    parse_other(flags, opcode, body, compression)
+    parse_other(flags, opcode, body, compression, wants_rows)
 }
 
-fn parse_other(flags: u8, opcode: u8, body: &[u8], compression: Option<Compression>) -> Result<Reply, Box<Fault>> {
+fn parse_other(
+    flags: u8,
+    opcode: u8,
+    body: &[u8],
+    compression: Option<Compression>,
+    wants_rows: bool,
+) -> Result<Reply, Box<Fault>> {
     let unexpected = |what: String| Box::new(Fault::Unexpected(what));
     if flags != 0 {
         if flags & flag::COMPRESSION != 0
@@ -78,10 +93,10 @@ fn parse_other(flags: u8, opcode: u8, body: &[u8], compression: Option<Compressi
         }
         let extended = parse_response_body_extensions(flags, compression, Bytes::copy_from_slice(body));
         let body = extended.map_err(|e| unexpected(with_causes(&e)))?.body;
-        return parse(0, opcode, &body, None);
+        return parse(0, opcode, &body, None, wants_rows);
     }
     match opcode {
-        RESULT => result(body),
+        RESULT => result(body, wants_rows),
         ERROR => {
             let error = ErrorFrame::deserialize(&ProtocolFeatures::default(), &mut &*body);
             let ErrorFrame { error, reason } = error.map_err(|e| unexpected(e.to_string()))?;
@@ -92,14 +107,21 @@ fn parse_other(flags: u8, opcode: u8, body: &[u8], compression: Option<Compressi
 }
 
 /// A result: section 4.2.5 of the protocol.
-fn result(body: &[u8]) -> Result<Reply, Box<Fault>> {
+fn result(body: &[u8], wants_rows: bool) -> Result<Reply, Box<Fault>> {
     let unexpected = |why: &dyn fmt::Display| Box::new(Fault::Unexpected(format!("RESULT: {why}")));
     let Some((kind, rest)) = body.split_first_chunk() else {
         return Err(unexpected(&format_args!("a kind has 4 bytes, found {}", body.len())));
     };
     match *kind {
         VOID => Ok(Reply::Void),
-        ROWS => rows(rest).ok_or_else(|| unexpected(&"rows that end too early, or whose columns make no sense")),
+        ROWS => match rows(rest) {
+            Some(Reply::Rows { paging_state, .. }) if wants_rows => {
+                let page = Page::new(body, paging_state).map_err(|why| unexpected(&why))?;
+                Ok(Reply::Page(Box::new(page)))
+            }
+            Some(reply) => Ok(reply),
+            None => Err(unexpected(&"rows that end too early, or whose columns make no sense")),
+        },
         SET_KEYSPACE | SCHEMA_CHANGE => {
             let features = ProtocolFeatures::default();
             let read = result::deserialize_with_features(Bytes::copy_from_slice(body), None, &features);
@@ -133,7 +155,7 @@ mod tests {
 
     /// An answer where no compression was agreed on.
     fn parse(flags: u8, opcode: u8, body: &[u8]) -> Result<Reply, Box<Fault>> {
-        super::parse(flags, opcode, body, None)
+        super::parse(flags, opcode, body, None, false)
     }
 
     fn rows_body(flags: i32, paging: &[u8], count: i32) -> Vec<u8> {
@@ -246,7 +268,7 @@ mod tests {
             assert!(parse(flags, opcode, &body).is_err(), "{flags} {opcode} {body:02x?}");
         }
         // Compressed, but said to be longer than it can be.
-        let huge = super::parse(1, RESULT, &[0x7f, 0, 0, 0, 0], Some(Compression::Lz4)).unwrap_err();
+        let huge = super::parse(1, RESULT, &[0x7f, 0, 0, 0, 0], Some(Compression::Lz4), false).unwrap_err();
         assert!(huge.to_string().contains("said to be 2130706432"), "{huge}");
     }
 }

@@ -22,6 +22,8 @@ enum Stream<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Waiting<T> {
     pub(super) tag: T,
+    /// Whether the rows are wanted, and not only their number.
+    pub(super) wants_rows: bool,
     /// How long its answer may take, and until when.
     pub(super) limit: Duration,
     pub(super) deadline: Instant,
@@ -32,6 +34,7 @@ impl<T> Waiting<T> {
     pub(super) fn for_ever(tag: T) -> Self {
         Self {
             tag,
+            wants_rows: false,
             limit: Duration::MAX,
             deadline: Instant::now(),
         }
@@ -43,6 +46,8 @@ impl<T> Waiting<T> {
 pub(super) enum Recipient<T> {
     /// Who sent the request.
     Tag(T),
+    /// Who sent a request whose rows are wanted.
+    WantsRows(T),
     /// Nobody: it came too late.
     Nobody,
     /// Nothing was asked on this stream.
@@ -81,6 +86,7 @@ impl<T: Copy> Streams<T> {
     pub(super) fn give_back(&mut self, id: i16) -> Recipient<T> {
         let stream = usize::try_from(id).ok().and_then(|at| self.all.get_mut(at));
         let recipient = match stream.as_deref() {
+            Some(Stream::Waiting(waiting)) if waiting.wants_rows => Recipient::WantsRows(waiting.tag),
             Some(Stream::Waiting(waiting)) => Recipient::Tag(waiting.tag),
             Some(Stream::Orphan) => {
                 self.orphans -= 1;
@@ -130,7 +136,12 @@ mod tests {
 
     fn waiting<T>(tag: T, deadline: Instant) -> Waiting<T> {
         let limit = Duration::from_secs(1);
-        Waiting { tag, limit, deadline }
+        Waiting {
+            tag,
+            wants_rows: false,
+            limit,
+            deadline,
+        }
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl Client {
 fn rows(outcome: Outcome) -> (u32, Option<Box<[u8]>>) {
     match outcome.unwrap() {
         Reply::Rows { count, paging_state } => (count, paging_state),
-        Reply::Void => panic!("no rows"),
+        Reply::Void | Reply::Page(_) => panic!("no rows"),
     }
 }
 

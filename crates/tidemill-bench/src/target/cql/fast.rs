@@ -1,6 +1,6 @@
 //! Requests past the driver: written into the connection's buffer, and told of their ends by number.
 //!
-//! What the driver would have sent again, and further pages, are left to it.
+//! What the driver would have sent again, and pages behind the first, are left to it.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use scylla::cluster::ClusterState;
 use scylla::errors::{DbError, WriteType};
 use scylla::serialize::writers::RowWriter;
-use tidemill_cql::connection::{Connections, ConnectionsOptions, Execute, Fault, Outcome, Reply, Sent};
+use tidemill_cql::connection::{Connections, ConnectionsOptions, Execute, Fault, Outcome, Page, Reply, Sent};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::super::{Begun, Ended, Parameters, Rest};
@@ -49,9 +49,17 @@ enum Recipient {
 enum Waiter {
     Free,
     Waiting(Option<Waker>),
-    Ended(Ended),
+    Ended(Answered),
     /// The future was dropped.
     Gone,
+}
+
+/// What comes to one who waits.
+pub(super) enum Answered {
+    /// As to a cycle.
+    Ended(Ended),
+    /// Rows that were asked for.
+    Page(Box<Page>),
 }
 
 /// The end of a request.
@@ -84,15 +92,15 @@ impl FastLane {
         })))
     }
 
-    /// Sends a request for one who waits. `None` when the driver has to do it.
+    /// Sends a request for one who waits; `values` writes what it has between head and tail. `None` when the driver has to do it.
     ///
     /// # Errors
-    /// Parameters that do not fit.
+    /// What `values` says.
     pub(super) fn ask(
         &self,
         execute: &Execute,
-        parameters: Parameters<'_>,
         now: Instant,
+        values: impl FnOnce(&mut Vec<u8>) -> Result<(), Failure>,
     ) -> Result<Option<Answering<'_>>, Failure> {
         let mut lane = self.0.borrow_mut();
         let waiter = match lane.free.pop() {
@@ -103,7 +111,7 @@ impl FastLane {
                 u32::try_from(lane.waiters.len() - 1).unwrap_or_default()
             }
         };
-        let sent = lane.send(execute, parameters, Recipient::Waiter(waiter), now);
+        let sent = lane.send(execute, Recipient::Waiter(waiter), now, values);
         if let Ok(Sent::Sent) = sent {
             lane.waiters[waiter as usize] = Waiter::Waiting(None);
             return Ok(Some(Answering {
@@ -121,7 +129,9 @@ impl FastLane {
         let sent = self
             .0
             .borrow_mut()
-            .send(execute, parameters, Recipient::Cycle(cycle), now);
+            .send(execute, Recipient::Cycle(cycle), now, |buffer| {
+                write_values(execute, parameters, buffer)
+            });
         match sent {
             Ok(Sent::Sent) => Begun::Sent,
             Ok(Sent::Elsewhere) => Begun::Not,
@@ -144,12 +154,15 @@ impl FastLane {
         }
         lane.connections.poll(context, &mut lane.outcomes);
         for (tag, outcome) in lane.outcomes.drain(..) {
-            let end = end(tag, outcome, lane.sends_again);
             match tag.recipient {
-                Recipient::Cycle(cycle) => ended.push((cycle, end)),
+                Recipient::Cycle(cycle) => ended.push((cycle, end(tag, outcome, lane.sends_again))),
                 Recipient::Waiter(number) => match &mut lane.waiters[number as usize] {
                     waiter @ Waiter::Waiting(_) => {
-                        if let Waiter::Waiting(Some(waker)) = std::mem::replace(waiter, Waiter::Ended(end)) {
+                        let answered = match outcome {
+                            Ok(Reply::Page(page)) => Answered::Page(page),
+                            outcome => Answered::Ended(end(tag, outcome, lane.sends_again)),
+                        };
+                        if let Waiter::Waiting(Some(waker)) = std::mem::replace(waiter, Waiter::Ended(answered)) {
                             waker.wake();
                         }
                     }
@@ -168,25 +181,32 @@ impl Lane {
     fn send(
         &mut self,
         execute: &Execute,
-        parameters: Parameters<'_>,
         recipient: Recipient,
         now: Instant,
+        values: impl FnOnce(&mut Vec<u8>) -> Result<(), Failure>,
     ) -> Result<Sent, Failure> {
         let tag = Tag {
             recipient,
             is_idempotent: execute.is_idempotent(),
             is_serial: execute.consistency().is_serial(),
         };
-        self.connections.send(execute, tag, now, |buffer| {
-            bind::write_row(parameters, execute.columns(), &mut RowWriter::new(buffer))
-        })
+        self.connections.send(execute, tag, now, values)
     }
 }
 
-impl Future for Answering<'_> {
-    type Output = Ended;
+/// Writes the values of a statement, each behind its length.
+///
+/// # Errors
+/// Parameters that do not fit.
+#[inline]
+pub(super) fn write_values(execute: &Execute, parameters: Parameters<'_>, buffer: &mut Vec<u8>) -> Result<(), Failure> {
+    bind::write_row(parameters, execute.columns(), &mut RowWriter::new(buffer))
+}
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ended> {
+impl Future for Answering<'_> {
+    type Output = Answered;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answered> {
         let Some(number) = self.waiter else {
             return Poll::Pending;
         };
@@ -199,13 +219,13 @@ impl Future for Answering<'_> {
             }
             return Poll::Pending;
         }
-        let Waiter::Ended(ended) = std::mem::replace(waiter, Waiter::Free) else {
+        let Waiter::Ended(answered) = std::mem::replace(waiter, Waiter::Free) else {
             return Poll::Pending;
         };
         lane.free.push(number);
         drop(lane);
         self.waiter = None;
-        Poll::Ready(ended)
+        Poll::Ready(answered)
     }
 }
 
@@ -226,7 +246,8 @@ impl Drop for Answering<'_> {
 #[inline]
 fn end(tag: Tag, outcome: Outcome, sends_again: bool) -> Ended {
     match outcome {
-        Ok(Reply::Void) => Ended::Over(Ok(0)),
+        // Pages are for those who wait.
+        Ok(Reply::Void | Reply::Page(_)) => Ended::Over(Ok(0)),
         Ok(Reply::Rows { count, paging_state }) => {
             let rows = u64::from(count);
             match paging_state {

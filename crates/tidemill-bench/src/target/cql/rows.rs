@@ -8,8 +8,10 @@
 
 use rune::runtime::{Bytes, Object};
 use rune::{Value, alloc};
+use scylla::frame::response::result::ColumnSpec;
 use scylla::response::query_result::QueryResult;
 use scylla::value::{CqlValue, Row};
+use tidemill_cql::connection::Page;
 use tidemill_cql::decimal::{unscaled_to_text, varint_to_text};
 use tidemill_cql::with_causes;
 
@@ -25,11 +27,25 @@ pub(super) fn append(result: QueryResult, wanted: Wanted, answer: &mut Answer) -
     }
     let specs = rows.column_specs();
     for row in rows.rows::<Row>().map_err(|e| broken(&e))? {
-        let row = row.map_err(|e| broken(&e))?;
-        let object = object(specs.iter().map(|spec| spec.name()).zip(row.columns)).map_err(Failure::memory)?;
-        answer.values.try_push(object).map_err(Failure::memory)?;
+        push(specs.as_slice(), row.map_err(|e| broken(&e))?, answer)?;
     }
     Ok(())
+}
+
+/// The same of a page that came past the driver.
+pub(super) fn append_page(page: Page, answer: &mut Answer) -> Result<(), Failure> {
+    let broken = |what| Failure::new(FailureKind::Refused, what);
+    let rows = page.into_rows().map_err(broken)?;
+    answer.rows += rows.count() as u64;
+    for row in rows.rows() {
+        push(rows.columns(), row.map_err(broken)?, answer)?;
+    }
+    Ok(())
+}
+
+fn push(specs: &[ColumnSpec<'_>], row: Row, answer: &mut Answer) -> Result<(), Failure> {
+    let object = object(specs.iter().map(ColumnSpec::name).zip(row.columns)).map_err(Failure::memory)?;
+    answer.values.try_push(object).map_err(Failure::memory)
 }
 
 fn object<'a>(fields: impl Iterator<Item = (&'a str, Option<CqlValue>)>) -> alloc::Result<Value> {
