@@ -233,7 +233,8 @@ impl CqlSession {
             ExecutionError,
         >,
     ) -> Result<Answer, Failure> {
-        let mut last_row = Instant::now();
+        let begin = Instant::now();
+        let mut last_row = begin;
         loop {
             let (result, next) = page(state).await.map_err(failure)?;
             let before = answer.rows;
@@ -250,6 +251,12 @@ impl CqlSession {
             } else if last_row.elapsed() > self.defaults.timeout {
                 let limit = self.defaults.timeout.as_secs_f64();
                 let what = format!("no row in the pages of {limit} s (--request-timeout)");
+                return Err(Failure::new(FailureKind::Timeout, what));
+            }
+            let limit = self.defaults.timeout.saturating_mul(MOST_TIMEOUTS);
+            if begin.elapsed() > limit {
+                let limit = limit.as_secs_f64();
+                let what = format!("pages for more than {limit} s ({MOST_TIMEOUTS} times --request-timeout)");
                 return Err(Failure::new(FailureKind::Timeout, what));
             }
         }
@@ -489,6 +496,9 @@ impl Session for CqlSession {
         names
     }
 }
+
+/// How many times as long as a page the pages of a request may take. A node may have no end of them.
+const MOST_TIMEOUTS: u32 = 100;
 
 /// The nodes that the addresses name, and who asks: those of the options, or of an address.
 fn nodes(options: &ConnectionArgs) -> Result<(Vec<String>, Option<Login>)> {

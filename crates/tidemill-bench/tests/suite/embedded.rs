@@ -757,7 +757,11 @@ fn a_closed_pipe_ends_no_run() {
     drop(child.stdout.take());
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(ran.err.contains("Saved report") && !ran.err.contains("panicked"), "{}", ran.err);
+    assert!(
+        ran.err.contains("Saved report") && !ran.err.contains("panicked"),
+        "{}",
+        ran.err
+    );
     let results = &bench.results("r.json")[0];
     let unstarted = results.get("unstarted_cycles").and_then(serde_json::Value::as_u64);
     assert_eq!(

@@ -48,11 +48,16 @@ fn peak(process: &Child) -> u64 {
 
 /// What a run of a tenth of a second leaves, how long it took, and the most memory that it had.
 fn run(bench: &Bench, node: SocketAddr, function: &str) -> (Ran, Duration, u64) {
+    run_with(bench, node, function, "300ms")
+}
+
+/// The same with another limit of a request.
+fn run_with(bench: &Bench, node: SocketAddr, function: &str, timeout: &str) -> (Ran, Duration, u64) {
     let limits = [
         "--connect-timeout",
         "300ms",
         "--request-timeout",
-        "300ms",
+        timeout,
         "--retries",
         "0",
     ];
@@ -110,6 +115,13 @@ fn nodes_that_lie_end_a_load_test_or_are_counted_in_time_and_in_little_memory() 
     assert_eq!(ran.code, Some(1), "{}\n{}", ran.out, ran.err);
     assert!(ran.out.contains("timeout"), "{}", ran.out);
     assert!(ordinary > 0);
+    // By the limit of all pages, or of one where the machine is busy: in any case it ends.
+    let endless = start(Hostile::without_a_last_page());
+    let (ran, took, most) = run_with(&bench, endless, "rows", "30ms");
+    let what = format!("{took:?}, {most} KiB\n{}\n{}", ran.out, ran.err);
+    assert_eq!(ran.code, Some(1), "{what}");
+    assert!(ran.out.contains("timeout"), "{what}");
+    assert!(took < Duration::from_secs(8) && most < ordinary + (64 << 10), "{what}");
     let mut runs = Vec::new();
     let mut functions = ["rows", "run", "machine", "batch"].into_iter().cycle();
     for node in kinds {

@@ -32,6 +32,22 @@ impl Hostile {
         self
     }
 
+    /// A node whose answer to a statement that is executed is a row, and another, without an end.
+    pub(crate) fn without_a_last_page() -> Self {
+        let says: Says = |opcode, id| {
+            let rows = [b"\0\0\0\x01x", TABLE, b"\0\x0d\0\0\0\x01\0\0\0\x01a"].concat();
+            good_until_asked(opcode, id, || result(&[2, 3, 1], &rows))
+        };
+        Self {
+            what: "rows without an end",
+            says,
+            again: Vec::new(),
+            pause: Duration::ZERO,
+            told: "",
+            is_good_at_first: true,
+        }
+    }
+
     fn answer(&self, opcode: u8, id: [u8; 2]) -> Vec<u8> {
         match opcode {
             OPTIONS | STARTUP | REGISTER if self.is_good_at_first => good_until_asked(opcode, id, Vec::new),
