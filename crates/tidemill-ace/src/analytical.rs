@@ -58,7 +58,7 @@ fn engine() -> Result<Arc<Engine>> {
         }
     }
     let why = format!(
-        "Joins, subqueries and windows need {FILE} beside this library, where the loader looks, or where {LIBRARY_ENV} says: {}",
+        "Joins, subqueries and windows need {FILE} next to this library, on the loader's path, or where {LIBRARY_ENV} says: {}",
         faults.join("; ")
     );
     Err(Error::new(Kind::NeedsAnalytical, why))

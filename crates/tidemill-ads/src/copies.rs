@@ -48,7 +48,7 @@ impl Connection {
         let area = self.area(from)?;
         area.write_record()?;
         if path.exists() {
-            let what = format!("{} is there already", path.display());
+            let what = format!("{} already exists", path.display());
             return Err(Error::new(ErrorCode::FileError, what));
         }
         let mut create = CreateOptions::new(today());

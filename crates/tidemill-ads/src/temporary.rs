@@ -230,7 +230,7 @@ fn in_file(table: &str, fields: &[FieldSpec]) -> Result<(Vec<FieldSpec>, OwnName
             return Err(bad(name, &format!("a name has 1 to {LONGEST} characters")));
         }
         if known.contains(&folded) {
-            return Err(bad(name, "the name is there twice"));
+            return Err(bad(name, "the name exists twice"));
         }
         known.push(folded);
     }

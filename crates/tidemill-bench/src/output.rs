@@ -14,17 +14,17 @@ use crate::Result;
 /// The form of rows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum Format {
-    /// Lines and columns for a person.
+    /// A table for people.
     Table,
-    /// Comma-separated values with names in the first line.
+    /// Comma-separated values with a header line.
     Csv,
-    /// One array of objects.
+    /// One JSON array of objects.
     Json,
-    /// An object a line.
+    /// One JSON object per line.
     Jsonl,
     /// An Arrow IPC stream.
     Arrow,
-    /// A table in Markdown.
+    /// A Markdown table.
     Markdown,
 }
 
@@ -41,7 +41,7 @@ impl Format {
 /// How a report is laid out as text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum Layout {
-    /// Numbers with their intervals, for a person.
+    /// Numbers with confidence intervals, for people.
     Full,
     /// The labels, units and columns of Latte's fork, for programs that read them.
     Latte,

@@ -253,7 +253,7 @@ fn add_limits(query: &mut Query, limit: Option<Expr>, offset: Option<Expr>) -> R
                 known_offset.get_or_insert(offset);
             }
         }
-        Some(LimitClause::OffsetCommaLimit { .. }) => return Err(unsupported("TOP beside LIMIT")),
+        Some(LimitClause::OffsetCommaLimit { .. }) => return Err(unsupported("TOP together with LIMIT")),
     }
     Ok(())
 }

@@ -99,7 +99,7 @@ impl Guess {
         let (page, look) = match self {
             Self::Ascii => return (usual, None),
             Self::Page(page) => (page, format!("its text looks like {page}")),
-            Self::Open => (usual, "its text does not tell which it is".to_owned()),
+            Self::Open => (usual, "its text fits several code pages".to_owned()),
         };
         let what = format!(
             "no code page is named, and {look}: it is read and written as {page}; the option codepage names another"

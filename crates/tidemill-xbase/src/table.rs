@@ -487,7 +487,7 @@ impl Table {
         let mut window = Vec::new();
         let flag = self
             .source
-            .read("what is behind the records", begin, 1, &mut window)
+            .read("the bytes after the records", begin, 1, &mut window)
             .ok()?
             .first()
             .copied();
@@ -501,10 +501,7 @@ impl Table {
             end: begin + records * stride,
             record: Some(self.record_count + 1),
             count: records,
-            what: format!(
-                "behind the {} records that the header counts there are more",
-                self.record_count
-            ),
+            what: format!("the header counts {} records, but more follow", self.record_count),
         })
     }
 

@@ -704,7 +704,10 @@ fn start_at(query: &mut SqlQuery, row: u64) -> Result<()> {
             });
             Ok(())
         }
-        Some(_) => Err(Error::new(Kind::Unsupported, "START AT beside LIMIT is not ADS SQL")),
+        Some(_) => Err(Error::new(
+            Kind::Unsupported,
+            "START AT together with LIMIT is not ADS SQL",
+        )),
     }
 }
 

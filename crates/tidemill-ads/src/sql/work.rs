@@ -218,7 +218,7 @@ impl Transactional {
             Self::Savepoint(name) => tables.savepoint(name),
             Self::Release(name) => tables.release(name),
             Self::Mode(TransactionMode::AutocommitOff) => {
-                let why = "Transactions begin when they are told to: BEGIN TRANSACTION";
+                let why = "A transaction starts with BEGIN TRANSACTION";
                 Err(Error::new(Kind::Unsupported, why))
             }
             // Every statement that changes records is a transaction anyway.

@@ -23,7 +23,7 @@ use crate::run::{Chooser, Crew, Cycles, Interrupt, Pace, Phase, Prepared};
 /// What the script or the store says. What was measured until then is printed and in the report.
 pub fn run(args: &RunArgs) -> Result<ExitCode> {
     if args.find_max && args.has_steps() {
-        let why = "--find-max searches with one concurrency (-p); run it for each by itself";
+        let why = "--find-max searches with one concurrency (-p); run it once for each concurrency";
         return Err(Error::Misuse(why.to_owned()));
     }
     // Before anything takes time: a baseline that cannot be read.

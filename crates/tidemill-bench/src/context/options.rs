@@ -23,12 +23,12 @@ pub struct Policy {
 /// What is done when a script finds rows that are not as it expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Validation {
-    /// The run ends.
+    /// End the run.
     #[default]
     FailFast,
-    /// The request, or the cycle, is tried again.
+    /// Retry the request or the cycle.
     Retry,
-    /// It is counted.
+    /// Count it and continue.
     Ignore,
 }
 

@@ -64,7 +64,7 @@ pub(super) fn write_steps(compared: &[Compared], with_baseline: bool, out: &mut 
                 .into_iter()
                 .filter_map(|(name, found)| Some((name, change(found?)?)));
             let changes: Vec<String> = changes.map(|(name, change)| format!("{name} {change}")).collect();
-            writeln!(out, "{:>9}  beside the baseline: {}", "", changes.join(", "))?;
+            writeln!(out, "{:>9}  compared with the baseline: {}", "", changes.join(", "))?;
         }
     }
     writeln!(out, "\nAll numbers of each step: show --format csv, or export --html.")

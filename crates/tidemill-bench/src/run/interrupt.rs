@@ -30,7 +30,7 @@ impl Interrupt {
                         // Without signals the run goes on to its end.
                         return std::future::pending::<()>().await;
                     }
-                    eprintln!("\ninfo: Stopping after the calls that are under way; Ctrl-C again stops at once");
+                    eprintln!("\ninfo: Stopping after the calls in flight; Ctrl-C again stops at once");
                     sender.send_replace(true);
                     if tokio::signal::ctrl_c().await.is_ok() {
                         process::exit(130);

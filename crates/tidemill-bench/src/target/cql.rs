@@ -518,7 +518,7 @@ fn nodes(options: &ConnectionArgs) -> Result<(Vec<String>, Option<Login>)> {
         let (found, path) =
             tidemill_cql::Options::parse(&format!("cql://{bare}")).map_err(|error| foreign(error.to_string()))?;
         if path.keyspace.is_some() || bare.contains('?') {
-            return Err(foreign("found something behind the host".to_owned()));
+            return Err(foreign("found something after the host".to_owned()));
         }
         nodes.extend(found.hosts);
         if let (Some(user), None) = (found.user, &login) {

@@ -44,7 +44,7 @@ fn each_step_is_a_run_of_its_own() {
 
     let shown = tool(&bench, &["show", "one.json", "-b", "two.json"]).good();
     assert_eq!(
-        shown.out.matches("beside the baseline: cycles/s").count(),
+        shown.out.matches("compared with the baseline: cycles/s").count(),
         3,
         "{}",
         shown.out

@@ -214,7 +214,7 @@ impl Options {
         if is_plain && options.tls.is_some() {
             return Err(Error::Option {
                 option: "secure=false".to_owned(),
-                expected: "secure=true beside `ca`, `cert`, `key`, `server_name` and `verify=false`".to_owned(),
+                expected: "secure=true together with `ca`, `cert`, `key`, `server_name` and `verify=false`".to_owned(),
             });
         }
         if let Some(tls) = &options.tls {

@@ -166,7 +166,7 @@ impl CdxBuilder {
         }
         let name = name_bytes(order, self.codepage, self.shape)?;
         if self.names.iter().any(|(known, _)| *known == name) {
-            return Err(order.refuse("is there already"));
+            return Err(order.refuse("already exists"));
         }
         Ok((name, order_header(order, self.codepage, self.shape)?))
     }

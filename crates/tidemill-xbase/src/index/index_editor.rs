@@ -182,7 +182,7 @@ impl IndexEditor {
         let is_reversed = tag.is_descending && format.descends_in_file();
         let (_, keys, order) = keys_of(self.dialect, tag, key_type, collation, is_reversed)?;
         if format.branch_room(keys) < 2 {
-            return Err(self.unsupported("an index whose pages hold a single key is not changed; build it anew"));
+            return Err(self.unsupported("an index whose pages hold a single key cannot be changed; rebuild it"));
         }
         let is_unique = tag.is_unique || tag.is_candidate;
         let tree = TreeEditor::new(keys, order, tag.root, format.root_at(tag.header), is_unique);

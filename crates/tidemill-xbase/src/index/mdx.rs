@@ -424,7 +424,7 @@ impl MdxFile {
             return Err(order.refuse(&format!("a name of {} bytes, not 1 to {most}", name.len())));
         }
         if known.iter().any(|tag| tag.name == name) {
-            return Err(order.refuse("is there already"));
+            return Err(order.refuse("already exists"));
         }
         if known.len() == TAGS_MAX {
             return Err(order.refuse(&format!("the file has its {TAGS_MAX} orders already")));

@@ -142,7 +142,7 @@ impl Nsx {
         name.resize(NAME_LEN, 0);
         for (count, known) in known.enumerate() {
             if known == name {
-                return Err(order.refuse("is there already"));
+                return Err(order.refuse("already exists"));
             }
             if count + 1 == TAGS_MAX {
                 return Err(order.refuse(&format!("the file has its {TAGS_MAX} orders already")));

@@ -90,7 +90,7 @@ pub enum IndexFault {
         found: usize,
     },
     /// An entry that does not come behind the one before it.
-    #[error("key \"{key}\" of record {recno} stands behind \"{before}\" of record {before_recno}")]
+    #[error("key \"{key}\" of record {recno} follows \"{before}\" of record {before_recno}, out of order")]
     OutOfOrder {
         /// The key.
         key: String,
@@ -102,7 +102,7 @@ pub enum IndexFault {
         before_recno: u32,
     },
     /// An order of unique keys has a key twice.
-    #[error("key \"{key}\" is there more than once, of record {recno} too")]
+    #[error("key \"{key}\" exists more than once, also for record {recno}")]
     RepeatedKey {
         /// The key.
         key: String,
@@ -110,13 +110,13 @@ pub enum IndexFault {
         recno: u32,
     },
     /// A record is in the order twice.
-    #[error("record {recno} is there more than once")]
+    #[error("record {recno} has more than one key")]
     RepeatedRecord {
         /// The record.
         recno: u32,
     },
     /// A record that the table does not have.
-    #[error("record {recno} of a table of {records}")]
+    #[error("a key of record {recno}, but the table has {records} records")]
     NoSuchRecord {
         /// The record.
         recno: u32,
@@ -134,7 +134,9 @@ pub enum IndexFault {
         below: u64,
     },
     /// A page has a key that belongs to the right of it, as the branch above says.
-    #[error("key \"{key}\" of record {recno} on the page at {below} is behind the key of the branch for that page")]
+    #[error(
+        "key \"{key}\" of record {recno} on the page at {below} is greater than the key of that page in the branch"
+    )]
     BehindBranchKey {
         /// The key.
         key: String,
@@ -144,7 +146,7 @@ pub enum IndexFault {
         below: u64,
     },
     /// A page has a key that belongs to the left of it, or of its own keys.
-    #[error("key \"{key}\" stands behind \"{before}\" of a branch")]
+    #[error("key \"{key}\" follows \"{before}\" of a branch, out of order")]
     BeforeBranchKey {
         /// The key.
         key: String,
@@ -152,7 +154,7 @@ pub enum IndexFault {
         before: String,
     },
     /// An entry whose record has another key, or is not in the order.
-    #[error("record {recno} stands under key \"{key}\" and {}", belongs(expected.as_deref()))]
+    #[error("the index has key \"{key}\" for record {recno}, which {}", belongs(expected.as_deref()))]
     WrongKey {
         /// The record.
         recno: u32,
@@ -180,17 +182,17 @@ pub enum IndexFault {
         found: String,
     },
     /// Nobody knows how the texts of the order are sorted: its entries were not compared with one another, or not with the records.
-    #[error("collation not known{}: the order was looked through, and its keys were not compared", shown_name(collation.as_deref()))]
+    #[error("collation not known{}: the pages were checked, but the keys were not compared", shown_name(collation.as_deref()))]
     UnknownCollation {
         /// The name of the collation, where the file has one.
         collation: Option<String>,
     },
     /// A BINARY index of Visual FoxPro, which has no keys.
-    #[error("a BINARY index, whose bits were not compared with the records")]
+    #[error("a BINARY index; its bits were not compared with the records")]
     Bitmap,
     /// Keys that cannot be compared with those of the records: they differ in letters that nobody knows.
     #[error(
-        "the letters are not known: {count} keys differ from those of their records in nothing else, the first of record {recno}"
+        "the code page of the keys is not known: {count} keys differ from their records in letters only, first that of record {recno}"
     )]
     UnknownLetters {
         /// How many.
@@ -199,7 +201,7 @@ pub enum IndexFault {
         recno: u32,
     },
     /// Pages that no order and no list of free pages reaches.
-    #[error("{pages} pages from here on are reached by nothing")]
+    #[error("{pages} pages from here on are unreachable")]
     Unreachable {
         /// How many.
         pages: u64,
@@ -554,7 +556,7 @@ fn shown_name(collation: Option<&str>) -> String {
 
 fn belongs(expected: Option<&str>) -> String {
     match expected {
-        Some(key) => format!("has \"{key}\""),
-        None => "is not one that the FOR expression chooses".to_owned(),
+        Some(key) => format!("should have \"{key}\""),
+        None => "does not meet the FOR condition".to_owned(),
     }
 }

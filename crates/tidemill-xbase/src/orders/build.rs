@@ -58,7 +58,7 @@ pub(crate) fn rebuild_index(old: &Index, table: &Table, settings: &KeySettings, 
     if let Some(distinct) = old.tags().iter().find(|tag| tag.is_distinct) {
         return Err(Error::Unsupported {
             path: old.path().to_owned(),
-            what: format!("tag {} refuses repeated keys; dBASE 7 makes it anew", distinct.name),
+            what: format!("tag {} refuses repeated keys; rebuild it with dBASE 7", distinct.name),
         });
     }
     let orders: Vec<_> = old.tags().iter().map(OrderSpec::from).collect();

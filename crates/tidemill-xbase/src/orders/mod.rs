@@ -217,7 +217,7 @@ pub fn production_path(table: &Table) -> Result<Option<PathBuf>> {
         Err(names) if table.header().production_index => Err(Error::Unsupported {
             path: table.path().to_owned(),
             what: format!(
-                "the header says that it has a production index, and there is no {names}; put it beside the table or make it again"
+                "the header names a production index, but there is no {names}; put it next to the table or rebuild it"
             ),
         }),
         Err(_) => Ok(None),

@@ -184,7 +184,7 @@ impl TableEditor {
         let fields: Vec<FieldSpec> = fields.map(|column| FieldSpec::new(&column.name, 'C', 1, 0)).collect();
         let mut seen = std::collections::HashSet::new();
         if let Some(twice) = fields.iter().find(|field| !seen.insert(field.name.to_uppercase())) {
-            return Err(self.misuse(&format!("field {:?} is there twice", twice.name)));
+            return Err(self.misuse(&format!("field {:?} exists twice", twice.name)));
         }
         let new = NewContainer::new(self.path(), &fields, self.codepage)?;
         // What else it says of the table, and other tables, cannot be written anew.
@@ -511,10 +511,7 @@ impl Structure {
         }
         let path = dialect.beside(old.path());
         if path.exists() {
-            return Err(old.misuse(&format!(
-                "{} is there already and does not belong to it",
-                path.display()
-            )));
+            return Err(old.misuse(&format!("{} already exists and does not belong to it", path.display())));
         }
         let drafted = draft.join(path.file_name().unwrap_or_default());
         MemoWriter::create(&drafted, dialect, block_size(dialect))?.finish()?;

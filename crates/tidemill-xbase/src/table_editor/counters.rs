@@ -71,7 +71,7 @@ impl TableEditor {
             return Ok(());
         }
         if value >= f64::from(u32::MAX) {
-            let expected = format!("less than {}, behind which no counter goes on", u32::MAX);
+            let expected = format!("less than {}, the end of the counter", u32::MAX);
             return Err(self.bad(record, field, expected, value.to_string()));
         }
         self.write_counter(field, (value as u32).saturating_add(step.max(1)))

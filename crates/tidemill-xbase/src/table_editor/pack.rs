@@ -110,7 +110,9 @@ impl TableEditor {
         let own: Option<PathBuf> = std::fs::canonicalize(folder_of(memo)).ok();
         match own.is_some_and(|own| own == folder) {
             true => Ok(()),
-            false => Err(self.misuse("its memo file lies beside a link to the table; pack it where it really is")),
+            false => {
+                Err(self.misuse("its memo file is next to a link to the table; pack the table under its real path"))
+            }
         }
     }
 

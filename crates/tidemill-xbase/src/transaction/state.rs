@@ -344,7 +344,7 @@ impl State {
 
     /// Lets nothing go any more: the error `e` leaves it open whether a transaction was committed.
     fn unknown(&mut self, e: Error) -> Error {
-        self.broken = Some(format!("nobody knows whether a transaction was committed ({e})"));
+        self.broken = Some(format!("it is unknown whether a transaction was committed ({e})"));
         let log = self.logs.paths().into_iter().next().unwrap_or_default();
         Error::unknown(&log, "a transaction is committed", e)
     }

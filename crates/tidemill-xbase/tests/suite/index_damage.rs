@@ -93,7 +93,9 @@ fn a_table_that_is_too_short_is_found() {
             records: 599
         }));
     assert!(
-        findings[0].to_string().contains("record 600 of a table of 599"),
+        findings[0]
+            .to_string()
+            .contains("a key of record 600, but the table has 599 records"),
         "{}",
         findings[0]
     );

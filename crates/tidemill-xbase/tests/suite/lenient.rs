@@ -175,7 +175,7 @@ fn contradictions_that_leave_no_doubt_are_notes() {
             ..Layout::default()
         },
         &["a0"],
-        &["behind the 1 records that the header counts there are more (2 records, the first is 2)"],
+        &["the header counts 1 records, but more follow (2 records, the first is 2)"],
     );
 }
 

@@ -271,7 +271,7 @@ fn what_dbase_alone_can_keep_current_is_refused() {
     let options = EditOptions::new(TODAY).production_index(false);
     let mut table = TableEditor::open(&path, &options).unwrap();
     let error = table.reindex(&mdx, &KeySettings::new(CodePage::Cp437)).unwrap_err();
-    assert!(error.to_string().contains("dBASE 7 makes it anew"), "{error}");
+    assert!(error.to_string().contains("rebuild it with dBASE 7"), "{error}");
     assert!(std::fs::read(&mdx).unwrap() == bytes);
 }
 

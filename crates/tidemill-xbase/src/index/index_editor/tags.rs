@@ -31,7 +31,7 @@ impl IndexEditor {
         self.flush()?;
         let name = &order.name;
         if self.tags.iter().any(|tag| tag.name.eq_ignore_ascii_case(name)) {
-            return Err(order.refuse("is there already"));
+            return Err(order.refuse("already exists"));
         }
         let codec = order.codec(self.dialect)?;
         let bytes = KeyBytes::plain(order.key_len, order.trail_of(codec));
