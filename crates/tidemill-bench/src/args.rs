@@ -191,8 +191,10 @@ pub struct ConnectionArgs {
     /// Timeout of one attempt.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration_or_seconds)]
     pub request_timeout: Duration,
-    /// Check that the server's certificate matches its host name. Without this option, Cassandra may have any certificate, as in
-    /// Latte; that of ClickHouse is checked unless its address says verify=false.
+    /// Timeout of connecting to a node and of preparing a statement. Default: --request-timeout, but at least 5s.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration_or_seconds)]
+    pub connect_timeout: Option<Duration>,
+    /// How often to retry a request after a timeout or when the server is overloaded. 0: no retries, also none by the driver.
     #[arg(long, visible_alias = "retry-number", value_name = "COUNT", default_value = "3")]
     pub retries: u32,
     /// Wait before the first retry, and the longest wait. The wait doubles each time.
