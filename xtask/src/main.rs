@@ -49,7 +49,7 @@ enum Chore {
     Bench(bench::Args),
     /// Run the fuzz targets, seeded from the corpus.
     Fuzz(fuzz::Args),
-    /// Let system calls of the command line fail, and kill it, and look at what is left.
+    /// Try the clients with servers that lie; let system calls of the command line fail, kill it, and look at what is left.
     Soak(soak::Args),
     /// Write docs/command-line.md from what the program prints.
     CommandLine(command_line::Args),
