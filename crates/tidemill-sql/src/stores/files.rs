@@ -1,5 +1,7 @@
 //! The formats that DataFusion reads by itself: Parquet, Arrow IPC, CSV, JSON.
 
+mod csv;
+
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -55,7 +57,10 @@ pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Ar
     let options =
         ListingOptions::new(format(location.format, parts.first(), &extension)?).with_file_extension(extension);
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
-    let mut config = config.infer_schema(state).await?;
+    let mut config = match location.format {
+        Format::Csv => config.with_schema(Arc::new(csv::schema(&parts).await?)),
+        _ => config.infer_schema(state).await?,
+    };
     if let Some(schema) = config.file_schema.clone() {
         let schema = match (location.format, a_file) {
             (Format::Parquet, Some(first)) => Arc::new(described(&schema, &first, state).await?),
@@ -120,11 +125,15 @@ fn format(format: Format, first: Option<&Location>, extension: &str) -> Result<A
             Arc::new(JsonFormat::default().with_newline_delimited(!one_array))
         }
         _ => {
-            let tabs = extension.eq_ignore_ascii_case("tsv");
+            let is_divisible = match first.map(|part| &part.place) {
+                Some(Place::File(path)) => csv::is_divisible(path)?,
+                _ => false,
+            };
             Arc::new(
                 CsvFormat::default()
                     .with_has_header(true)
-                    .with_delimiter(if tabs { b'\t' } else { b',' }),
+                    .with_newlines_in_values(!is_divisible)
+                    .with_delimiter(csv::delimiter(extension)),
             )
         }
     })

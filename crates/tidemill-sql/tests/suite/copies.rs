@@ -379,3 +379,29 @@ async fn columns_of_low_cardinality_go_into_arrow_files() {
         assert_eq!(rows(&arrow).await, rows(&twice).await, "{name}");
     }
 }
+
+#[tokio::test]
+async fn values_with_line_breaks_come_back_from_csv_files_of_all_sizes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = session(folder.path());
+    // More than a buffer, and more than what is read by several threads.
+    for rows in [10, 20_000, 260_000] {
+        let line = |row: usize| format!("{{\"id\": {row}, \"note\": \"first, line\\nsecond \\\"{row}\\\"\\n\"}}\n");
+        let lines = folder.path().join(format!("notes{rows}.jsonl"));
+        fs::write(&lines, (0..rows).map(line).collect::<String>()).expect("written");
+        let (from, to) = (
+            Location::existing(&lines).expect("a table"),
+            destination(&folder.path().join(format!("notes{rows}.csv"))),
+        );
+        let copied = session.copy(&from, &to, &CopyOptions::default(), |_| {}).await;
+        assert_eq!(copied.expect("copied").rows, rows as u64);
+        let ask = |extension: &str| {
+            format!(
+                "SELECT count(*) AS n, sum(id) AS ids, sum(length(note)) AS letters, max(note) AS last \
+                 FROM 'notes{rows}.{extension}'"
+            )
+        };
+        let found = csv(&session, &ask("csv")).await;
+        assert_eq!(found, csv(&session, &ask("jsonl")).await);
+    }
+}

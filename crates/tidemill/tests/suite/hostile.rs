@@ -48,7 +48,7 @@ fn stores_that_break_their_promises_are_errors() {
         (
             Misbehaviour::Short,
             "http://HOST/a.csv",
-            "told 8000 bytes before and tells 10 now",
+            "told 8000 bytes before and tells 10 now|Requested 0..8000, got 0..10",
         ),
         (
             Misbehaviour::FalseLength,
