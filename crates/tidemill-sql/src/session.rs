@@ -15,6 +15,7 @@ use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::prelude::SessionConfig;
@@ -38,6 +39,7 @@ use crate::plan_cache::{self, Key, PlanCache, Planned, Providers};
 use crate::route::{self, Route};
 use crate::scalars::{self, Surroundings};
 use crate::scope::{self, Bound};
+use crate::stores::server::push_down::PushDown;
 use crate::stores::server::{ServerUrl, Servers, TableChange};
 use crate::yielding::YieldingJoins;
 use crate::{Error, Result, binary_functions, faults, lowering, planner_forms, stores, top_percent};
@@ -99,11 +101,15 @@ impl Session {
         if let Some(memory) = &self.memory {
             runtime.memory_pool = Arc::clone(memory) as _;
         }
+        let mut rules = PhysicalOptimizer::new().rules;
+        // Before anything is distributed or sorted.
+        rules.insert(0, Arc::new(PushDown));
         let state = SessionStateBuilder::new()
             .with_config(self.config.clone())
             .with_runtime_env(Arc::new(runtime))
             .with_default_features()
             .with_query_planner(Arc::new(top_percent::Planner))
+            .with_physical_optimizer_rules(rules)
             .with_physical_optimizer_rule(Arc::new(Offsets))
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         let mut state = state.build();

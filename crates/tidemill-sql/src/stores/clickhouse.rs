@@ -6,6 +6,7 @@
 mod condition;
 mod order_key;
 mod scan;
+mod select;
 mod sink;
 mod table;
 

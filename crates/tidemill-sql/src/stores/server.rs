@@ -5,9 +5,9 @@
 
 #[cfg(any(feature = "cassandra", feature = "clickhouse"))]
 pub(super) mod fitting;
+pub(crate) mod push_down;
 #[cfg(any(feature = "cassandra", feature = "clickhouse"))]
 mod read_text;
-#[cfg(any(feature = "cassandra", feature = "clickhouse"))]
 pub(super) mod scan;
 mod sink;
 mod url;

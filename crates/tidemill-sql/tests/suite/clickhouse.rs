@@ -9,7 +9,7 @@ use tidemill_testkit::ClickHouse;
 use crate::destination;
 
 /// The answer to a statement as CSV, header and all.
-async fn answer(session: &Session, sql: &str) -> String {
+pub(crate) async fn answer(session: &Session, sql: &str) -> String {
     let answer = session
         .query(sql)
         .await
@@ -30,12 +30,16 @@ fn session(server: &ClickHouse, folder: &Path) -> Session {
     Session::new(SessionOptions::default().dir(folder).attach("db", database))
 }
 
-async fn table(session: &Session, name: &str) -> Location {
+pub(crate) async fn table(session: &Session, name: &str) -> Location {
     session.locate(name).await.expect("a table of the database")
 }
 
-fn file(folder: &Path, name: &str) -> Location {
+pub(crate) fn file(folder: &Path, name: &str) -> Location {
     destination(&folder.join(name))
+}
+
+fn run(server: &ClickHouse, sql: &str) {
+    server.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
 }
 
 fn making() -> CopyOptions {
@@ -49,8 +53,7 @@ fn making() -> CopyOptions {
 }
 
 /// A table of every type that conditions are told of, with the values at which they may differ.
-fn fill_facts(server: &ClickHouse) {
-    let run = |sql: &str| server.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+pub(crate) fn fill_facts(run: &dyn Fn(&str)) {
     run(
         "CREATE TABLE facts (id UInt32, i Int8, u UInt64, ni Nullable(Int32), f Float64, s String, ns Nullable(String), \
          e Enum8('low' = 1, 'high' = -5), ne Nullable(Enum8('low' = 1, 'high' = 2)), d Date, nd Nullable(Date), t DateTime, \
@@ -115,6 +118,10 @@ const CONDITIONS: &[(&str, bool)] = &[
     ("f = 0", false),
     ("f <> 0", false),
     ("f >= 1.5", false),
+    ("f = -1.5", false),
+    ("f > 1.4999", false),
+    ("f BETWEEN 0.75 AND 1.5", false),
+    ("f < 0.1 OR f = 1.5", false),
     ("NOT (f < 2)", false),
     ("s = 'ab'", true),
     ("s = ''", true),
@@ -160,7 +167,7 @@ const CONDITIONS: &[(&str, bool)] = &[
 #[tokio::test]
 async fn conditions_mean_the_same_on_the_server() {
     let Some(server) = ClickHouse::need() else { return };
-    fill_facts(&server);
+    fill_facts(&|sql| run(&server, sql));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let session = session(&server, folder.path());
     let copied = session
@@ -201,7 +208,7 @@ async fn conditions_mean_the_same_on_the_server() {
 #[tokio::test]
 async fn columns_limits_and_counts_are_asked_of_the_server() {
     let Some(server) = ClickHouse::need() else { return };
-    fill_facts(&server);
+    fill_facts(&|sql| run(&server, sql));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let session = session(&server, folder.path());
     for (sql, asked) in [
@@ -248,7 +255,7 @@ async fn columns_limits_and_counts_are_asked_of_the_server() {
 #[tokio::test]
 async fn a_join_reaches_across_a_server_and_a_file() {
     let Some(server) = ClickHouse::need() else { return };
-    fill_facts(&server);
+    fill_facts(&|sql| run(&server, sql));
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("names.csv"), "id,name\n3,three\n5,five\n500,none\n").expect("written");
     let session = session(&server, folder.path());

@@ -85,7 +85,7 @@ impl TableProvider for CassandraTable {
             place: self.place.clone(),
             projected: Arc::new(self.schema.project(&projection)?),
         };
-        Ok(DataSourceExec::from_data_source(ServerScan(scan)))
+        Ok(DataSourceExec::from_data_source(ServerScan(Arc::new(scan))))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
@@ -98,7 +98,7 @@ impl TableProvider for CassandraTable {
 }
 
 /// The read of a table.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct CassandraScan {
     scan: Scan,
     place: String,
@@ -107,7 +107,9 @@ struct CassandraScan {
 
 #[async_trait::async_trait]
 impl ServerRead for CassandraScan {
-    const NAME: &'static str = "CassandraScan";
+    fn name(&self) -> &'static str {
+        "CassandraScan"
+    }
 
     fn place(&self) -> &str {
         &self.place

@@ -5,8 +5,8 @@
 //!
 //! - Floating-point numbers are in a total order here, NaN at its ends and -0 below 0, and compare by IEEE 754 there. The server
 //!   gets a wider condition, and the rows are looked at again.
-//! - Only whole numbers are written as literals of floating-point columns, because not every server reads the others to the last
-//!   bit.
+//! - Not every server reads a literal with a fraction to the last bit, so a floating-point column is compared with bounds that lie a little
+//!   further out.
 //! - Patterns of LIKE with `_`, which stands for a letter here and for a byte on old servers, stay here.
 //! - Dates and times outside the range of the column's type stay here: the server would clip them.
 //!
@@ -247,22 +247,34 @@ fn join(left: Condition, both: bool, right: Condition) -> Condition {
 
 /// A condition that keeps what the total order keeps, whatever the sign of zero, and NaN always.
 fn compare_float(name: &str, comparison: Comparison, value: &ScalarValue) -> Option<Condition> {
+    /// Up to here whole numbers are exact.
     const WHOLE: f64 = 9_007_199_254_740_992.0;
+    /// More than any server misreads a literal by, of its value.
+    const MARGIN: f64 = 1e-9;
     let value = match value {
         ScalarValue::Float32(Some(value)) => f64::from(*value),
         ScalarValue::Float64(Some(value)) => *value,
         _ => return None,
     };
-    if value.fract() != 0.0 || value.abs() > WHOLE {
+    if !value.is_finite() || value.abs() > WHOLE {
         return None;
     }
+    let margin = match value.fract() == 0.0 {
+        true => 0.0,
+        false => value.abs() * MARGIN + f64::MIN_POSITIVE,
+    };
     // Negative zero is written as zero.
-    let value = value + 0.0;
+    let (low, high) = (value - margin + 0.0, value + margin + 0.0);
     let text = match comparison {
-        Comparison::Equal => format!("{name} = {value}"),
+        Comparison::Equal if margin == 0.0 => format!("{name} = {low}"),
+        Comparison::Equal => format!("({name} >= {low:e} AND {name} <= {high:e})"),
         Comparison::NotEqual => return None,
-        Comparison::Less | Comparison::LessOrEqual => format!("({name} <= {value} OR isNaN({name}))"),
-        Comparison::Greater | Comparison::GreaterOrEqual => format!("({name} >= {value} OR isNaN({name}))"),
+        Comparison::Less | Comparison::LessOrEqual if margin == 0.0 => format!("({name} <= {high} OR isNaN({name}))"),
+        Comparison::Less | Comparison::LessOrEqual => format!("({name} <= {high:e} OR isNaN({name}))"),
+        Comparison::Greater | Comparison::GreaterOrEqual if margin == 0.0 => {
+            format!("({name} >= {low} OR isNaN({name}))")
+        }
+        Comparison::Greater | Comparison::GreaterOrEqual => format!("({name} >= {low:e} OR isNaN({name}))"),
     };
     Some(Condition { text, exact: false })
 }

@@ -2,10 +2,11 @@
 //!
 //! A scan is one SELECT: its columns, its limit, and the conditions that mean the same there as here (`condition.rs`) are in the
 //! text, which EXPLAIN shows; what is left of the statement runs here. A scan that wants no columns but only rows to count asks
-//! the server for their number. Rows come in the order in which the server sends them, which is none unless its table has one.
+//! the server for their number. Groups, joins and first rows of several rows may be made there too (`select.rs`). Rows come in the order in which the server sends them, which is none unless its table has one.
 //!
 //! `JSON` and `Dynamic`, whose blocks differ in their types, are text: the server writes it.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -22,8 +23,10 @@ use tokio::sync::mpsc::Sender;
 
 use super::condition::{Columns, Condition};
 use super::error_at;
+use super::select::{Output, Select};
 use super::table::ServerTable;
 use crate::stores::decimals::{widen, widened};
+use crate::stores::server::push_down::Operation;
 use crate::stores::server::scan::{ServerRead, ServerScan, uncounted};
 use crate::{Error, Result};
 
@@ -52,12 +55,13 @@ fn told_as(field: &Field, data_type: &DataType) -> Field {
 }
 
 /// A column in the list of a SELECT.
-fn selected(name: &str, data_type: &DataType) -> String {
+fn selected(name: &str, data_type: &DataType) -> Output {
     let name = sql_text::name(name);
-    match data_type {
+    let text = match data_type {
         DataType::Dynamic { .. } => format!("CAST({name}, 'Nullable(String)') AS {name}"),
         _ => name,
-    }
+    };
+    Output::column(text, data_type.clone())
 }
 
 /// Whether `JSON` is in a type.
@@ -75,7 +79,7 @@ struct ClickHouseTable {
     table: Arc<ServerTable>,
     schema: SchemaRef,
     /// The columns in the list of a SELECT.
-    selected: Vec<String>,
+    selected: Vec<Output>,
     columns: Columns,
 }
 
@@ -106,34 +110,21 @@ impl TableProvider for ClickHouseTable {
     ) -> EngineResult<Arc<dyn ExecutionPlan>> {
         let projection = projection.map_or_else(|| (0..self.schema.fields().len()).collect(), Clone::clone);
         let projected = Arc::new(self.schema.project(&projection)?);
-        let mut rows = format!("FROM {}", self.table.name());
         let conditions = filters.iter().filter_map(|filter| self.columns.condition(filter));
         let conditions: Vec<String> = conditions.map(|condition| condition.text).collect();
-        if !conditions.is_empty() {
-            rows += &format!(" WHERE {}", conditions.join(" AND "));
-        }
-        if let Some(limit) = limit {
-            rows += &format!(" LIMIT {limit}");
-        }
-        let names: Vec<&str> = projection
-            .iter()
-            .map(|&column| self.selected[column].as_str())
-            .collect();
-        let query = match (names.is_empty(), limit) {
-            (false, _) => format!("SELECT {} {rows}", names.join(", ")),
-            (true, None) => format!("SELECT count() {rows}"),
-            (true, Some(_)) => format!("SELECT count() FROM (SELECT 1 {rows})"),
-        };
+        let columns = projection.iter().map(|&column| self.selected[column].clone());
+        let select = Select::new(columns.collect(), &self.table.name(), &conditions, limit);
         let scan = ClickHouseScan {
             table: Arc::clone(&self.table),
-            query,
+            select,
+            is_pushed: false,
             json_as_text: projected
                 .fields()
                 .iter()
                 .any(|field| self.columns.is(field.name(), has_json)),
             projected,
         };
-        Ok(DataSourceExec::from_data_source(ServerScan(scan)))
+        Ok(DataSourceExec::from_data_source(ServerScan(Arc::new(scan))))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
@@ -149,11 +140,14 @@ impl TableProvider for ClickHouseTable {
 /// One SELECT, as the physical plan holds it.
 #[derive(Clone)]
 struct ClickHouseScan {
+    /// The table, or one of those that it reads.
     table: Arc<ServerTable>,
-    query: String,
+    select: Select,
+    /// Whether the SELECT does more than the table's scan was asked for.
+    is_pushed: bool,
     /// Whether the server is asked to write `JSON` as text. Servers before 54429 refuse settings that they don't know.
     json_as_text: bool,
-    /// Without columns, the answer to `query` is the number of rows.
+    /// Without columns, the server is asked for the number of rows.
     projected: SchemaRef,
 }
 
@@ -167,14 +161,19 @@ pub(super) fn as_promised(batch: RecordBatch, promised: &SchemaRef, place: &str)
 
 #[async_trait::async_trait]
 impl ServerRead for ClickHouseScan {
-    const NAME: &'static str = "ClickHouseScan";
+    fn name(&self) -> &'static str {
+        "ClickHouseScan"
+    }
 
     fn place(&self) -> &str {
         self.table.place()
     }
 
     fn query(&self) -> String {
-        self.query.clone()
+        match self.projected.fields().is_empty() {
+            true => self.select.count(),
+            false => self.select.text(),
+        }
     }
 
     fn schema(&self) -> &SchemaRef {
@@ -184,7 +183,7 @@ impl ServerRead for ClickHouseScan {
     async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
         let failed = || error_at(self.table.place());
         if self.projected.fields().is_empty() {
-            let count = self.table.number(&self.query).await?;
+            let count = self.table.number(&self.query()).await?;
             for rows in uncounted(&self.projected, count) {
                 if sender.send(rows.map_err(Into::into)).await.is_err() {
                     break;
@@ -192,21 +191,82 @@ impl ServerRead for ClickHouseScan {
             }
             return Ok(());
         }
-        let mut query = self.table.client().query(self.query.as_str());
+        if self.connections() > 1
+            && let Some((columns, condition)) = self.select.of_table()
+        {
+            let mut read = self.table.client().read_table(self.table.name()).columns(columns);
+            if let Some(condition) = condition {
+                read = read.condition(condition);
+            }
+            let mut answer = read.stream().await.map_err(failed())?;
+            while let Some(batch) = answer.next().await.map_err(failed())? {
+                let batch = as_promised(batch, &self.projected, self.table.place())?;
+                if sender.send(Ok(batch)).await.is_err() {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let mut query = self.table.client().query(self.query());
         if self.json_as_text {
             query = query.setting("output_format_native_write_json_as_string", 1_u64);
         }
         let mut answer = query.stream().await.map_err(failed())?;
         while let Some(batch) = answer.next().await.map_err(failed())? {
-            if sender
-                .send(Ok(as_promised(batch, &self.projected, self.table.place())?))
-                .await
-                .is_err()
-            {
+            let batch = match self.is_pushed {
+                true => self.select.answer(&batch, &self.projected)?,
+                false => as_promised(batch, &self.projected, self.table.place())?,
+            };
+            if sender.send(Ok(batch)).await.is_err() {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// As the URL says, where rows of the table are read as they are. `JSON` as text is a setting of a single query.
+    fn connections(&self) -> usize {
+        let is_plain = !self.is_pushed && !self.json_as_text && self.select.of_table().is_some();
+        match is_plain && !self.projected.fields().is_empty() {
+            true => self.table.client().options().parallel.max(1),
+            false => 1,
+        }
+    }
+
+    fn push_down(&self, operation: &Operation<'_>, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
+        let other = |other: &dyn ServerRead| -> Option<Select> {
+            let other = (other as &dyn Any).downcast_ref::<Self>()?;
+            let is_near = self.table.is_on_server_of(&other.table) && !other.json_as_text;
+            is_near.then(|| other.select.clone())
+        };
+        let select = match *operation {
+            Operation::Columns(columns) => self.select.with_columns(columns),
+            Operation::Group { keys, aggregates } => self.select.group(keys, aggregates),
+            Operation::First { order, skipped, rows } => self.select.first(order, skipped, rows),
+            Operation::Range { skipped, rows } => self.select.range(skipped, rows),
+            Operation::Semi {
+                other: rows,
+                is_there,
+                on,
+            } => self.select.semi(&other(rows)?, is_there, on),
+            Operation::Join { other: rows, on } => self.select.join(&other(rows)?, on),
+        };
+        Some(Arc::new(Self {
+            table: Arc::clone(&self.table),
+            select: select?,
+            is_pushed: true,
+            json_as_text: self.json_as_text,
+            projected: Arc::clone(schema),
+        }))
+    }
+}
+
+impl fmt::Debug for ClickHouseScan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClickHouseScan")
+            .field("place", &self.table.place())
+            .field("query", &self.query())
+            .finish_non_exhaustive()
     }
 }
 
@@ -229,10 +289,7 @@ mod tests {
             ("n", "Nullable(Decimal(9, 2))"),
         ]
         .map(|(name, data_type)| (name, data_type.parse::<DataType>().expect(data_type)));
-        let list = columns
-            .each_ref()
-            .map(|(name, data_type)| selected(name, data_type))
-            .join(", ");
+        let list = columns.each_ref().map(|(name, data_type)| selected(name, data_type));
         let fields = columns
             .each_ref()
             .map(|(name, data_type)| told_as(&arrow_type::field(*name, data_type, StringType::Utf8), data_type));
@@ -242,8 +299,9 @@ mod tests {
             r#"1::Dynamic AS `d\``, '{"a":1}'::JSON AS j, ['{"b":[2]}'::JSON] AS a, 1.25::Nullable(Decimal(9, 2)) AS n"#,
             r#"'x'::Dynamic AS `d\``, '{}'::JSON AS j, []::Array(JSON) AS a, NULL::Nullable(Decimal(9, 2)) AS n"#,
         ] {
+            let select = Select::new(list.to_vec(), &format!("(SELECT {row})"), &[], None).text();
             let sql = format!(
-                "SELECT {list} FROM (SELECT {row}) SETTINGS output_format_native_write_json_as_string = {}",
+                "{select} SETTINGS output_format_native_write_json_as_string = {}",
                 u8::from(json)
             );
             let native = server.query(&sql, "Native").expect("an answer");

@@ -33,6 +33,8 @@ impl Clients {
 /// A connection to a server, and the name of a table there.
 pub(super) struct ServerTable {
     client: Client,
+    /// What the client was made of, with the password.
+    server: String,
     /// The URL without its password.
     place: String,
     database: String,
@@ -47,6 +49,7 @@ impl ServerTable {
         let client = clients.get(url, options).await.map_err(error_at(&place))?;
         Ok(Self {
             client,
+            server: url.client(),
             place,
             database,
             table: table.unwrap_or_default(),
@@ -136,6 +139,11 @@ impl ServerTable {
     /// The URL without its password.
     pub(super) fn place(&self) -> &str {
         &self.place
+    }
+
+    /// Whether another table is asked by the same client, so that one statement can name both.
+    pub(super) fn is_on_server_of(&self, other: &Self) -> bool {
+        self.server == other.server
     }
 
     /// The name in the text of a statement.

@@ -1,5 +1,6 @@
 //! The scan of a table of a server: one task that asks it and sends what it answers.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,13 +17,14 @@ use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use tokio::sync::mpsc::Sender;
 
+use super::push_down::Operation;
 use crate::Result;
 
 /// What is asked of a server.
 #[async_trait::async_trait]
-pub(crate) trait ServerRead: Clone + Send + Sync + 'static {
+pub(crate) trait ServerRead: fmt::Debug + Any + Send + Sync {
     /// The name of the scan in EXPLAIN.
-    const NAME: &'static str;
+    fn name(&self) -> &'static str;
 
     /// The URL of the table, without its password.
     fn place(&self) -> &str;
@@ -30,21 +32,33 @@ pub(crate) trait ServerRead: Clone + Send + Sync + 'static {
     /// The text that the server is asked.
     fn query(&self) -> String;
 
+    /// By how many connections it is asked, each for a part of the rows. Default: one.
+    fn connections(&self) -> usize {
+        1
+    }
+
     /// The columns of the batches.
     fn schema(&self) -> &SchemaRef;
 
     /// Sends batches until there are no more, or nobody wants them.
     async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()>;
+
+    /// The read of what the server makes of these rows, in these columns. `None` where it cannot, or might give other rows than the same
+    /// operation here. Default: it does nothing.
+    fn push_down(&self, operation: &Operation<'_>, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
+        let _ = (operation, schema);
+        None
+    }
 }
 
 /// A scan, as the physical plan holds it.
-pub(crate) struct ServerScan<R>(pub(crate) R);
+pub(crate) struct ServerScan(pub(crate) Arc<dyn ServerRead>);
 
-impl<R: ServerRead> DataSource for ServerScan<R> {
+impl DataSource for ServerScan {
     fn open(&self, _partition: usize, _context: Arc<TaskContext>) -> EngineResult<SendableRecordBatchStream> {
         const BATCHES_IN_FLIGHT: usize = 2;
         let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(self.0.schema()), BATCHES_IN_FLIGHT);
-        let (sender, scan) = (stream.tx(), self.0.clone());
+        let (sender, scan) = (stream.tx(), Arc::clone(&self.0));
         stream.spawn(async move {
             let run = scan.run(&sender).await;
             run.map_err(|error| DataFusionError::External(Box::new(error)))
@@ -55,10 +69,15 @@ impl<R: ServerRead> DataSource for ServerScan<R> {
     fn fmt_as(&self, kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match kind {
             DisplayFormatType::Default | DisplayFormatType::Verbose => {
-                write!(f, "{}: server={}, query={}", R::NAME, self.0.place(), self.0.query())
+                let (name, place, query) = (self.0.name(), self.0.place(), self.0.query());
+                write!(f, "{name}: server={place}, query={query}")?;
+                match self.0.connections() {
+                    1 => Ok(()),
+                    connections => write!(f, ", connections={connections}"),
+                }
             }
             DisplayFormatType::TreeRender => {
-                writeln!(f, "scan={}", R::NAME)?;
+                writeln!(f, "scan={}", self.0.name())?;
                 writeln!(f, "query={}", self.0.query())
             }
         }
@@ -101,9 +120,9 @@ impl<R: ServerRead> DataSource for ServerScan<R> {
     }
 }
 
-impl<R: ServerRead> fmt::Debug for ServerScan<R> {
+impl fmt::Debug for ServerScan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct(R::NAME)
+        f.debug_struct(self.0.name())
             .field("query", &self.0.query())
             .finish_non_exhaustive()
     }

@@ -1,0 +1,274 @@
+//! Groups, joins and first rows that a server makes itself, so that the rows below them stay there.
+//!
+//! The rule looks at a physical plan as the planner has made it, before anything is distributed or sorted. Where all that lies below an
+//! operator is read from one server, and the server's store says that it does the operator exactly as it is done here
+//! ([`ServerRead::push_down`]), one scan takes the place of it all. EXPLAIN shows the scan's text.
+//!
+//! A join alone is not pushed, since it may give more rows than it takes: only one below a group is.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, SchemaRef, SortOptions};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{JoinType, NullEquality, Result};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_expr::expressions::{CastExpr, Column, Literal};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::limit::GlobalLimitExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+
+use super::scan::{ServerRead, ServerScan};
+
+/// What a server is to do with the rows of a read.
+#[derive(Debug)]
+pub(crate) enum Operation<'a> {
+    /// Give these columns, in this order.
+    Columns(&'a [usize]),
+    /// Group them.
+    Group {
+        /// The columns that tell groups apart, which come first; without any, all rows are one group, even if there are none.
+        keys: &'a [usize],
+        aggregates: &'a [Aggregate],
+    },
+    /// Give the first ones in an order, without those that are passed over. They may come in another order, and more than are wanted.
+    First {
+        order: &'a [(usize, SortOptions)],
+        skipped: usize,
+        rows: usize,
+    },
+    /// Pass over some and give those behind, in whatever order they come.
+    Range { skipped: usize, rows: Option<usize> },
+    /// Give those whose key another read of the same server has, or those whose key it has not. NULL is equal to nothing.
+    Semi {
+        other: &'a dyn ServerRead,
+        /// Whether the key is to be there.
+        is_there: bool,
+        /// The key here and there.
+        on: (usize, usize),
+    },
+    /// Pair them with those of another read of the same server that have the same key; this read's columns come first. NULL is equal
+    /// to nothing.
+    Join {
+        other: &'a dyn ServerRead,
+        /// The key's columns here and there.
+        on: &'a [(usize, usize)],
+    },
+}
+
+/// One value of a group.
+#[derive(Debug)]
+pub(crate) struct Aggregate {
+    pub(crate) function: Function,
+    /// The column; none for a count of rows.
+    pub(crate) column: Option<usize>,
+    /// Whether each value counts once.
+    pub(crate) distinct: bool,
+    /// The type of the result.
+    pub(crate) data_type: DataType,
+}
+
+/// Functions of groups. All but a count are NULL where there is no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Function {
+    Count,
+    Sum,
+    Min,
+    Max,
+    Average,
+}
+
+/// Puts scans of servers in the place of what the servers do themselves.
+#[derive(Debug)]
+pub(crate) struct PushDown;
+
+impl PhysicalOptimizerRule for PushDown {
+    fn name(&self) -> &'static str {
+        "PushDown"
+    }
+
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        let pushed = plan.transform_down(|plan| {
+            Ok(match replaced(&plan)? {
+                Some(scan) => Transformed::new(scan, true, TreeNodeRecursion::Jump),
+                None => Transformed::no(plan),
+            })
+        });
+        pushed.data()
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// What takes the place of a plan; `None` where it stays.
+fn replaced(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    // The rows come in any order, and there may be more: the sort stays.
+    if let Some(sort) = plan.downcast_ref::<SortExec>() {
+        let first = sort.fetch().and_then(|rows| first(sort, 0, rows));
+        return Ok(first.map(|first| Arc::new(over(sort, first)) as _));
+    }
+    if let Some(limit) = plan.downcast_ref::<GlobalLimitExec>().filter(|limit| limit.skip() > 0) {
+        return Ok(without_offset(limit));
+    }
+    let is_semi_join = |join: &HashJoinExec| {
+        matches!(
+            join.join_type(),
+            JoinType::LeftSemi | JoinType::RightSemi | JoinType::LeftAnti | JoinType::RightAnti
+        )
+    };
+    let is_pushed = plan.is::<AggregateExec>() || plan.downcast_ref::<HashJoinExec>().is_some_and(is_semi_join);
+    Ok(match is_pushed {
+        true => read(plan).map(scan),
+        false => None,
+    })
+}
+
+fn scan(read: Arc<dyn ServerRead>) -> Arc<dyn ExecutionPlan> {
+    DataSourceExec::from_data_source(ServerScan(read))
+}
+
+/// The limit over a read that passes over its rows.
+fn without_offset(limit: &GlobalLimitExec) -> Option<Arc<dyn ExecutionPlan>> {
+    let (skipped, rows) = (limit.skip(), limit.fetch());
+    let input: Arc<dyn ExecutionPlan> = match limit.input().downcast_ref::<SortExec>() {
+        Some(sort) => Arc::new(over(&sort.with_fetch(rows), first(sort, skipped, rows?)?)),
+        None => {
+            let operation = Operation::Range { skipped, rows };
+            scan(read(limit.input())?.push_down(&operation, &limit.schema())?)
+        }
+    };
+    Some(Arc::new(GlobalLimitExec::new(input, 0, rows)))
+}
+
+fn first(sort: &SortExec, skipped: usize, rows: usize) -> Option<Arc<dyn ServerRead>> {
+    let order = sort.expr().iter().map(|key| Some((column(&key.expr)?, key.options)));
+    let order = order.collect::<Option<Vec<_>>>()?;
+    let operation = Operation::First {
+        order: &order,
+        skipped,
+        rows,
+    };
+    read(sort.input())?.push_down(&operation, &sort.schema())
+}
+
+/// A sort over a read.
+fn over(sort: &SortExec, input: Arc<dyn ServerRead>) -> SortExec {
+    SortExec::new(sort.expr().clone(), scan(input)).with_fetch(sort.fetch())
+}
+
+/// The read of one server that gives the rows of a plan.
+fn read(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ServerRead>> {
+    if let Some(source) = plan.downcast_ref::<DataSourceExec>() {
+        let scan = source.data_source().downcast_ref::<ServerScan>()?;
+        // A scan without columns has its rows counted already.
+        return (!scan.0.schema().fields().is_empty()).then(|| Arc::clone(&scan.0));
+    }
+    if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+        let columns = projection.expr().iter().map(|one| column(&one.expr));
+        let columns = columns.collect::<Option<Vec<_>>>()?;
+        return read(projection.input())?.push_down(&Operation::Columns(&columns), &plan.schema());
+    }
+    if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
+        return group(aggregate, &plan.schema());
+    }
+    join(plan.downcast_ref::<HashJoinExec>()?, &plan.schema())
+}
+
+fn group(whole: &AggregateExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
+    // The last of two steps has the groups of the first.
+    let grouping = match whole.mode() {
+        AggregateMode::Single | AggregateMode::SinglePartitioned => whole,
+        AggregateMode::Final | AggregateMode::FinalPartitioned => {
+            let first = whole.input().downcast_ref::<AggregateExec>()?;
+            (*first.mode() == AggregateMode::Partial).then_some(first)?
+        }
+        _ => return None,
+    };
+    let by = grouping.group_expr();
+    let is_plain = by.is_single()
+        && whole.limit_options().is_none()
+        && grouping.filter_expr().iter().all(Option::is_none)
+        && whole.filter_expr().iter().all(Option::is_none);
+    let keys = by.expr().iter().map(|(key, _)| column(key));
+    let keys = keys.collect::<Option<Vec<_>>>().filter(|_| is_plain)?;
+    let aggregates = grouping.aggr_expr().iter().map(|one| aggregate(one));
+    let aggregates = aggregates.collect::<Option<Vec<_>>>()?;
+    let operation = Operation::Group {
+        keys: &keys,
+        aggregates: &aggregates,
+    };
+    read(grouping.input())?.push_down(&operation, schema)
+}
+
+fn aggregate(expr: &AggregateFunctionExpr) -> Option<Aggregate> {
+    let function = match expr.fun().name() {
+        "count" => Function::Count,
+        "sum" => Function::Sum,
+        "min" => Function::Min,
+        "max" => Function::Max,
+        "avg" => Function::Average,
+        _ => return None,
+    };
+    let arguments = expr.expressions();
+    let [argument] = arguments.as_slice() else { return None };
+    let is_count = function == Function::Count;
+    let column = match argument.downcast_ref::<Literal>() {
+        Some(literal) if is_count && !literal.value().is_null() && !expr.is_distinct() => None,
+        Some(_) => return None,
+        // A sum is of the widest numbers of its kind, an average of floating-point ones.
+        None => match argument.downcast_ref::<CastExpr>() {
+            Some(cast) if matches!(function, Function::Sum | Function::Average) => Some(column(cast.expr())?),
+            Some(_) => return None,
+            None => Some(column(argument)?),
+        },
+    };
+    let is_plain = expr.order_bys().is_empty() && !expr.ignore_nulls() && (is_count || !expr.is_distinct());
+    is_plain.then(|| Aggregate {
+        function,
+        column,
+        distinct: expr.is_distinct(),
+        data_type: expr.field().data_type().clone(),
+    })
+}
+
+fn join(join: &HashJoinExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
+    // In NOT IN, NULL is unlike everything.
+    let is_plain = join.filter().is_none()
+        && !join.null_aware
+        && join.null_equality() == NullEquality::NullEqualsNothing
+        && !join.contains_projection();
+    if !is_plain {
+        return None;
+    }
+    let on = join
+        .on()
+        .iter()
+        .map(|(left, right)| Some((column(left)?, column(right)?)));
+    let on = on.collect::<Option<Vec<_>>>()?;
+    let (left, right) = (read(join.left())?, read(join.right())?);
+    match (join.join_type(), on.as_slice()) {
+        (JoinType::Inner, on) => left.push_down(&Operation::Join { other: &*right, on }, schema),
+        (kind @ (JoinType::LeftSemi | JoinType::LeftAnti), &[on]) => {
+            let (other, is_there) = (&*right, *kind == JoinType::LeftSemi);
+            left.push_down(&Operation::Semi { other, is_there, on }, schema)
+        }
+        (kind @ (JoinType::RightSemi | JoinType::RightAnti), &[(there, here)]) => {
+            let (other, is_there, on) = (&*left, *kind == JoinType::RightSemi, (here, there));
+            right.push_down(&Operation::Semi { other, is_there, on }, schema)
+        }
+        _ => None,
+    }
+}
+
+/// The place of a bare column.
+fn column(expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
+    expr.downcast_ref::<Column>().map(Column::index)
+}

@@ -1,0 +1,211 @@
+//! Groups, joins and first rows that ClickHouse makes itself: the same rows as ours over the same tables.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tidemill_sql::{CopyOptions, Session, SessionOptions};
+use tidemill_testkit::ClickHouse;
+
+use crate::clickhouse::{answer, file, fill_facts, table};
+use crate::modern_clickhouse::ModernClickHouse;
+
+/// What statements are made of.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        // Knuth's MMIX generator.
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len())]
+    }
+}
+
+/// Columns that tell groups apart on the server as here.
+const KEYS: &[&str] = &["i", "u", "ni", "s", "ns", "e", "ne", "d", "nd", "t", "m", "nm"];
+/// Columns in the same order there as here.
+const ORDERED: &[&str] = &["i", "u", "ni", "s", "ns", "d", "nd", "t", "m", "nm"];
+/// Columns whose sums are exact, and their averages too.
+const NUMBERS: &[&str] = &["id", "i", "ni", "m", "nm"];
+const CONDITIONS: &[&str] = &[
+    "",
+    "",
+    " WHERE i > 0",
+    " WHERE ns IS NOT NULL",
+    " WHERE ni BETWEEN -40 AND 40 AND s <> ''",
+    " WHERE id < 0",
+    " WHERE f > 1",
+];
+/// Columns of both tables that are of one type.
+const SHARED: &[&str] = &["i", "ni", "s", "ns", "d", "nd", "t", "m"];
+
+fn value_of_group(random: &mut Random) -> String {
+    match random.below(7) {
+        0 => "COUNT(*)".to_owned(),
+        1 => format!("COUNT({})", random.one(&["ni", "ns", "nd", "f", "s"])),
+        2 => format!("COUNT(DISTINCT {})", random.one(KEYS)),
+        3 => format!("MIN({})", random.one(&[ORDERED, &["f", "e"]].concat())),
+        4 => format!("MAX({})", random.one(ORDERED)),
+        5 => format!("AVG({})", random.one(NUMBERS)),
+        _ => format!("SUM({})", random.one(&[NUMBERS, &["u"]].concat())),
+    }
+}
+
+fn values_of_group(random: &mut Random) -> String {
+    let count = 1 + random.below(3);
+    let values = (0..count).map(|place| format!("{} AS v{place}", value_of_group(random)));
+    values.collect::<Vec<_>>().join(", ")
+}
+
+fn keys(random: &mut Random) -> String {
+    let first = random.one(&[KEYS, &["f"]].concat());
+    match random.below(3) {
+        0 => {
+            let second = random.one(KEYS);
+            if first == second {
+                first.to_owned()
+            } else {
+                format!("{first}, {second}")
+            }
+        }
+        _ => first.to_owned(),
+    }
+}
+
+/// A statement over `FACTS` and `NEAR`.
+fn statement(random: &mut Random) -> String {
+    let condition = random.one(CONDITIONS);
+    match random.below(9) {
+        0 => format!("SELECT {} FROM FACTS{condition}", values_of_group(random)),
+        1 | 2 => {
+            let keys = keys(random);
+            format!(
+                "SELECT {keys}, {} FROM FACTS{condition} GROUP BY {keys}",
+                values_of_group(random)
+            )
+        }
+        3 => format!("SELECT DISTINCT {} FROM FACTS{condition}", keys(random)),
+        4 => {
+            let direction = random.one(&["", " DESC", " NULLS LAST", " DESC NULLS FIRST", " DESC NULLS LAST"]);
+            let offset = random.one(&["", "", " OFFSET 7"]);
+            let key = random.one(&[ORDERED, &["f"]].concat());
+            format!(
+                "SELECT id, {key}, s AS word FROM FACTS{condition} ORDER BY {key}{direction}, id LIMIT {}{offset}",
+                1 + random.below(40)
+            )
+        }
+        5 => {
+            let (key, near) = (random.one(SHARED), random.one(&["", " WHERE ni > 0", " WHERE id < 0"]));
+            let is_there = match random.below(4) {
+                0 => format!("NOT EXISTS (SELECT 1 FROM NEAR WHERE NEAR.{key} = FACTS.{key})"),
+                1 => format!("{key} NOT IN (SELECT {key} FROM NEAR{near})"),
+                _ => format!("{key} IN (SELECT {key} FROM NEAR{near})"),
+            };
+            format!("SELECT COUNT(*) AS n, SUM(id) AS total FROM FACTS WHERE {is_there}")
+        }
+        6 => {
+            let (key, by) = (random.one(SHARED), random.one(KEYS));
+            format!(
+                "SELECT b.{by}, COUNT(*) AS n, MAX(a.s) AS highest FROM FACTS a JOIN NEAR b ON a.{key} = b.{key} \
+                 GROUP BY b.{by}"
+            )
+        }
+        7 => {
+            let (key, near, by) = (random.one(SHARED), random.one(SHARED), random.one(KEYS));
+            format!(
+                "SELECT c.{by}, COUNT(DISTINCT a.id) AS n, SUM(a.m) AS total FROM FACTS a JOIN NEAR b ON a.{key} = b.{key} \
+                 JOIN NEAR c ON b.{near} = c.{near} GROUP BY c.{by}"
+            )
+        }
+        _ => {
+            let key = random.one(ORDERED);
+            format!("SELECT {key}, COUNT(*) AS n FROM FACTS{condition} GROUP BY {key} ORDER BY n DESC, {key} LIMIT 4")
+        }
+    }
+}
+
+/// Compares 250 statements over tables of a server with the same over their copies. Returns how often each operation went to the server.
+async fn compare(database: String, folder: &Path) -> BTreeMap<&'static str, usize> {
+    let session = Session::new(SessionOptions::default().dir(folder).attach("db", database));
+    for name in ["facts", "near"] {
+        let (from, to) = (
+            table(&session, &format!("db.{name}")).await,
+            file(folder, &format!("{name}.arrow")),
+        );
+        let copied = session.copy(&from, &to, &CopyOptions::default(), |_| {}).await;
+        assert!(copied.expect(name).rows > 0);
+    }
+    let (mut random, mut pushed) = (Random(7), BTreeMap::new());
+    for _ in 0..250 {
+        let statement = statement(&mut random);
+        let over = |facts: &str, near: &str| {
+            let named = statement.replace("FACTS.", "facts.").replace("NEAR.", "near.");
+            named.replace("FACTS", facts).replace("NEAR", near)
+        };
+        let sql = over("db.facts", "db.near");
+        let mut found = answer(&session, &sql).await;
+        let mut expected = answer(&session, &over("'facts.arrow'", "'near.arrow'")).await;
+        if !statement.contains("ORDER BY") {
+            for rows in [&mut found, &mut expected] {
+                let mut lines: Vec<&str> = rows.lines().collect();
+                lines.sort_unstable();
+                *rows = lines.join("\n");
+            }
+        }
+        let plan = session.explain(&sql).await.expect("a plan");
+        assert_eq!(found, expected, "{sql}\n{plan}");
+        let is_done = !plan.contains("AggregateExec") && !plan.contains("HashJoinExec");
+        for (word, operation) in [
+            (" GROUP BY ", "group"),
+            (" LIMIT ", "first"),
+            (" IN (SELECT ", "semi"),
+            (" ALL INNER JOIN ", "join"),
+        ] {
+            if is_done && plan.contains(word) {
+                *pushed.entry(operation).or_default() += 1;
+            }
+        }
+    }
+    pushed
+}
+
+fn fill(run: &dyn Fn(&str)) {
+    fill_facts(run);
+    run("CREATE TABLE near ENGINE = MergeTree ORDER BY id AS SELECT * FROM facts WHERE id % 3 = 1");
+}
+
+fn check(pushed: &BTreeMap<&str, usize>) {
+    for (operation, least) in [("group", 60), ("first", 30), ("semi", 15), ("join", 15)] {
+        let count = pushed.get(operation).copied().unwrap_or_default();
+        assert!(
+            count >= least,
+            "{operation} went to the server {count} times: {pushed:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_an_old_server_makes_is_the_same() {
+    let Some(server) = ClickHouse::need() else { return };
+    fill(&|sql| {
+        server.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    });
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let database = format!("clickhouse://default@{}/default", server.native());
+    check(&compare(database, folder.path()).await);
+}
+
+#[tokio::test]
+async fn what_a_server_of_today_makes_is_the_same() {
+    let Some(server) = ModernClickHouse::need() else { return };
+    fill(&|sql| server.run(sql));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let database = format!("clickhouse://default@{}/default", server.address());
+    check(&compare(database, folder.path()).await);
+}
