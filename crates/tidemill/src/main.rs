@@ -147,7 +147,8 @@ impl Command {
 /// Help and versions go to standard output; what is wrong with the arguments is shown without the secrets that may be among them.
 fn misuse(error: &clap::Error) -> ExitCode {
     let plain = error.render().to_string();
-    if terminal::shown(&plain) == plain {
+    // Help is our own text, and goes to standard output, whatever addresses it shows.
+    if !error.use_stderr() || terminal::shown(&plain) == plain {
         let _ = error.print();
     } else {
         tell!("{}", plain.trim_end());

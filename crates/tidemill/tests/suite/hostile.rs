@@ -53,12 +53,12 @@ fn stores_that_break_their_promises_are_errors() {
         (
             Misbehaviour::FalseLength,
             "http://HOST/a.csv",
-            "more memory|--max-memory|not done after",
+            "more memory|--max-memory|not done after|Requested 0..65536, got",
         ),
         (
             Misbehaviour::Longer,
             "http://HOST/a.csv",
-            "more than 1000 bytes|Content-Length",
+            "more than 1000 bytes|Content-Length|Requested 0..",
         ),
         (Misbehaviour::Drip, "http://HOST/a.csv", "not done after"),
         (Misbehaviour::Silent, "http://HOST/a.csv", "not done after"),
