@@ -19,7 +19,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when the folder can't be listed; [`Error::ClickHouse`](crate::Error::ClickHouse) when a server can't be asked.
+    /// [`Error::Io`] when the folder can't be listed; [`Error::Server`](crate::Error::Server) when a server can't be asked.
     pub async fn all_tables(&self) -> Result<Vec<(Option<String>, NamedTables)>> {
         let names = self.names();
         let mut own = match names.database() {
