@@ -54,7 +54,7 @@ fn dispatch(command: &Command) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whoever reads the output may have read enough, as `head` has.
+/// The reader of the output may stop early, as `head` does.
 fn printed(result: Result<()>) -> Result<()> {
     match result {
         Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

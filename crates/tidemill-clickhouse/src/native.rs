@@ -1,4 +1,4 @@
-//! Files of `FORMAT Native`: blocks, one after the other, without anything before, between or behind them.
+//! Files of `FORMAT Native`: a sequence of blocks and nothing else.
 //!
 //! They are what `INTO OUTFILE 'rows.native'` of `clickhouse-client` writes and `FROM INFILE` reads; any server can read
 //! them. Each block has all columns with their names and types.

@@ -8,7 +8,7 @@
 //!
 //! What goes wrong on the way to a node is told to the driver as an ERROR of the protocol, in the words of the relay.
 //!
-//! Not here: ports of ScyllaDB's shards. The driver is told to do without them.
+//! Not supported: ScyllaDB's shard-aware ports. The driver is configured not to use them.
 
 mod frames;
 

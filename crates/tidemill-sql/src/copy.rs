@@ -122,8 +122,8 @@ enum Source<'s> {
     Rows {
         answer: Answer,
         expected: Option<u64>,
-        /// Whether they are those of a table, which come in the same order when they are read again.
-        is_table: bool,
+        /// Whether they come in the same order when they are read again.
+        in_order: bool,
     },
 }
 
@@ -194,7 +194,11 @@ impl Session {
         let answer = self
             .read_under(source, None, &self.options.clone().with_marks())
             .await?;
-        let mut copy = self.plan(answer, expected, true, destination, options).await?;
+        let in_order = match &source.place {
+            Place::Server(url) => self.servers.of(url)?.is_read_in_order(),
+            _ => true,
+        };
+        let mut copy = self.plan(answer, expected, in_order, destination, options).await?;
         copy.source_bytes = source_bytes;
         copy.name = Some(match &source.place {
             Place::File(path) => fs::canonicalize(path)
@@ -226,7 +230,7 @@ impl Session {
         &'s self,
         answer: Answer,
         expected: Option<u64>,
-        is_table: bool,
+        in_order: bool,
         destination: &'s Location,
         options: &'s CopyOptions,
     ) -> Result<PlannedCopy<'s>> {
@@ -244,7 +248,7 @@ impl Session {
             source: Source::Rows {
                 answer,
                 expected,
-                is_table,
+                in_order,
             },
             destination,
             options,
@@ -278,12 +282,12 @@ impl PlannedCopy<'_> {
             Source::Rows {
                 answer,
                 expected,
-                is_table,
+                in_order,
             } => {
                 mapping::refuse_losses(&self.columns, self.destination, self.options)?;
                 let writing = Writing {
                     session: self.session,
-                    is_table,
+                    in_order,
                     destination: self.destination,
                     options: self.options,
                     columns: &self.columns,
@@ -389,7 +393,7 @@ fn sum_of(records: Records) -> Result<RecordSum> {
 /// Rows on their way.
 struct Writing<'s> {
     session: &'s Session,
-    is_table: bool,
+    in_order: bool,
     destination: &'s Location,
     options: &'s CopyOptions,
     columns: &'s [MappedColumn],
@@ -513,10 +517,10 @@ impl Writing<'_> {
         there: Option<&(u64, Checksums)>,
         sums: Option<&Checksums>,
     ) -> Result<Answer> {
-        if !self.is_table {
+        if !self.in_order {
             return Err(Error::Unsupported {
-                what: "going on with the answer of a statement, whose rows may come in another order".to_owned(),
-                hint: "copy a table, or begin anew".to_owned(),
+                what: "going on with rows that may come in another order: those of a statement, or of a table of ClickHouse".to_owned(),
+                hint: "copy a file, or begin anew".to_owned(),
             });
         }
         let rows = match there {

@@ -21,7 +21,7 @@ impl Random {
     }
 }
 
-/// Runs a program, which reads `input` and writes the rows of each answer and two dashes behind them. Zeros are without a sign.
+/// Runs a program that reads `input` and prints the rows of each answer, then a line of two dashes. Zeros have no sign.
 pub(crate) fn answers(command: &mut Command, input: String) -> Vec<Vec<String>> {
     let mut running = command
         .stdin(Stdio::piped())

@@ -71,7 +71,7 @@ impl PageRows {
     /// The rows, each with a value for each of the columns, `None` for NULL.
     ///
     /// # Errors
-    /// Bytes that are no value of their column's type, in words; nothing comes behind them.
+    /// A value that is invalid for its column's type, as a message. It ends the page.
     pub fn rows(&self) -> impl Iterator<Item = Result<Row, String>> + '_ {
         let rows = self.0.rows_iter::<Row>().map_err(|error| with_causes(&error));
         let (rows, refused) = match rows {

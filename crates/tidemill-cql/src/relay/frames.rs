@@ -76,7 +76,7 @@ impl Answers {
         }
     }
 
-    /// How many bytes of the buffer are whole answers that may be given as they are, and what is behind them.
+    /// Number of bytes at the start of the buffer that are complete, checked answers, and what follows them.
     fn checked(&self) -> (usize, Next) {
         let mut rest: &[u8] = &self.buffer;
         let next = loop {

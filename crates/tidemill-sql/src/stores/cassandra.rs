@@ -82,6 +82,11 @@ impl ServerStore for Cassandra {
         columns.collect()
     }
 
+    /// By tokens, and by the clustering key within a partition.
+    fn is_read_in_order(&self) -> bool {
+        true
+    }
+
     async fn fill(&self, table: &ServerUrl, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Box<dyn TableSink>> {
         let named = NamedTable::connect(table, &self.0).await?;
         Ok(Box::new(CassandraSink::begin(named, schema, filling).await?))

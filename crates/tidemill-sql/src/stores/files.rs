@@ -54,11 +54,20 @@ pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Ar
     let extension = Path::new(&path)
         .extension()
         .map_or_else(String::new, |extension| extension.to_string_lossy().into_owned());
-    let options =
-        ListingOptions::new(format(location.format, parts.first(), &extension)?).with_file_extension(extension);
+    let delimiter = csv::delimiter(Path::new(&path));
+    let format: Arc<dyn FileFormat> = match location.format {
+        Format::Csv => Arc::new(
+            CsvFormat::default()
+                .with_has_header(true)
+                .with_newlines_in_values(!csv::is_divisible(&parts).await?)
+                .with_delimiter(delimiter),
+        ),
+        other => format(other, parts.first())?,
+    };
+    let options = ListingOptions::new(format).with_file_extension(extension);
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
     let mut config = match location.format {
-        Format::Csv => config.with_schema(Arc::new(csv::schema(&parts).await?)),
+        Format::Csv => config.with_schema(Arc::new(csv::schema(&parts, delimiter).await?)),
         _ => config.infer_schema(state).await?,
     };
     if let Some(schema) = config.file_schema.clone() {
@@ -113,28 +122,16 @@ fn file_url(path: &Path) -> Result<Url> {
     })
 }
 
-fn format(format: Format, first: Option<&Location>, extension: &str) -> Result<Arc<dyn FileFormat>> {
+fn format(format: Format, first: Option<&Location>) -> Result<Arc<dyn FileFormat>> {
     Ok(match format {
         Format::Parquet => Arc::new(ParquetFormat::default().with_force_view_types(false)),
         Format::Arrow => Arc::new(ArrowFormat),
-        Format::JsonLines => {
+        _ => {
             let one_array = match first.map(|part| &part.place) {
                 Some(Place::File(path)) => starts_with_bracket(path)?,
                 _ => false,
             };
             Arc::new(JsonFormat::default().with_newline_delimited(!one_array))
-        }
-        _ => {
-            let is_divisible = match first.map(|part| &part.place) {
-                Some(Place::File(path)) => csv::is_divisible(path)?,
-                _ => false,
-            };
-            Arc::new(
-                CsvFormat::default()
-                    .with_has_header(true)
-                    .with_newlines_in_values(!is_divisible)
-                    .with_delimiter(csv::delimiter(extension)),
-            )
         }
     })
 }

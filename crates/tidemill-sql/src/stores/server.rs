@@ -148,8 +148,13 @@ pub(crate) trait ServerStore: fmt::Debug + Send + Sync {
     /// Begins to fill a table.
     async fn fill(&self, table: &ServerUrl, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Box<dyn TableSink>>;
 
-    /// Whether a copy that broke can go on: a table gives its rows in the order in which they came. Default: no.
+    /// Whether a copy into a table can go on where it broke: its first rows are those of the source. Default: no.
     fn resumes(&self) -> bool {
+        false
+    }
+
+    /// Whether a table gives its rows in the same order each time, so that a copy of it can go on where it broke. Default: no.
+    fn is_read_in_order(&self) -> bool {
         false
     }
 

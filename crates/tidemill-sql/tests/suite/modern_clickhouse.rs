@@ -3,6 +3,7 @@
 //! Packets and frames are those of the library; each query goes to chdb, and what it answers in FORMAT Native comes back block by block. Queries
 //! alone are served: inserts are for [`ModernClickHouse::run`].
 
+use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -37,14 +38,15 @@ impl ModernClickHouse {
         let chdb = Arc::new(Mutex::new(Chdb::need()?));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
         let address = listener.local_addr().expect("an address");
-        let shared = Arc::clone(&chdb);
+        let (shared, headers) = (Arc::clone(&chdb), Headers::default());
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let chdb = Arc::clone(&shared);
+                let (chdb, headers) = (Arc::clone(&shared), Arc::clone(&headers));
                 thread::spawn(move || {
                     let mut connection = Connection {
                         stream,
                         received: Vec::new(),
+                        headers,
                     };
                     match connection.serve(&chdb) {
                         Ok(()) | Err(Error::Closed { .. }) => {}
@@ -89,7 +91,11 @@ fn header(chdb: &Mutex<Chdb>, sql: &str) -> Result<Block> {
 struct Connection {
     stream: TcpStream,
     received: Vec<u8>,
+    /// The columns of answers without rows, by their queries: tables are asked for theirs again and again.
+    headers: Headers,
 }
+
+type Headers = Arc<Mutex<HashMap<String, Block>>>;
 
 impl Connection {
     fn serve(&mut self, chdb: &Mutex<Chdb>) -> Result<()> {
@@ -141,6 +147,11 @@ impl Connection {
         if !settings.is_empty() {
             text += &format!(" SETTINGS {}", settings.join(", "));
         }
+        let known = self.headers.lock().expect("no thread has panicked").get(&text).cloned();
+        if let Some(header) = known {
+            self.block(query, &header)?;
+            return self.end(query);
+        }
         let answered = chdb.lock().expect("no thread has panicked").query(&text, "Native");
         let bytes = match answered {
             Ok(bytes) => bytes,
@@ -161,12 +172,24 @@ impl Connection {
                 batch: block.batch.slice(0, 0),
                 ..block.clone()
             },
-            None => header(chdb, &text)?,
+            None => {
+                let header = header(chdb, &text)?;
+                // Tables do not change; what else is empty may.
+                if text.ends_with(" LIMIT 0") {
+                    let mut headers = self.headers.lock().expect("no thread has panicked");
+                    headers.insert(text, header.clone());
+                }
+                header
+            }
         };
         self.block(query, &header)?;
         for block in blocks.iter().filter(|block| block.rows() > 0) {
             self.block(query, block)?;
         }
+        self.end(query)
+    }
+
+    fn end(&mut self, query: &Query) -> Result<()> {
         self.block(query, &Block::new(RecordBatch::new_empty(Arc::new(Schema::empty())))?)?;
         self.send(&ServerPacket::EndOfStream, &[])
     }

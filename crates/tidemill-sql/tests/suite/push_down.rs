@@ -4,27 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tidemill_sql::{CopyOptions, Session, SessionOptions};
-use tidemill_testkit::ClickHouse;
+use tidemill_testkit::{Chance, ClickHouse};
 
 use crate::clickhouse::{answer, file, fill_facts, table};
 use crate::modern_clickhouse::ModernClickHouse;
 
-/// What statements are made of.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        // Knuth's MMIX generator.
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-
-    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[self.below(of.len())]
-    }
+/// One of a list.
+fn one<'a>(chance: &mut Chance, of: &[&'a str]) -> &'a str {
+    of[chance.below(of.len())]
 }
 
 /// Columns that tell groups apart on the server as here.
@@ -45,29 +32,29 @@ const CONDITIONS: &[&str] = &[
 /// Columns of both tables that are of one type.
 const SHARED: &[&str] = &["i", "ni", "s", "ns", "d", "nd", "t", "m"];
 
-fn value_of_group(random: &mut Random) -> String {
-    match random.below(7) {
+fn value_of_group(chance: &mut Chance) -> String {
+    match chance.below(7) {
         0 => "COUNT(*)".to_owned(),
-        1 => format!("COUNT({})", random.one(&["ni", "ns", "nd", "f", "s"])),
-        2 => format!("COUNT(DISTINCT {})", random.one(KEYS)),
-        3 => format!("MIN({})", random.one(&[ORDERED, &["f", "e"]].concat())),
-        4 => format!("MAX({})", random.one(ORDERED)),
-        5 => format!("AVG({})", random.one(NUMBERS)),
-        _ => format!("SUM({})", random.one(&[NUMBERS, &["u"]].concat())),
+        1 => format!("COUNT({})", one(chance, &["ni", "ns", "nd", "f", "s"])),
+        2 => format!("COUNT(DISTINCT {})", one(chance, KEYS)),
+        3 => format!("MIN({})", one(chance, &[ORDERED, &["f", "e"]].concat())),
+        4 => format!("MAX({})", one(chance, ORDERED)),
+        5 => format!("AVG({})", one(chance, NUMBERS)),
+        _ => format!("SUM({})", one(chance, &[NUMBERS, &["u"]].concat())),
     }
 }
 
-fn values_of_group(random: &mut Random) -> String {
-    let count = 1 + random.below(3);
-    let values = (0..count).map(|place| format!("{} AS v{place}", value_of_group(random)));
+fn values_of_group(chance: &mut Chance) -> String {
+    let count = 1 + chance.below(3);
+    let values = (0..count).map(|place| format!("{} AS v{place}", value_of_group(chance)));
     values.collect::<Vec<_>>().join(", ")
 }
 
-fn keys(random: &mut Random) -> String {
-    let first = random.one(&[KEYS, &["f"]].concat());
-    match random.below(3) {
+fn keys(chance: &mut Chance) -> String {
+    let first = one(chance, &[KEYS, &["f"]].concat());
+    match chance.below(3) {
         0 => {
-            let second = random.one(KEYS);
+            let second = one(chance, KEYS);
             if first == second {
                 first.to_owned()
             } else {
@@ -79,30 +66,36 @@ fn keys(random: &mut Random) -> String {
 }
 
 /// A statement over `FACTS` and `NEAR`.
-fn statement(random: &mut Random) -> String {
-    let condition = random.one(CONDITIONS);
-    match random.below(9) {
-        0 => format!("SELECT {} FROM FACTS{condition}", values_of_group(random)),
+fn statement(chance: &mut Chance) -> String {
+    let condition = one(chance, CONDITIONS);
+    match chance.below(9) {
+        0 => format!("SELECT {} FROM FACTS{condition}", values_of_group(chance)),
         1 | 2 => {
-            let keys = keys(random);
+            let keys = keys(chance);
             format!(
                 "SELECT {keys}, {} FROM FACTS{condition} GROUP BY {keys}",
-                values_of_group(random)
+                values_of_group(chance)
             )
         }
-        3 => format!("SELECT DISTINCT {} FROM FACTS{condition}", keys(random)),
+        3 => format!("SELECT DISTINCT {} FROM FACTS{condition}", keys(chance)),
         4 => {
-            let direction = random.one(&["", " DESC", " NULLS LAST", " DESC NULLS FIRST", " DESC NULLS LAST"]);
-            let offset = random.one(&["", "", " OFFSET 7"]);
-            let key = random.one(&[ORDERED, &["f"]].concat());
+            let direction = one(
+                chance,
+                &["", " DESC", " NULLS LAST", " DESC NULLS FIRST", " DESC NULLS LAST"],
+            );
+            let offset = one(chance, &["", "", " OFFSET 7"]);
+            let key = one(chance, &[ORDERED, &["f"]].concat());
             format!(
                 "SELECT id, {key}, s AS word FROM FACTS{condition} ORDER BY {key}{direction}, id LIMIT {}{offset}",
-                1 + random.below(40)
+                1 + chance.below(40)
             )
         }
         5 => {
-            let (key, near) = (random.one(SHARED), random.one(&["", " WHERE ni > 0", " WHERE id < 0"]));
-            let is_there = match random.below(4) {
+            let (key, near) = (
+                one(chance, SHARED),
+                one(chance, &["", " WHERE ni > 0", " WHERE id < 0"]),
+            );
+            let is_there = match chance.below(4) {
                 0 => format!("NOT EXISTS (SELECT 1 FROM NEAR WHERE NEAR.{key} = FACTS.{key})"),
                 1 => format!("{key} NOT IN (SELECT {key} FROM NEAR{near})"),
                 _ => format!("{key} IN (SELECT {key} FROM NEAR{near})"),
@@ -110,21 +103,21 @@ fn statement(random: &mut Random) -> String {
             format!("SELECT COUNT(*) AS n, SUM(id) AS total FROM FACTS WHERE {is_there}")
         }
         6 => {
-            let (key, by) = (random.one(SHARED), random.one(KEYS));
+            let (key, by) = (one(chance, SHARED), one(chance, KEYS));
             format!(
                 "SELECT b.{by}, COUNT(*) AS n, MAX(a.s) AS highest FROM FACTS a JOIN NEAR b ON a.{key} = b.{key} \
                  GROUP BY b.{by}"
             )
         }
         7 => {
-            let (key, near, by) = (random.one(SHARED), random.one(SHARED), random.one(KEYS));
+            let (key, near, by) = (one(chance, SHARED), one(chance, SHARED), one(chance, KEYS));
             format!(
                 "SELECT c.{by}, COUNT(DISTINCT a.id) AS n, SUM(a.m) AS total FROM FACTS a JOIN NEAR b ON a.{key} = b.{key} \
                  JOIN NEAR c ON b.{near} = c.{near} GROUP BY c.{by}"
             )
         }
         _ => {
-            let key = random.one(ORDERED);
+            let key = one(chance, ORDERED);
             format!("SELECT {key}, COUNT(*) AS n FROM FACTS{condition} GROUP BY {key} ORDER BY n DESC, {key} LIMIT 4")
         }
     }
@@ -141,9 +134,9 @@ async fn compare(database: String, folder: &Path) -> BTreeMap<&'static str, usiz
         let copied = session.copy(&from, &to, &CopyOptions::default(), |_| {}).await;
         assert!(copied.expect(name).rows > 0);
     }
-    let (mut random, mut pushed) = (Random(7), BTreeMap::new());
+    let (mut chance, mut pushed) = (Chance::of(7), BTreeMap::new());
     for _ in 0..250 {
-        let statement = statement(&mut random);
+        let statement = statement(&mut chance);
         let over = |facts: &str, near: &str| {
             let named = statement.replace("FACTS.", "facts.").replace("NEAR.", "near.");
             named.replace("FACTS", facts).replace("NEAR", near)

@@ -371,7 +371,7 @@ impl XbaseDescription {
             ("size", format!("{} bytes", self.bytes)),
             (
                 "last update",
-                self.last_update.clone().unwrap_or_else(|| "not told".to_owned()),
+                self.last_update.clone().unwrap_or_else(|| "unknown".to_owned()),
             ),
             (
                 "code page",

@@ -16,6 +16,14 @@ use tidemill_sql::{Folder, Location};
 
 use crate::terminal::tell;
 
+/// So many things of a kind: `1 record`, `7 records`.
+pub(crate) fn counted(number: u64, unit: &str) -> String {
+    match number {
+        1 => format!("1 {unit}"),
+        _ => format!("{number} {unit}s"),
+    }
+}
+
 /// The tables of a folder. What is left out is told, so that nobody takes it for looked at.
 pub(crate) fn tables_in(folder: &Path) -> tidemill_sql::Result<Vec<Location>> {
     const TOLD: usize = 20;

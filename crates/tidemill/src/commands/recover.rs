@@ -6,6 +6,7 @@ use tidemill_xbase::{PendingLog, pending_logs, recover_folders};
 
 use crate::Outcome;
 use crate::args::RecoverArgs;
+use crate::commands::counted;
 use crate::terminal::{say, tell};
 
 pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
@@ -45,11 +46,15 @@ pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
         let log = recovered.log.display();
         let (done, discarded) = (recovered.transactions, recovered.discarded);
         match discarded {
-            0 => say!("{log}: {} redone in {}", counted(done), listed(&recovered.files))?,
+            0 => say!(
+                "{log}: {} redone in {}",
+                counted(done as u64, "transaction"),
+                listed(&recovered.files)
+            )?,
             _ => say!(
                 "{log}: {} redone, {} forgotten that not all folders have",
-                counted(done),
-                counted(discarded)
+                counted(done as u64, "transaction"),
+                counted(discarded as u64, "transaction")
             )?,
         }
     }
@@ -61,20 +66,13 @@ pub(crate) fn described(log: &PendingLog) -> String {
     let mut text = format!(
         "{}: {} for {}",
         log.path.display(),
-        counted(log.groups),
+        counted(log.groups as u64, "transaction"),
         listed(&log.files)
     );
     if !log.other_folders.is_empty() {
         text += &format!(", with parts in {}", listed(&log.other_folders));
     }
     text
-}
-
-fn counted(transactions: usize) -> String {
-    match transactions {
-        1 => "1 transaction".to_owned(),
-        many => format!("{many} transactions"),
-    }
 }
 
 fn listed(paths: &[impl AsRef<Path>]) -> String {

@@ -7,6 +7,7 @@ use tidemill_xbase::{CivilDate, EditOptions, Table, TableEditor, production_path
 
 use crate::Outcome;
 use crate::args::ReindexArgs;
+use crate::commands::counted;
 use crate::output::report_damage;
 use crate::terminal::tell;
 
@@ -38,9 +39,9 @@ pub(crate) async fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
         let made = Index::open(&index, &IndexOptions::new())?;
         let names: Vec<_> = made.tags().iter().map(|tag| tag.name.as_str()).collect();
         tell!(
-            "{}: {} index tags rebuilt ({})",
+            "{}: {} rebuilt ({})",
             index.display(),
-            names.len(),
+            counted(names.len() as u64, "index tag"),
             names.join(", ")
         );
     }

@@ -17,7 +17,7 @@ use tidemill_xbase::{Error as XbaseError, Table, pending_logs};
 use crate::Outcome;
 use crate::args::{ReportFormat, VerifyArgs};
 use crate::commands::inspect::is_log;
-use crate::commands::{recover, tables_in};
+use crate::commands::{counted, recover, tables_in};
 use crate::terminal::{self, Output, shown, tell};
 
 pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
@@ -177,10 +177,6 @@ impl Findings {
             Unit::Records => ("record", "good record"),
             Unit::Orders => ("index tag", "index tag"),
             Unit::Transactions => ("transaction", "transaction"),
-        };
-        let counted = |number: u64, unit: &str| match number {
-            1 => format!("1 {unit}"),
-            _ => format!("{number} {unit}s"),
         };
         match self.damaged.len() as u64 {
             0 => write!(out, "{file}: {}, no damage", counted(good, unit))?,

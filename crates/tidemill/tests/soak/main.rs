@@ -6,14 +6,13 @@
 
 #![cfg(target_os = "linux")]
 
-use std::collections::hash_map::RandomState;
 use std::fs;
-use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use tidemill_testkit::{Chance, soak_time};
 
 /// What changes the table `people`, and what it makes of its notes.
 const CHANGES: [(&str, &[&str], &str); 5] = [
@@ -112,32 +111,8 @@ fn check(folder: &Path, notes: &str, ended: &Output, what: &str) {
     );
 }
 
-/// Numbers by chance, from a seed that can be given again.
-struct Chance(u64);
-
-impl Chance {
-    fn new(test: &str) -> Self {
-        let given = std::env::var("TIDEMILL_SOAK_SEED")
-            .ok()
-            .and_then(|seed| seed.parse().ok());
-        let seed = given.unwrap_or_else(|| RandomState::new().build_hasher().finish() | 1);
-        println!("{test}: TIDEMILL_SOAK_SEED={seed}");
-        Self(seed)
-    }
-
-    /// A number below `end` (xorshift64, Marsaglia 2003).
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end.max(1)
-    }
-}
-
-fn time_given() -> Duration {
-    let seconds = std::env::var("TIDEMILL_SOAK_SECONDS").ok();
-    Duration::from_secs(seconds.and_then(|seconds| seconds.parse().ok()).unwrap_or(3))
-}
+/// For how long a test goes on where nothing else is said.
+const TIME: Duration = Duration::from_secs(3);
 
 /// Builds the library that lets calls fail.
 fn faults() -> (TempDir, PathBuf) {
@@ -162,7 +137,7 @@ fn a_call_that_fails_or_is_the_last_leaves_the_old_table_or_the_new_one() {
     let begun = Instant::now();
     let (base, (_folder, library)) = (Base::make(), faults());
     let mut chance = Chance::new("faults");
-    let faulty = |folder: &Path, args: &[&str], at: u64, how: &str, count: Option<&Path>| {
+    let faulty = |folder: &Path, args: &[&str], at: usize, how: &str, count: Option<&Path>| {
         let mut command = tidemill(folder, args);
         command
             .env("LD_PRELOAD", &library)
@@ -181,7 +156,7 @@ fn a_call_that_fails_or_is_the_last_leaves_the_old_table_or_the_new_one() {
         let ended = faulty(folder.path(), args, 0, "0", Some(&counted));
         done(&ended);
         check(folder.path(), notes, &ended, name);
-        let calls: u64 = fs::read_to_string(&counted)
+        let calls: usize = fs::read_to_string(&counted)
             .expect("a count")
             .trim()
             .parse()
@@ -190,13 +165,10 @@ fn a_call_that_fails_or_is_the_last_leaves_the_old_table_or_the_new_one() {
         calls
     });
     let mut points = 0;
-    while begun.elapsed() < time_given() {
-        let change = usize::try_from(chance.below(CHANGES.len() as u64)).expect("small");
+    while begun.elapsed() < soak_time(TIME) {
+        let change = chance.below(CHANGES.len());
         let (name, args, notes) = CHANGES[change];
-        let (at, how) = (
-            chance.below(counts[change]) + 1,
-            HOW[usize::try_from(chance.below(3)).expect("small")],
-        );
+        let (at, how) = (chance.below(counts[change]) + 1, HOW[chance.below(HOW.len())]);
         let folder = base.copied();
         let ended = faulty(folder.path(), args, at, how, None);
         check(
@@ -216,15 +188,15 @@ fn a_program_that_is_killed_leaves_the_old_table_or_the_new_one() {
     let base = Base::make();
     let mut chance = Chance::new("kills");
     let mut kills = 0;
-    while begun.elapsed() < time_given() {
-        let (name, args, notes) = CHANGES[usize::try_from(chance.below(CHANGES.len() as u64)).expect("small")];
+    while begun.elapsed() < soak_time(TIME) {
+        let (name, args, notes) = CHANGES[chance.below(CHANGES.len())];
         let folder = base.copied();
         let mut child = tidemill(folder.path(), args)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .expect("started");
-        std::thread::sleep(Duration::from_micros(chance.below(40_000)));
+        std::thread::sleep(Duration::from_micros(chance.below(40_000) as u64));
         let _ = child.kill();
         let ended = child.wait_with_output().expect("ended");
         check(folder.path(), notes, &ended, name);

@@ -365,7 +365,7 @@ fn is_text(data_type: &DataType) -> bool {
 }
 
 /// A type without `Nullable` and `LowCardinality` around it.
-fn bare(data_type: &DataType) -> &DataType {
+pub(super) fn bare(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Nullable(inner) | DataType::LowCardinality(inner) => bare(inner),
         other => other,

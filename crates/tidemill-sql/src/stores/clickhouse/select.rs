@@ -22,6 +22,7 @@ use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{ArrowError, DataType as ArrowType, SchemaRef, SortOptions};
 use tidemill_clickhouse::DataType;
 
+use super::condition::bare;
 use crate::stores::server::push_down::{Aggregate, Function};
 use crate::{Error, Result};
 
@@ -569,13 +570,5 @@ fn has_null(data_type: &DataType) -> bool {
         DataType::Nullable(_) => true,
         DataType::LowCardinality(inner) => has_null(inner),
         _ => false,
-    }
-}
-
-/// A type without `Nullable` and `LowCardinality` around it.
-fn bare(data_type: &DataType) -> &DataType {
-    match data_type {
-        DataType::Nullable(inner) | DataType::LowCardinality(inner) => bare(inner),
-        other => other,
     }
 }

@@ -33,7 +33,7 @@ impl Clients {
 /// A connection to a server, and the name of a table there.
 pub(super) struct ServerTable {
     client: Client,
-    /// What the client was made of, with the password.
+    /// The server, with the password.
     server: String,
     /// The URL without its password.
     place: String,
@@ -49,7 +49,7 @@ impl ServerTable {
         let client = clients.get(url, options).await.map_err(error_at(&place))?;
         Ok(Self {
             client,
-            server: url.client(),
+            server: url.server(),
             place,
             database,
             table: table.unwrap_or_default(),
@@ -141,9 +141,9 @@ impl ServerTable {
         &self.place
     }
 
-    /// Whether another table is asked by the same client, so that one statement can name both.
+    /// Whether one statement to this table's database can name another table too: without a name, a database is that of the connection.
     pub(super) fn is_on_server_of(&self, other: &Self) -> bool {
-        self.server == other.server
+        self.server == other.server && (self.database == other.database || !other.database.is_empty())
     }
 
     /// The name in the text of a statement.

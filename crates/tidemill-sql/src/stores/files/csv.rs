@@ -9,31 +9,39 @@ use std::path::Path;
 
 use arrow_csv::reader::Format as CsvReaderFormat;
 use arrow_schema::{DataType, Field, Fields, Schema};
+use memchr::{memchr, memchr2};
 use tidemill_riegeli::{SharedSource, Source};
 
-use crate::location::Location;
-use crate::{Error, Result};
+use crate::ads_connection::blocking;
+use crate::location::{Location, Place};
+use crate::{Error, Result, shards};
+
+/// Smaller files are not divided: `repartition_file_min_size` of datafusion-common 55.
+const DIVIDED_FROM: u64 = 1 << 20;
 
 /// Records of each file that its types are inferred from: as many as DataFusion takes.
 const LOOKED_AT: usize = 1000;
 
-pub(super) fn delimiter(extension: &str) -> u8 {
-    match extension.eq_ignore_ascii_case("tsv") {
+/// The delimiter of a file of this name, which may be a shard: `x.tsv-00000-of-00002`.
+pub(super) fn delimiter(path: &Path) -> u8 {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (name, _) = shards::without_number(&name);
+    match Path::new(name)
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"))
+    {
         true => b'\t',
         false => b',',
     }
 }
 
 /// The columns of all files together, with types that hold the values of each.
-pub(super) async fn schema(files: &[Location]) -> Result<Schema> {
+pub(super) async fn schema(files: &[Location], delimiter: u8) -> Result<Schema> {
     let mut whole: Option<Schema> = None;
     for file in files {
         let Some(source) = file.source().await? else { continue };
         let name = file.to_string();
-        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-        let format = CsvReaderFormat::default()
-            .with_header(true)
-            .with_delimiter(delimiter(extension));
+        let format = CsvReaderFormat::default().with_header(true).with_delimiter(delimiter);
         // Sources wait, which a thread of the runtime must not do.
         let inferred = tokio::task::spawn_blocking(move || {
             let mut bytes = Bytes {
@@ -90,23 +98,52 @@ fn held_by_both(one: &DataType, other: &DataType) -> DataType {
     }
 }
 
-/// Whether no line break of a file stands within quotes, so that each part of it begins behind the end of a line.
-pub(super) fn is_divisible(path: &Path) -> Result<bool> {
+/// Whether no line break stands within quotes, so that parts of the files can begin behind the end of any line. Objects are not looked at,
+/// nor files that are not divided.
+pub(super) async fn is_divisible(files: &[Location]) -> Result<bool> {
+    let mut paths = Vec::new();
+    for file in files {
+        let Place::File(path) = &file.place else {
+            return Ok(false);
+        };
+        paths.push(path.clone());
+    }
+    blocking(move || {
+        for path in &paths {
+            if has_quoted_line_break(path)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })
+    .await
+}
+
+fn has_quoted_line_break(path: &Path) -> Result<bool> {
     let mut file = File::open(path).map_err(Error::io(path, "open"))?;
+    if file.metadata().map_err(Error::io(path, "open"))?.len() < DIVIDED_FROM {
+        return Ok(false);
+    }
     let (mut buffer, mut is_quoted) = (vec![0; 1 << 18], false);
     loop {
         let read = match file.read(&mut buffer) {
-            Ok(0) => return Ok(true),
+            Ok(0) => return Ok(false),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(Error::io(path, "read")(error)),
         };
-        for byte in &buffer[..read] {
-            match byte {
-                b'"' => is_quoted = !is_quoted,
-                b'\n' if is_quoted => return Ok(false),
-                _ => {}
+        let mut rest = &buffer[..read];
+        loop {
+            let found = match is_quoted {
+                true => memchr2(b'"', b'\n', rest),
+                false => memchr(b'"', rest),
+            };
+            let Some(at) = found else { break };
+            if rest[at] == b'\n' {
+                return Ok(true);
             }
+            is_quoted = !is_quoted;
+            rest = &rest[at + 1..];
         }
     }
 }
@@ -142,14 +179,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_divided_unless_a_line_break_is_quoted() {
+    fn quoted_line_breaks_are_found() {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         let line = "1,\"it is \"\"so\"\"\",2\n";
-        let lines = line.repeat(30_000);
-        file.write_all(lines.as_bytes()).expect("written");
-        assert!(is_divisible(file.path()).expect("read"));
+        file.write_all(line.repeat(60_000).as_bytes()).expect("written");
+        assert!(!has_quoted_line_break(file.path()).expect("read"));
         file.write_all(b"1,\"two\nlines\",3\n").expect("written");
-        assert!(!is_divisible(file.path()).expect("read"));
+        assert!(has_quoted_line_break(file.path()).expect("read"));
+    }
+
+    #[test]
+    fn the_name_tells_the_delimiter() {
+        for (name, expected) in [
+            ("x.csv", b','),
+            ("x.TSV", b'\t'),
+            ("x.tsv-00000-of-00002", b'\t'),
+            ("x-00000-of-00002.tsv", b'\t'),
+            ("tsv", b','),
+        ] {
+            assert_eq!(delimiter(Path::new(name)), expected, "{name}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use tidemill_xbase::{Table, production_path};
 
 use super::{lines, table};
 use crate::args::TableArgs;
+use crate::commands::counted;
 
 #[derive(Serialize)]
 pub(crate) struct IndexDescription {
@@ -102,7 +103,7 @@ impl IndexDescription {
     /// The file in a line.
     pub(crate) fn line(&self) -> String {
         match &self.orders {
-            Some(orders) => format!("{} ({} index tags)", self.file, orders.len()),
+            Some(orders) => format!("{} ({})", self.file, counted(orders.len() as u64, "index tag")),
             None => format!("{}, which does not exist", self.file),
         }
     }

@@ -179,7 +179,7 @@ impl RiegeliDescription {
             ARRAY_RECORD => "ArrayRecord",
             _ => "Riegeli/records",
         };
-        let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "not told".to_owned());
+        let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
         let mut text = lines(&[
             ("file", self.file.clone()),
             ("format", format.to_owned()),
