@@ -4,7 +4,13 @@
 //! asked for its tables. Nothing else names one.
 
 #[cfg(any(feature = "cassandra", feature = "clickhouse"))]
+pub(super) mod counted;
+#[cfg(any(feature = "cassandra", feature = "clickhouse"))]
 pub(super) mod fitting;
+#[cfg_attr(
+    not(feature = "clickhouse"),
+    expect(dead_code, reason = "no server of this build does what it is asked")
+)]
 pub(crate) mod push_down;
 #[cfg(any(feature = "cassandra", feature = "clickhouse"))]
 mod read_text;

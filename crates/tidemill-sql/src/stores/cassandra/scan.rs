@@ -23,7 +23,8 @@ use super::condition::Key;
 use super::{NamedTable, error_at};
 use crate::Result;
 use crate::stores::decimals::{widen, widened};
-use crate::stores::server::scan::{ServerRead, ServerScan, uncounted};
+use crate::stores::server::counted;
+use crate::stores::server::scan::{ServerRead, ServerScan};
 
 /// The table as the planner scans it.
 pub(super) async fn open(named: NamedTable) -> Result<Arc<dyn TableProvider>> {
@@ -127,7 +128,7 @@ impl ServerRead for CassandraScan {
         let failed = || error_at(&self.place);
         if self.projected.fields().is_empty() {
             let count = self.scan.count().await.map_err(failed())?;
-            for rows in uncounted(&self.projected, count) {
+            for rows in counted::without_columns(&self.projected, count) {
                 if sender.send(rows.map_err(Into::into)).await.is_err() {
                     break;
                 }

@@ -26,8 +26,9 @@ use super::error_at;
 use super::select::{Output, Select};
 use super::table::ServerTable;
 use crate::stores::decimals::{widen, widened};
+use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
-use crate::stores::server::scan::{ServerRead, ServerScan, uncounted};
+use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::{Error, Result};
 
 /// The table as the planner scans it.
@@ -184,7 +185,7 @@ impl ServerRead for ClickHouseScan {
         let failed = || error_at(self.table.place());
         if self.projected.fields().is_empty() {
             let count = self.table.number(&self.query()).await?;
-            for rows in uncounted(&self.projected, count) {
+            for rows in counted::without_columns(&self.projected, count) {
                 if sender.send(rows.map_err(Into::into)).await.is_err() {
                     break;
                 }

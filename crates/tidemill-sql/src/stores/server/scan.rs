@@ -4,8 +4,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchOptions};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result as EngineResult, Statistics};
 use datafusion::datasource::source::DataSource;
@@ -125,37 +125,5 @@ impl fmt::Debug for ServerScan {
         f.debug_struct(self.0.name())
             .field("query", &self.0.query())
             .finish_non_exhaustive()
-    }
-}
-
-/// So many rows without columns.
-pub(crate) fn uncounted(
-    schema: &SchemaRef,
-    count: u64,
-) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send {
-    // Whoever counts them makes a value for each row of a batch.
-    const ROWS: u64 = 1 << 20;
-    let schema = Arc::clone(schema);
-    (0..count.div_ceil(ROWS)).map(move |batch| {
-        let rows = (count - batch * ROWS).min(ROWS);
-        let options = RecordBatchOptions::new().with_row_count(usize::try_from(rows).ok());
-        RecordBatch::try_new_with_options(Arc::clone(&schema), Vec::new(), &options)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use arrow_schema::Schema;
-
-    use super::*;
-
-    #[test]
-    fn counted_rows_come_in_batches_that_no_count_makes_large() {
-        let schema = Arc::new(Schema::empty());
-        let rows = |count| uncounted(&schema, count).map(|batch| batch.expect("rows").num_rows() as u64);
-        for count in [0, 1, 1 << 20, (1 << 20) + 1, 5 << 20] {
-            assert_eq!(rows(count).sum::<u64>(), count);
-        }
-        assert_eq!(rows(u64::MAX).next(), Some(1 << 20));
     }
 }
