@@ -4,17 +4,19 @@ use super::Breach;
 use crate::workspace::{HEAVY, Member};
 
 /// The crates that know one format or one server each.
-pub(super) const ENGINES: [&str; 4] = [
+pub(super) const ENGINES: [&str; 5] = [
     "tidemill-xbase",
     "tidemill-riegeli",
     "tidemill-clickhouse",
     "tidemill-cql",
+    "tidemill-postgres",
 ];
 
 /// Crates that may name tokio; the others are blocking and are run on a pool by who calls them.
-const TOKIO: [&str; 9] = [
+const TOKIO: [&str; 10] = [
     "tidemill-clickhouse",
     "tidemill-cql",
+    "tidemill-postgres",
     // No code: features of dependencies.
     "tidemill-features",
     "tidemill-sql",
