@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use tidemill_testkit::{Cassandra, ClickHouse, NoStorage, Reply};
+use tidemill_testkit::{Cassandra, ClickHouse, NoStorage, Postgres, Reply};
 
 #[test]
 fn clickhouse_answers() {
@@ -17,6 +17,22 @@ fn clickhouse_answers() {
         std::net::TcpStream::connect(native).is_err(),
         "the server ends with its value"
     );
+}
+
+#[test]
+fn postgres_answers() {
+    let Some(mut server) = Postgres::need() else { return };
+    assert_eq!(
+        server.psql("SELECT 1 + 1, current_user").expect("an answer"),
+        "2|ferrywoman\n"
+    );
+    assert!(server.psql("SELECT no_such_column").is_err());
+    server.psql("CREATE TABLE kept (n int)").expect("a table");
+    server.restart().expect("it comes up again");
+    assert_eq!(server.psql("SELECT count(*) FROM kept").expect("an answer"), "0\n");
+    let address = server.address();
+    drop(server);
+    assert!(TcpStream::connect(address).is_err(), "the server ends with its value");
 }
 
 #[test]
