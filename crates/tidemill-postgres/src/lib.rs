@@ -1,7 +1,29 @@
 //! PostgreSQL: tables read and filled as Arrow columns by `COPY` in its binary format.
 
+pub mod arrow_type;
+mod bounded;
+mod calendar;
+mod client;
+mod connection;
+mod data_type;
+mod decode;
+mod error;
+mod numeric;
+mod options;
+mod read;
+pub mod sql_text;
+mod table;
+mod tls;
+
 pub use arrow_array;
 pub use arrow_schema;
+pub use client::Client;
+pub use data_type::Type;
+pub use error::{Error, Result, ServerError};
+pub use options::{Options, Path, TlsOptions, Unrepresentable};
+pub use read::{BatchLimits, Read};
+pub use table::{Column, Table, TableKind};
+pub use tidemill_client::with_causes;
 
 /// The examples of the README run as tests of the documentation.
 #[cfg(doctest)]

@@ -1,0 +1,22 @@
+//! Names and texts in statements.
+
+/// A name as it is spelt: `"Order ""x"""`.
+#[must_use]
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Names with commas between.
+pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().map(quoted).collect::<Vec<_>>().join(", ")
+}
+
+/// A text as a constant, whatever `standard_conforming_strings` is: `'it''s'`.
+#[must_use]
+pub fn literal(text: &str) -> String {
+    let doubled = text.replace('\'', "''");
+    match text.contains('\\') {
+        true => format!(" E'{}'", doubled.replace('\\', "\\\\")),
+        false => format!("'{doubled}'"),
+    }
+}
