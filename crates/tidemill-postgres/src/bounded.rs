@@ -114,7 +114,7 @@ mod tests {
     fn a_length_that_no_message_has_is_refused() {
         for length in [[0xff; 4], [0, 0, 0, 3], [0x7f, 0xff, 0xff, 0xff], *b"HTTP"] {
             let mut messages = Messages::default();
-            let header = [&[b'D'], length.as_slice()].concat();
+            let header = [b"D", length.as_slice()].concat();
             assert!(messages.pass(&header).is_err(), "{length:?}");
         }
     }

@@ -250,8 +250,11 @@ impl Decoder {
     }
 }
 
-/// A field's bytes, `None` for NULL, and what is behind it. `None` when it has not come whole, and an error for a length that none has.
-fn field(bytes: &[u8]) -> Result<Option<(Option<&[u8]>, &[u8])>, i32> {
+/// A field's bytes, `None` for NULL, and what is behind it.
+type Field<'a> = (Option<&'a [u8]>, &'a [u8]);
+
+/// The first field. `None` when it has not come whole, and an error for a length that none has.
+fn field(bytes: &[u8]) -> Result<Option<Field<'_>>, i32> {
     let Some((length, rest)) = bytes.split_first_chunk() else {
         return Ok(None);
     };

@@ -131,10 +131,10 @@ async fn values_of_each_type() {
         ("'{{1,2},{3,4}}'::int[]", "2 dimensions"),
         ("'192.168.0.1/24'::inet", "cast it to text"),
     ] {
-        let query = format!("SELECT * FROM (VALUES (1, NULL), (2, {sql})) t (n, c)");
+        let query = format!("SELECT 1 AS n, {sql} AS c");
         let error = read(&client, &query).await.unwrap_err().to_string();
         assert!(error.contains(named) && error.contains("column c"), "{error}");
-        assert!(named.starts_with("cast") || error.contains("row 2"), "{error}");
+        assert!(named.starts_with("cast") || error.contains("row 1"), "{error}");
     }
     // The connections of reads that failed are not asked again.
     let batch = read(&client, "SELECT 1").await.unwrap();
@@ -145,7 +145,7 @@ async fn values_of_each_type() {
     let lenient = Client::connect(options).await.unwrap();
     let batch = read(
         &lenient,
-        "VALUES (date 'infinity', 'NaN'::numeric(4,2)), ('2000-01-01', 1)",
+        "SELECT date 'infinity', 'NaN'::numeric(4,2) UNION ALL SELECT '2000-01-01', 1::numeric(4,2)",
     )
     .await
     .unwrap();
@@ -282,7 +282,7 @@ async fn until(server: &Postgres, query: &str, expected: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_dies_or_is_silent_is_an_error() {
     let Some(mut server) = Postgres::need() else { return };
-    let (options, _) = Options::parse(&format!("{}?timeout=1", server.url())).unwrap();
+    let (options, _) = Options::parse(&format!("{}?timeout=3", server.url())).unwrap();
     let client = Client::connect(options).await.unwrap();
     let error = Read::begin(&client, "slow", "SELECT pg_sleep(60)", None)
         .await

@@ -7,7 +7,8 @@ use std::{
     panic::Location,
     path::{Path, PathBuf},
     process::{Command, Output},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use crate::{
@@ -118,10 +119,17 @@ impl Postgres {
     ///
     /// [`ServerError`] when it does not come up again.
     pub fn restart(&mut self) -> Result<(), ServerError> {
-        self.process.restart(&mut self.command)?;
-        // It is in the way of the new one where its process's number was given to another.
-        let _ = fs::remove_file(self.folder.join("data/postmaster.pid"));
-        self.wait()
+        let begun = Instant::now();
+        loop {
+            self.process.restart(&mut self.command)?;
+            match self.wait() {
+                // Processes of the old server hold its memory until they notice that it is gone.
+                Err(ServerError::Ended { .. }) if begun.elapsed() < START_LIMIT => {
+                    thread::sleep(Duration::from_millis(50))
+                }
+                started => return started,
+            }
+        }
     }
 
     fn wait(&mut self) -> Result<(), ServerError> {
