@@ -112,6 +112,11 @@ impl Lease {
         &self.connection.client
     }
 
+    /// Has the server stop what runs, and keeps the connection.
+    pub(crate) fn cancel(&self) {
+        self.connection.cancel(&self.client.0.route);
+    }
+
     /// Keeps the connection, on which nothing runs any more, outside of any transaction.
     pub(crate) fn done(mut self) {
         self.is_done = true;

@@ -71,6 +71,17 @@ impl Connection {
         })
     }
 
+    /// Has the server stop what it does for this connection.
+    pub(crate) fn cancel(&self, route: &Arc<Route>) {
+        if let Ok(runtime) = Handle::try_current() {
+            let (token, route) = (self.client.cancel_token(), Arc::clone(route));
+            runtime.spawn(async move {
+                // It is a wish: what has ended already is not stopped.
+                let _ = timeout(route.options.connect_timeout, cancel(&route, &token)).await;
+            });
+        }
+    }
+
     /// Has the server stop what it does for this connection, which is closed.
     pub(crate) fn abandon(&self, route: &Arc<Route>) {
         let Ok(runtime) = Handle::try_current() else {

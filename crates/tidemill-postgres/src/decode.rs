@@ -181,6 +181,20 @@ impl Decoder {
         Ok(Some(fields.len() - rest.len()))
     }
 
+    /// Takes the values of a row, which came by themselves.
+    pub(crate) fn values(&mut self, fields: &[Option<&[u8]>]) -> Result<()> {
+        if fields.len() != self.columns.len() {
+            return Err(self.corrupt(format!("{} fields", self.columns.len()), fields.len()));
+        }
+        let mut size = 0;
+        for (index, value) in fields.iter().enumerate() {
+            size += self.value(index, *value)?;
+        }
+        self.rows += 1;
+        self.bytes += size;
+        Ok(())
+    }
+
     fn value(&mut self, index: usize, value: Option<&[u8]>) -> Result<usize> {
         let Some(column) = self.columns.get_mut(index) else {
             return Ok(0);

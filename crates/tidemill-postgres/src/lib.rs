@@ -14,7 +14,9 @@ mod new_table;
 mod numeric;
 mod options;
 mod read;
+mod session;
 pub mod sql_text;
+mod statements;
 mod table;
 mod tls;
 
@@ -27,6 +29,7 @@ pub use fill::{Fill, IfThere};
 pub use new_table::{NewColumn, NewIndex, NewTable};
 pub use options::{Options, Path, TlsOptions, Unrepresentable};
 pub use read::{BatchLimits, Read};
+pub use session::{Answer, Rows, Session};
 pub use table::{Column, Table, TableKind};
 pub use tidemill_client::with_causes;
 
