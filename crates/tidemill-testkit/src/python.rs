@@ -96,6 +96,9 @@ impl Python {
     fn make(packages: &[&str], folder: &Path) -> Result<(), String> {
         let python = env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
         run(Command::new(python).args(["-m", "venv"]).arg(folder), "python3 -m venv")?;
+        if packages.is_empty() {
+            return Ok(());
+        }
         let python = folder.join(PROGRAM);
         run(Command::new(python).args(PIP).args(packages), "pip install")
     }
@@ -113,6 +116,9 @@ const PROGRAM: &str = if cfg!(windows) {
 };
 
 fn folder_name(packages: &[&str]) -> String {
+    if packages.is_empty() {
+        return "without-packages".to_owned();
+    }
     let packages = packages.join("+");
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "+-_".contains(letter);
     packages
