@@ -12,6 +12,7 @@
 mod checksum;
 mod draft;
 mod follow;
+mod keys;
 mod mapping;
 
 use std::fs;
@@ -28,6 +29,7 @@ use self::checksum::{Checksums, Places, RecordSum};
 use self::draft::Draft;
 pub use self::draft::{remains_in, remove_drafts};
 pub use self::follow::Follower;
+pub use self::keys::SourceKeys;
 pub(crate) use self::mapping::losses;
 pub use self::mapping::{Loss, MappedColumn};
 

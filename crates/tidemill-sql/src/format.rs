@@ -123,6 +123,11 @@ impl Format {
         if let Some(&(_, format)) = MAGIC.iter().find(magic) {
             return Beginning::Certain(format);
         }
+        if beginning.starts_with(SQLITE) {
+            return Beginning::NoTable {
+                what: "a SQLite database: name a table of it as sqlite:FILE/TABLE",
+            };
+        }
         if let Some(what) = foreign_file(beginning) {
             return Beginning::NoTable { what };
         }
@@ -294,6 +299,9 @@ const EXTENSIONS: &[(&str, Format)] = &[
 
 /// Sources: the specifications of Apache Parquet and of the Arrow IPC file format.
 const MAGIC: &[(&[u8], Format)] = &[(b"PAR1", Format::Parquet), (b"ARROW1\0\0", Format::Arrow)];
+
+/// Source: *Database File Format*, sqlite.org/fileformat2.html, "The Database Header".
+const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// Bytes that tell a format, of a compressed file too.
 const BEGINNING: u64 = 4096;

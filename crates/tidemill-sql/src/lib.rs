@@ -60,7 +60,8 @@ pub use answer::{Answer, Changed};
 pub use cast::cast_batch;
 pub use catalog::NamedTables;
 pub use copy::{
-    Copied, CopyOptions, Follower, Loss, MappedColumn, PlannedCopy, Progress, Verify, remains_in, remove_drafts,
+    Copied, CopyOptions, Follower, Loss, MappedColumn, PlannedCopy, Progress, SourceKeys, Verify, remains_in,
+    remove_drafts,
 };
 pub use error::{Error, Fault, Left, Result};
 pub use folder::{Folder, LeftOut};
@@ -74,6 +75,6 @@ pub use route::is_query;
 pub use session::Session;
 pub use sink::{FileOptions, Sink, StreamFormat, stream_sink};
 pub use stop::stoppable;
-pub use stores::server::{ServerKind, ServerUrl, TableOptions};
+pub use stores::server::{ServerKind, ServerUrl, TableIndex, TableOptions};
 pub use tidemill_trust::with_causes;
 pub use uuid_text::with_uuids_as_text;

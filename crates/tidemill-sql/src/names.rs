@@ -262,17 +262,20 @@ impl Names {
         if let Some(path) = path_of_url(text) {
             return path;
         }
+        if let Some(feature) = missing_feature(text) {
+            return Err(Error::Unsupported {
+                what: format!("{}: a table of {feature}", SecretUrl::new(text)),
+                hint: format!("this build has no {feature}: build it with --features {feature}"),
+            });
+        }
         if let Some((scheme, _)) = text.split_once("://") {
             return Err(Error::Unsupported {
                 what: format!("{}: a store of the kind {scheme}://", SecretUrl::new(text)),
-                hint: match missing_feature(text) {
-                    Some(feature) => format!("this build has no {feature}: build it with --features {feature}"),
-                    None => format!(
-                        "tables are read from files, from servers as {}, and from {}",
-                        examples(),
-                        OBJECT_STORES.map(|scheme| format!("{scheme}://")).join(", ")
-                    ),
-                },
+                hint: format!(
+                    "tables are read from files, from databases as {}, and from {}",
+                    examples(),
+                    OBJECT_STORES.map(|scheme| format!("{scheme}://")).join(", ")
+                ),
             });
         }
         let mut chars = text.chars();

@@ -182,6 +182,7 @@ impl<'s> Positions<'s> {
             engine: "ReplacingMergeTree(step)".to_owned(),
             order_by: "(target, source)".to_owned(),
             primary_key: Some("target, source".to_owned()),
+            ..TableOptions::default()
         };
         let schema = row.schema();
         let columns: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();

@@ -16,15 +16,17 @@ use percent_encoding::percent_decode_str;
 use tidemill_cql::{Client, Options, Table};
 
 use self::sink::CassandraSink;
-use super::server::{Filling, Kind, ServerStore, ServerUrl, TableChange, TableOptions, TableSink};
+use super::server::{Address, Filling, Kind, ServerStore, ServerUrl, TableChange, TableOptions, TableSink};
 use crate::answer::Answer;
 use crate::error::Fault;
 use crate::{Error, Result};
 
 pub(super) const KIND: Kind = Kind {
     scheme: "cql",
+    aliases: &[],
     name: "cassandra",
     container: "keyspace",
+    address: Address::Host,
     store: || Box::new(Cassandra::default()),
 };
 

@@ -22,15 +22,17 @@ use self::scan::as_promised;
 use self::sink::ClickHouseSink;
 use self::table::{Clients, ServerTable};
 use super::decimals::widened;
-use super::server::{Filling, Kind, ServerStore, ServerUrl, TableChange, TableOptions, TableSink};
+use super::server::{Address, Filling, Kind, ServerStore, ServerUrl, TableChange, TableOptions, TableSink};
 use crate::answer::Answer;
 use crate::error::clickhouse_fault;
 use crate::{Error, Result};
 
 pub(super) const KIND: Kind = Kind {
     scheme: "clickhouse",
+    aliases: &[],
     name: "clickhouse",
     container: "database",
+    address: Address::Host,
     store: || Box::new(ClickHouse::default()),
 };
 

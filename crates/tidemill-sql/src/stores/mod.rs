@@ -1,5 +1,7 @@
 //! One module a store: from a [`Location`] to a table that the planner can scan.
 
+#[cfg(feature = "adbc")]
+mod adbc;
 #[cfg(feature = "cassandra")]
 mod cassandra;
 #[cfg(feature = "clickhouse")]
@@ -9,9 +11,13 @@ mod files;
 pub(crate) mod lent;
 mod native;
 pub(crate) mod object;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod records;
 mod riegeli;
 pub(crate) mod server;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod xbase;
 
 use std::sync::Arc;

@@ -3,18 +3,41 @@
 //! A kind of server is a folder beside this file, and a line in [`KINDS`]: a [`Kind`], which names it, and a [`ServerStore`], which is
 //! asked for its tables. Nothing else names one.
 
-#[cfg(any(feature = "cassandra", feature = "clickhouse"))]
+#[cfg(any(feature = "clickhouse", feature = "postgres", feature = "sqlite"))]
+mod average;
+#[cfg(any(feature = "adbc", feature = "clickhouse", feature = "postgres", feature = "sqlite"))]
+pub(super) mod condition;
+#[cfg(any(
+    feature = "cassandra",
+    feature = "clickhouse",
+    feature = "postgres",
+    feature = "sqlite"
+))]
 pub(super) mod counted;
-#[cfg(any(feature = "cassandra", feature = "clickhouse"))]
+#[cfg(any(
+    feature = "adbc",
+    feature = "cassandra",
+    feature = "clickhouse",
+    feature = "postgres",
+    feature = "sqlite"
+))]
 pub(super) mod fitting;
 #[cfg_attr(
-    not(feature = "clickhouse"),
+    not(any(feature = "clickhouse", feature = "postgres", feature = "sqlite")),
     expect(dead_code, reason = "no server of this build does what it is asked")
 )]
 pub(crate) mod push_down;
-#[cfg(any(feature = "cassandra", feature = "clickhouse"))]
+#[cfg(any(
+    feature = "adbc",
+    feature = "cassandra",
+    feature = "clickhouse",
+    feature = "postgres",
+    feature = "sqlite"
+))]
 mod read_text;
 pub(super) mod scan;
+#[cfg(any(feature = "clickhouse", feature = "postgres", feature = "sqlite"))]
+pub(super) mod select;
 mod sink;
 mod url;
 
@@ -24,33 +47,76 @@ use std::sync::Arc;
 use arrow_schema::{FieldRef, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 
-pub use self::sink::TableOptions;
 pub(crate) use self::sink::{Filling, IfThere, TableSink};
+pub use self::sink::{TableIndex, TableOptions};
 pub use self::url::ServerUrl;
 use crate::answer::Answer;
 use crate::{Error, Result};
 
 /// The kinds of servers in this build.
 const KINDS: &[&Kind] = &[
+    #[cfg(feature = "adbc")]
+    &super::adbc::KIND,
     #[cfg(feature = "clickhouse")]
     &super::clickhouse::KIND,
     #[cfg(feature = "cassandra")]
     &super::cassandra::KIND,
+    #[cfg(feature = "adbc")]
+    &super::adbc::DUCKDB,
+    #[cfg(feature = "postgres")]
+    &super::postgres::KIND,
+    #[cfg(feature = "sqlite")]
+    &super::sqlite::KIND,
 ];
 
 /// The kinds that a build may leave out: the scheme of their URLs, and the feature of this crate that has them.
-const FEATURES: &[(&str, &str)] = &[("clickhouse", "clickhouse"), ("cql", "cassandra")];
+const FEATURES: &[(&str, &str)] = &[
+    ("adbc", "adbc"),
+    ("clickhouse", "clickhouse"),
+    ("cql", "cassandra"),
+    ("duckdb", "adbc"),
+    ("postgres", "postgres"),
+    ("postgresql", "postgres"),
+    ("sqlite", "sqlite"),
+];
 
 /// What a kind of server is called, and how a session begins with it.
 pub(super) struct Kind {
     /// The scheme of its URLs, in lower case.
     pub(super) scheme: &'static str,
+    /// Other schemes that mean the same.
+    pub(super) aliases: &'static [&'static str],
     /// Its name as a format: `clickhouse`.
     pub(super) name: &'static str,
     /// What its tables are in: a database, a keyspace.
     pub(super) container: &'static str,
+    /// How its URLs name a database.
+    pub(super) address: Address,
     /// A store that has no connections yet.
     pub(super) store: fn() -> Box<dyn ServerStore>,
+}
+
+/// How URLs name a database and a table in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    /// A server: `scheme://user@host/database/table?settings`.
+    #[cfg_attr(
+        not(any(feature = "cassandra", feature = "clickhouse", feature = "postgres")),
+        expect(dead_code, reason = "no kind of this build is a server")
+    )]
+    Host,
+    /// A file with one of these extensions: `scheme:FILE/table?settings`.
+    #[cfg_attr(
+        not(any(feature = "adbc", feature = "sqlite")),
+        expect(dead_code, reason = "no kind of this build is in files")
+    )]
+    File(&'static [&'static str]),
+    /// Options of a driver: `scheme:table=NAME;option=value;…`.
+    #[cfg_attr(
+        not(feature = "adbc"),
+        expect(dead_code, reason = "no kind of this build has drivers")
+    )]
+    Options,
 }
 
 /// A kind of server that has tables.
@@ -61,15 +127,29 @@ impl ServerKind {
     /// The kind that a scheme tells, in any case.
     fn of_scheme(scheme: &str) -> Option<Self> {
         let mut kinds = KINDS.iter();
-        kinds
-            .find(|kind| scheme.eq_ignore_ascii_case(kind.scheme))
-            .map(|kind| Self(kind))
+        let is_of = |kind: &&&Kind| {
+            let mut schemes = kind.aliases.iter().chain([&kind.scheme]);
+            schemes.any(|known| scheme.eq_ignore_ascii_case(known))
+        };
+        kinds.find(is_of).map(|kind| Self(kind))
     }
 
-    /// What the URL of a table looks like: `clickhouse://host/database/table`.
+    /// What the URL of a table looks like: `clickhouse://host/database/table`, `sqlite:shop.db/table`.
     pub(crate) fn example(self) -> String {
         let Kind { scheme, container, .. } = self.0;
-        format!("{scheme}://host/{container}/table")
+        match self.0.address {
+            Address::Host => format!("{scheme}://host/{container}/table"),
+            Address::File(extensions) => {
+                let extension = extensions.first().copied().unwrap_or_default();
+                format!("{scheme}:shop.{extension}/table")
+            }
+            Address::Options => format!("{scheme}:table=NAME;driver=NAME;uri=URI"),
+        }
+    }
+
+    /// How its URLs name a database.
+    fn address(self) -> Address {
+        self.0.address
     }
 
     /// What its tables are in: `database`.
@@ -80,7 +160,7 @@ impl ServerKind {
 
 /// The feature of this crate that a URL needs and the build has not.
 pub(crate) fn missing_feature(url: &str) -> Option<&'static str> {
-    let (scheme, _) = url.split_once("://")?;
+    let (scheme, _) = url.split_once(':')?;
     let mut features = FEATURES.iter();
     let (_, feature) = features.find(|(known, _)| scheme.eq_ignore_ascii_case(known))?;
     ServerKind::of_scheme(scheme).is_none().then_some(feature)
@@ -89,7 +169,7 @@ pub(crate) fn missing_feature(url: &str) -> Option<&'static str> {
 /// What the URLs of tables look like, as messages list them.
 pub(crate) fn examples() -> String {
     let examples = KINDS.iter().map(|kind| ServerKind(kind).example());
-    examples.collect::<Vec<_>>().join(" or ")
+    examples.collect::<Vec<_>>().join(", ")
 }
 
 impl PartialEq for ServerKind {

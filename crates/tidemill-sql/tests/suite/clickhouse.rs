@@ -218,11 +218,11 @@ async fn columns_limits_and_counts_are_asked_of_the_server() {
         ),
         (
             "SELECT COUNT(*) FROM db.facts",
-            "SELECT count() FROM `default`.`facts`\n",
+            "SELECT count(*) FROM `default`.`facts`\n",
         ),
         (
             "SELECT COUNT(*) FROM db.facts WHERE d = DATE '1970-01-01'",
-            "SELECT count() FROM `default`.`facts` WHERE `d` = toDate('1970-01-01')",
+            "SELECT count(*) FROM `default`.`facts` WHERE `d` = toDate('1970-01-01')",
         ),
         ("SELECT COUNT(*) FROM (SELECT id FROM db.facts LIMIT 7) few", "LIMIT 7"),
     ] {

@@ -1,10 +1,10 @@
-//! Groups, joins and first rows that ClickHouse makes itself: the same rows as ours over the same tables.
+//! Groups, joins and first rows that ClickHouse and SQLite make themselves: the same rows as ours over the same tables.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use tidemill_sql::{CopyOptions, Session, SessionOptions};
-use tidemill_testkit::{Chance, ClickHouse};
+use tidemill_testkit::{Chance, ClickHouse, Postgres, Python};
 
 use crate::clickhouse::{answer, file, fill_facts, table};
 use crate::modern_clickhouse::ModernClickHouse;
@@ -158,7 +158,7 @@ async fn compare(database: String, folder: &Path) -> BTreeMap<&'static str, usiz
             (" GROUP BY ", "group"),
             (" LIMIT ", "first"),
             (" IN (SELECT ", "semi"),
-            (" ALL INNER JOIN ", "join"),
+            (" INNER JOIN ", "join"),
         ] {
             if is_done && plan.contains(word) {
                 *pushed.entry(operation).or_default() += 1;
@@ -174,7 +174,11 @@ fn fill(run: &dyn Fn(&str)) {
 }
 
 fn check(pushed: &BTreeMap<&str, usize>) {
-    for (operation, least) in [("group", 60), ("first", 30), ("semi", 15), ("join", 15)] {
+    check_counts(pushed, &[("group", 60), ("first", 30), ("semi", 15), ("join", 15)]);
+}
+
+fn check_counts(pushed: &BTreeMap<&str, usize>, least: &[(&str, usize)]) {
+    for &(operation, least) in least {
         let count = pushed.get(operation).copied().unwrap_or_default();
         assert!(
             count >= least,
@@ -201,4 +205,62 @@ async fn what_a_server_of_today_makes_is_the_same() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let database = format!("clickhouse://default@{}/default", server.address());
     check(&compare(database, folder.path()).await);
+}
+
+/// The same columns as those of ClickHouse.
+const POSTGRES: &str = r#"
+CREATE COLLATION words (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE facts (id bigint PRIMARY KEY, i integer NOT NULL, u bigint, ni smallint, s text COLLATE words NOT NULL, ns varchar(20), e varchar(5),
+    ne text, d date NOT NULL, nd date, t timestamp, m numeric(9, 2) NOT NULL, nm numeric(20, 4), f double precision);
+INSERT INTO facts
+SELECT id, id % 7 - 3, 1::bigint << (id % 60)::int, CASE WHEN id % 5 > 0 THEN id % 101 - 50 END,
+    (ARRAY['', 'a', 'A', 'a ', 'é', 'É', 'ß', 'it''s', '日本', 'zz'])[id % 10 + 1],
+    CASE WHEN id % 4 > 0 THEN (ARRAY['', 'a', 'A', 'b\c', 'é', 'É', 'ß', 'it''s', '日本'])[id % 9 + 1] END,
+    (ARRAY['x', 'X', 'y', ''])[id % 4 + 1], CASE WHEN id % 6 > 0 THEN (ARRAY['p', 'P', 'q'])[id % 3 + 1] END,
+    date '1969-12-20' + (id % 30)::int, CASE WHEN id % 3 > 0 THEN date '1969-12-20' + (id % 11)::int END,
+    timestamp '1969-12-30 12:00:00.000001' + (id % 50) * interval '1 hour', (id % 13 - 6) / 4.0,
+    CASE WHEN id % 7 > 0 THEN (id % 17) / 100.0 END,
+    (ARRAY['0', '-0', '1.5', '-1.5', '1e300', '0.1', '5e-324', 'Infinity', '-Infinity', 'NaN', NULL])[id % 11 + 1]::float8
+FROM generate_series(0, 599) AS ids(id);
+CREATE TABLE near (LIKE facts);
+INSERT INTO near SELECT * FROM facts WHERE id % 3 = 1;
+"#;
+
+#[tokio::test]
+async fn what_postgresql_makes_is_the_same() {
+    let Some(server) = Postgres::need() else { return };
+    server.psql(POSTGRES).unwrap_or_else(|error| panic!("{error}"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let pushed = compare(server.url(), folder.path()).await;
+    check_counts(&pushed, &[("group", 60), ("first", 30), ("semi", 15), ("join", 15)]);
+}
+
+/// The same columns as those of ClickHouse, as Python's own SQLite stores them.
+const SQLITE: &str = r#"
+import sqlite3, sys, datetime
+db = sqlite3.connect(sys.argv[1])
+db.execute('CREATE TABLE facts (id INTEGER PRIMARY KEY, i INTEGER, u BIGINT, ni INT, s TEXT, ns VARCHAR(20) COLLATE NOCASE, e TEXT COLLATE RTRIM, '
+           'ne TEXT, d DATE, nd DATE, t DATETIME, m DECIMAL(9, 2), nm DECIMAL(9, 2), f REAL)')
+words = ['', 'a', 'A', 'a ', 'é', 'É', 'ß', "it's", '日本', 'zz']
+floats = [0.0, -0.0, 1.5, -1.5, 1e300, 0.1, 5e-324, float('inf'), -float('inf'), None]
+day = lambda n: str(datetime.date(1969, 12, 20) + datetime.timedelta(days=n))
+for id in range(600):
+    null = lambda value, of: None if id % of == 0 else value
+    db.execute('INSERT INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)', (
+        id, id % 7 - 3, 1 << (id % 60), null(id % 101 - 50, 5), words[id % 10], null(words[id % 9], 4), words[id % 4], null(words[id % 3], 6),
+        day(id % 30), null(day(id % 11), 3), day(id % 5) + ' 12:00:0%d' % (id % 10), (id % 13 - 6) / 4, null(id % 17 / 100, 7), floats[id % 10]))
+db.execute("CREATE TABLE near (id INTEGER PRIMARY KEY, i INTEGER, u BIGINT, ni INT, s TEXT COLLATE NOCASE, ns VARCHAR(20), e TEXT, ne TEXT, d DATE, nd DATE, "
+           "t DATETIME, m DECIMAL(9, 2), nm DECIMAL(9, 2), f REAL)")
+db.execute('INSERT INTO near SELECT * FROM facts WHERE id % 3 = 1')
+db.commit()
+"#;
+
+#[tokio::test]
+async fn what_sqlite_makes_is_the_same() {
+    let Some(python) = Python::need(&[]) else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("shop.db");
+    let _made = python.run(SQLITE, &[&path]);
+    let pushed = compare(format!("sqlite:{}", path.display()), folder.path()).await;
+    check_counts(&pushed, &[("group", 40), ("first", 20), ("semi", 10), ("join", 4)]);
 }

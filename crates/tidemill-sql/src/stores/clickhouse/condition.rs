@@ -17,17 +17,10 @@ use std::collections::HashMap;
 use arrow_array::types::{Decimal128Type, DecimalType};
 use chrono::NaiveDate;
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::expr::{Between, InList, Like};
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use datafusion::logical_expr::Expr;
 use tidemill_clickhouse::{Block, DataType, sql_text};
 
-/// A condition as the server reads it.
-#[derive(Debug, PartialEq)]
-pub(super) struct Condition {
-    pub(super) text: String,
-    /// Whether it keeps exactly the rows that the statement's own condition keeps.
-    pub(super) exact: bool,
-}
+use crate::stores::server::condition::{Comparing, Comparison, Condition, Pattern, exactly, text, whole_number};
 
 /// The types of a table's columns, by name.
 pub(super) struct Columns(HashMap<String, DataType>);
@@ -42,111 +35,6 @@ impl Columns {
     /// Whether the column's type is as asked.
     pub(super) fn is(&self, name: &str, asked: impl Fn(&DataType) -> bool) -> bool {
         self.0.get(name).is_some_and(asked)
-    }
-
-    /// What the server is told of `expr`; `None` when it can be told nothing.
-    pub(super) fn condition(&self, expr: &Expr) -> Option<Condition> {
-        self.told(expr, true)
-    }
-
-    /// What the server is told of rows for which `expr` is `wanted`. NOT is carried inwards: the servers make IN of several `=`,
-    /// and some take the opposite of that for true where the column is NULL.
-    fn told(&self, expr: &Expr, wanted: bool) -> Option<Condition> {
-        match expr {
-            Expr::BinaryExpr(BinaryExpr { left, op, right }) => match op {
-                Operator::And => Some(join(self.told(left, wanted)?, wanted, self.told(right, wanted)?)),
-                Operator::Or => Some(join(self.told(left, wanted)?, !wanted, self.told(right, wanted)?)),
-                _ => match (Comparison::of(*op)?, left.as_ref(), right.as_ref()) {
-                    (comparison, Expr::Literal(value, _), column) => {
-                        self.compare(column, comparison.mirrored().when(wanted), value)
-                    }
-                    (comparison, column, Expr::Literal(value, _)) => {
-                        self.compare(column, comparison.when(wanted), value)
-                    }
-                    _ => None,
-                },
-            },
-            Expr::Not(inner) => self.told(inner, !wanted),
-            Expr::IsNull(inner) => self.is_null(inner, wanted),
-            Expr::IsNotNull(inner) => self.is_null(inner, !wanted),
-            Expr::Between(Between {
-                expr,
-                negated,
-                low,
-                high,
-            }) => {
-                let (Expr::Literal(low, _), Expr::Literal(high, _)) = (low.as_ref(), high.as_ref()) else {
-                    return None;
-                };
-                let inside = wanted != *negated;
-                let above = self.compare(expr, Comparison::GreaterOrEqual.when(inside), low)?;
-                let below = self.compare(expr, Comparison::LessOrEqual.when(inside), high)?;
-                Some(join(above, inside, below))
-            }
-            Expr::InList(InList { expr, list, negated }) => {
-                let inside = wanted != *negated;
-                let values = list.iter().map(|value| match value {
-                    Expr::Literal(value, _) => self.compare(expr, Comparison::Equal.when(inside), value),
-                    _ => None,
-                });
-                values.reduce(|all, next| Some(join(all?, !inside, next?)))?
-            }
-            Expr::Like(like) => self.like(like, wanted),
-            Expr::Column(column) if *bare(self.0.get(&column.name)?) == DataType::Bool => {
-                Some(exactly(format!("{} = {wanted}", sql_text::name(&column.name))))
-            }
-            _ => None,
-        }
-    }
-
-    fn compare(&self, column: &Expr, comparison: Comparison, value: &ScalarValue) -> Option<Condition> {
-        let (name, data_type) = self.column(column)?;
-        let value = match value {
-            ScalarValue::Dictionary(_, value) => value,
-            value => value,
-        };
-        if matches!(data_type, DataType::Float32 | DataType::Float64 | DataType::BFloat16) {
-            return compare_float(&name, comparison, value);
-        }
-        let value = literal(value, data_type)?;
-        Some(exactly(format!("{name} {} {value}", comparison.sign())))
-    }
-
-    fn is_null(&self, column: &Expr, wanted: bool) -> Option<Condition> {
-        let Expr::Column(column) = column else { return None };
-        let function = if wanted { "isNull" } else { "isNotNull" };
-        match bare(self.0.get(&column.name)?) {
-            DataType::Variant(_) | DataType::Dynamic { .. } | DataType::Json(_) | DataType::Geometry => None,
-            _ => Some(exactly(format!("{function}({})", sql_text::name(&column.name)))),
-        }
-    }
-
-    fn like(&self, like: &Like, wanted: bool) -> Option<Condition> {
-        let Expr::Literal(pattern, _) = like.pattern.as_ref() else {
-            return None;
-        };
-        let pattern = text(pattern)?;
-        let (name, data_type) = self.column(&like.expr)?;
-        if like.case_insensitive || like.escape_char.is_some() || pattern.contains(['_', '\\']) || !is_text(data_type) {
-            return None;
-        }
-        let inner = pattern.trim_start_matches('%').trim_end_matches('%');
-        if inner.contains('%') || (inner.is_empty() && !pattern.is_empty()) {
-            return None;
-        }
-        let open = (pattern.starts_with('%'), pattern.ends_with('%'));
-        let inner = sql_text::string(inner);
-        let fits = match open {
-            (false, false) => format!("{name} = {inner}"),
-            (false, true) => format!("startsWith({name}, {inner})"),
-            (true, false) => format!("endsWith({name}, {inner})"),
-            (true, true) => format!("position({name}, {inner}) > 0"),
-        };
-        Some(exactly(if wanted == like.negated {
-            format!("NOT ({fits})")
-        } else {
-            fits
-        }))
     }
 
     /// The text that stands for a column's values, and their type without what wraps it.
@@ -173,75 +61,48 @@ impl Columns {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Comparison {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-}
-
-impl Comparison {
-    fn of(operator: Operator) -> Option<Self> {
-        Some(match operator {
-            Operator::Eq => Self::Equal,
-            Operator::NotEq => Self::NotEqual,
-            Operator::Lt => Self::Less,
-            Operator::LtEq => Self::LessOrEqual,
-            Operator::Gt => Self::Greater,
-            Operator::GtEq => Self::GreaterOrEqual,
-            _ => return None,
-        })
+impl Comparing for Columns {
+    fn compare(&self, column: &Expr, comparison: Comparison, value: &ScalarValue) -> Option<Condition> {
+        let (name, data_type) = self.column(column)?;
+        let value = match value {
+            ScalarValue::Dictionary(_, value) => value,
+            value => value,
+        };
+        if matches!(data_type, DataType::Float32 | DataType::Float64 | DataType::BFloat16) {
+            return compare_float(&name, comparison, value);
+        }
+        let value = literal(value, data_type)?;
+        Some(exactly(format!("{name} {} {value}", comparison.sign())))
     }
 
-    /// For the same comparison with its sides changed.
-    fn mirrored(self) -> Self {
-        match self {
-            Self::Less => Self::Greater,
-            Self::LessOrEqual => Self::GreaterOrEqual,
-            Self::Greater => Self::Less,
-            Self::GreaterOrEqual => Self::LessOrEqual,
-            Self::Equal | Self::NotEqual => self,
+    fn is_null(&self, column: &str, wanted: bool) -> Option<Condition> {
+        let function = if wanted { "isNull" } else { "isNotNull" };
+        match bare(self.0.get(column)?) {
+            DataType::Variant(_) | DataType::Dynamic { .. } | DataType::Json(_) | DataType::Geometry => None,
+            _ => Some(exactly(format!("{function}({})", sql_text::name(column)))),
         }
     }
 
-    /// Itself, or the comparison that holds where this one does not.
-    fn when(self, wanted: bool) -> Self {
-        match self {
-            _ if wanted => self,
-            Self::Equal => Self::NotEqual,
-            Self::NotEqual => Self::Equal,
-            Self::Less => Self::GreaterOrEqual,
-            Self::LessOrEqual => Self::Greater,
-            Self::Greater => Self::LessOrEqual,
-            Self::GreaterOrEqual => Self::Less,
-        }
+    fn is(&self, column: &str, wanted: bool) -> Option<Condition> {
+        let is_logical = *bare(self.0.get(column)?) == DataType::Bool;
+        is_logical.then(|| exactly(format!("{} = {wanted}", sql_text::name(column))))
     }
 
-    fn sign(self) -> &'static str {
-        match self {
-            Self::Equal => "=",
-            Self::NotEqual => "!=",
-            Self::Less => "<",
-            Self::LessOrEqual => "<=",
-            Self::Greater => ">",
-            Self::GreaterOrEqual => ">=",
+    fn like(&self, column: &Expr, pattern: Pattern<'_>, wanted: bool) -> Option<Condition> {
+        let (name, data_type) = self.column(column)?;
+        if !is_text(data_type) {
+            return None;
         }
-    }
-}
-
-fn exactly(text: String) -> Condition {
-    Condition { text, exact: true }
-}
-
-/// Both, or at least one of two conditions.
-fn join(left: Condition, both: bool, right: Condition) -> Condition {
-    let word = if both { "AND" } else { "OR" };
-    Condition {
-        text: format!("({} {word} {})", left.text, right.text),
-        exact: left.exact && right.exact,
+        let fits = match pattern {
+            Pattern::Is(text) => format!("{name} = {}", sql_text::string(text)),
+            Pattern::StartsWith(text) => format!("startsWith({name}, {})", sql_text::string(text)),
+            Pattern::EndsWith(text) => format!("endsWith({name}, {})", sql_text::string(text)),
+            Pattern::Contains(text) => format!("position({name}, {}) > 0", sql_text::string(text)),
+        };
+        Some(exactly(match wanted {
+            true => fits,
+            false => format!("NOT ({fits})"),
+        }))
     }
 }
 
@@ -324,29 +185,6 @@ fn literal(value: &ScalarValue, data_type: &DataType) -> Option<String> {
             fits.then(|| format!("CAST('{text}', 'Decimal({precision}, {scale})')"))
         }
         data_type if is_text(data_type) => text(value).map(sql_text::string),
-        _ => None,
-    }
-}
-
-fn whole_number(value: &ScalarValue) -> Option<String> {
-    Some(match value {
-        ScalarValue::Int8(Some(value)) => value.to_string(),
-        ScalarValue::Int16(Some(value)) => value.to_string(),
-        ScalarValue::Int32(Some(value)) => value.to_string(),
-        ScalarValue::Int64(Some(value)) => value.to_string(),
-        ScalarValue::UInt8(Some(value)) => value.to_string(),
-        ScalarValue::UInt16(Some(value)) => value.to_string(),
-        ScalarValue::UInt32(Some(value)) => value.to_string(),
-        ScalarValue::UInt64(Some(value)) => value.to_string(),
-        _ => return None,
-    })
-}
-
-fn text(value: &ScalarValue) -> Option<&str> {
-    match value {
-        ScalarValue::Utf8(Some(text)) | ScalarValue::LargeUtf8(Some(text)) | ScalarValue::Utf8View(Some(text)) => {
-            Some(text)
-        }
         _ => None,
     }
 }

@@ -21,14 +21,16 @@ use datafusion::physical_plan::ExecutionPlan;
 use tidemill_clickhouse::{DataType, sql_text};
 use tokio::sync::mpsc::Sender;
 
-use super::condition::{Columns, Condition};
+use super::condition::Columns;
 use super::error_at;
-use super::select::{Output, Select};
+use super::select::ClickHouseSql;
 use super::table::ServerTable;
 use crate::stores::decimals::{widen, widened};
+use crate::stores::server::condition::{Condition, condition};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
 use crate::stores::server::scan::{ServerRead, ServerScan};
+use crate::stores::server::select::{Output, Select};
 use crate::{Error, Result};
 
 /// The table as the planner scans it.
@@ -56,7 +58,7 @@ fn told_as(field: &Field, data_type: &DataType) -> Field {
 }
 
 /// A column in the list of a SELECT.
-fn selected(name: &str, data_type: &DataType) -> Output {
+fn selected(name: &str, data_type: &DataType) -> Output<DataType> {
     let name = sql_text::name(name);
     let text = match data_type {
         DataType::Dynamic { .. } => format!("CAST({name}, 'Nullable(String)') AS {name}"),
@@ -80,7 +82,7 @@ struct ClickHouseTable {
     table: Arc<ServerTable>,
     schema: SchemaRef,
     /// The columns in the list of a SELECT.
-    selected: Vec<Output>,
+    selected: Vec<Output<DataType>>,
     columns: Columns,
 }
 
@@ -111,7 +113,7 @@ impl TableProvider for ClickHouseTable {
     ) -> EngineResult<Arc<dyn ExecutionPlan>> {
         let projection = projection.map_or_else(|| (0..self.schema.fields().len()).collect(), Clone::clone);
         let projected = Arc::new(self.schema.project(&projection)?);
-        let conditions = filters.iter().filter_map(|filter| self.columns.condition(filter));
+        let conditions = filters.iter().filter_map(|filter| condition(&self.columns, filter));
         let conditions: Vec<String> = conditions.map(|condition| condition.text).collect();
         let columns = projection.iter().map(|&column| self.selected[column].clone());
         let select = Select::new(columns.collect(), &self.table.name(), &conditions, limit);
@@ -129,7 +131,7 @@ impl TableProvider for ClickHouseTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
-        let pushed = filters.iter().map(|filter| match self.columns.condition(filter) {
+        let pushed = filters.iter().map(|filter| match condition(&self.columns, filter) {
             Some(Condition { exact: true, .. }) => TableProviderFilterPushDown::Exact,
             Some(Condition { exact: false, .. }) => TableProviderFilterPushDown::Inexact,
             None => TableProviderFilterPushDown::Unsupported,
@@ -143,7 +145,7 @@ impl TableProvider for ClickHouseTable {
 struct ClickHouseScan {
     /// The table, or one of those that it reads.
     table: Arc<ServerTable>,
-    select: Select,
+    select: Select<ClickHouseSql>,
     /// Whether the SELECT does more than the table's scan was asked for.
     is_pushed: bool,
     /// Whether the server is asked to write `JSON` as text. Servers before 54429 refuse settings that they don't know.
@@ -235,7 +237,7 @@ impl ServerRead for ClickHouseScan {
     }
 
     fn push_down(&self, operation: &Operation<'_>, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
-        let other = |other: &dyn ServerRead| -> Option<Select> {
+        let other = |other: &dyn ServerRead| -> Option<Select<ClickHouseSql>> {
             let other = (other as &dyn Any).downcast_ref::<Self>()?;
             let is_near = self.table.is_on_server_of(&other.table) && !other.json_as_text;
             is_near.then(|| other.select.clone())
@@ -300,7 +302,7 @@ mod tests {
             r#"1::Dynamic AS `d\``, '{"a":1}'::JSON AS j, ['{"b":[2]}'::JSON] AS a, 1.25::Nullable(Decimal(9, 2)) AS n"#,
             r#"'x'::Dynamic AS `d\``, '{}'::JSON AS j, []::Array(JSON) AS a, NULL::Nullable(Decimal(9, 2)) AS n"#,
         ] {
-            let select = Select::new(list.to_vec(), &format!("(SELECT {row})"), &[], None).text();
+            let select = Select::<ClickHouseSql>::new(list.to_vec(), &format!("(SELECT {row})"), &[], None).text();
             let sql = format!(
                 "{select} SETTINGS output_format_native_write_json_as_string = {}",
                 u8::from(json)

@@ -14,9 +14,20 @@ pub struct TableOptions {
     /// The order key of a ClickHouse table, as behind ORDER BY, for the engines of the MergeTree family. Its columns take no NULL.
     /// Default: `tuple()`, which leaves rows in the order in which they come.
     pub order_by: String,
-    /// The primary key of a Cassandra table, as behind PRIMARY KEY: `id`, or `(city, year), at`. Default: none, and making one is an
-    /// error.
+    /// The primary key, as behind PRIMARY KEY: `id`, or of a Cassandra table `(city, year), at`. Default: none, and making a table of
+    /// Cassandra is an error.
     pub primary_key: Option<String>,
+    /// The indexes of a PostgreSQL or SQLite table. Default: none.
+    pub indexes: Vec<TableIndex>,
+}
+
+/// An index that a new table gets when its rows are there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableIndex {
+    /// Its columns, in order.
+    pub columns: Vec<String>,
+    /// Whether no two rows may have the same values there.
+    pub is_unique: bool,
 }
 
 impl Default for TableOptions {
@@ -26,6 +37,7 @@ impl Default for TableOptions {
             engine: "MergeTree".to_owned(),
             order_by: "tuple()".to_owned(),
             primary_key: None,
+            indexes: Vec::new(),
         }
     }
 }

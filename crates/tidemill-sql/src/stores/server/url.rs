@@ -1,13 +1,18 @@
-//! URLs of servers, which never show their password.
+//! URLs of databases and their tables, which never show a password.
 
 use std::fmt;
+use std::path::Path;
 
 use tidemill_trust::SecretUrl;
 
-use super::ServerKind;
+use super::{Address, ServerKind};
 
 /// Where a server is, who asks it, and how: `clickhouse://user:password@host:9000/database/table?compression=lz4`,
-/// `cql://user:password@host:9042/keyspace/table?dc=east`.
+/// `cql://user:password@host:9042/keyspace/table?dc=east`. Or in which file a database is, `sqlite:shop.db/table`, or how a driver opens
+/// it: `adbc:table=orders;driver=snowflake;uri=...`.
+///
+/// In the URL of a file, the database ends at the first part of the path that is a file or has the extension of one (`.db`), and what
+/// comes behind it is the table; two slashes end any file. `%2F` is a slash in the name of a table, `%3F` a question mark and `%25` a percent sign, in the path too.
 ///
 /// Shown without the password, by [`fmt::Display`] and [`fmt::Debug`] alike.
 #[derive(Clone, PartialEq, Eq)]
@@ -19,10 +24,22 @@ pub struct ServerUrl {
 impl ServerUrl {
     /// The URL of a server that has tables, of a kind that this build has; `None` for any other text.
     pub fn new(text: &str) -> Option<Self> {
-        let (scheme, _) = text.split_once("://")?;
+        let (scheme, rest) = text.split_once(':')?;
         let kind = ServerKind::of_scheme(scheme)?;
-        let url = SecretUrl::new(format!("{}{}", kind.0.scheme, &text[scheme.len()..]));
-        Some(Self { kind, url })
+        let rest = match (kind.address(), rest.strip_prefix("//")) {
+            (Address::Host, None) => return None,
+            // `sqlite:///srv/shop.db` is `/srv/shop.db`.
+            (Address::File(_), Some(path)) => path,
+            _ => rest,
+        };
+        Some(Self::of(kind, &format!("{}:{rest}", kind.0.scheme)))
+    }
+
+    fn of(kind: ServerKind, url: &str) -> Self {
+        Self {
+            kind,
+            url: SecretUrl::new(url),
+        }
     }
 
     /// What speaks there.
@@ -39,24 +56,29 @@ impl ServerUrl {
             query,
             ..
         } = self.parts();
-        let mut url = format!("{server}/{database}/");
-        // What would end the path or be taken for a number of a letter.
+        // What would end the name or be taken for a number of a letter.
+        let mut name = String::new();
         for letter in table.chars() {
             match letter {
-                '%' | '/' | '?' | '#' | '&' | '\0'..='\x1f' | '\x7f' => {
-                    url.push_str(&format!("%{:02X}", u32::from(letter)))
+                '%' | '/' | '?' | '#' | '&' | ';' | '\0'..='\x1f' | '\x7f' => {
+                    name.push_str(&format!("%{:02X}", u32::from(letter)))
                 }
-                other => url.push(other),
+                other => name.push(other),
             }
         }
-        if let Some(query) = query {
-            url.push('?');
-            url.push_str(query);
-        }
-        Self {
-            kind: self.kind,
-            url: SecretUrl::new(url),
-        }
+        let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+        let url = match self.kind.address() {
+            Address::Host => format!("{server}/{database}/{name}{query}"),
+            Address::File(extensions) => match file_and_table(&format!("{server}/t"), extensions) {
+                (_, Some(_)) => format!("{server}/{name}{query}"),
+                // A file that is not there yet, and whose name does not tell what it is.
+                (_, None) => format!("{server}//{name}{query}"),
+            },
+            Address::Options => {
+                format!("{}:table={name};{server}", self.kind.0.scheme)
+            }
+        };
+        Self::of(self.kind, &url)
     }
 
     /// Whether the URL names a table, rather than a database or a server.
@@ -64,14 +86,19 @@ impl ServerUrl {
         self.parts().table.is_some()
     }
 
-    /// The last part of the path: the table, where the URL names one, or else the database.
+    /// The table, where the URL names one, or else the database.
     pub(crate) fn last_part(&self) -> &str {
         let Parts { database, table, .. } = self.parts();
         table.unwrap_or(database)
     }
 
     /// The URL, with its password, without a table: what a client is made of.
-    #[cfg(any(feature = "cassandra", feature = "clickhouse"))]
+    #[cfg(any(
+        feature = "adbc",
+        feature = "cassandra",
+        feature = "clickhouse",
+        feature = "postgres"
+    ))]
     pub(crate) fn client(&self) -> String {
         let Parts {
             server,
@@ -89,16 +116,85 @@ impl ServerUrl {
         format!("{server}?{}", query.unwrap_or_default())
     }
 
+    /// The file of the database and the settings behind it; for kinds whose databases are files.
+    #[cfg(any(feature = "adbc", feature = "sqlite"))]
+    pub(crate) fn file(&self) -> (std::path::PathBuf, &str) {
+        let Parts { server, query, .. } = self.parts();
+        let path = server.split_once(':').map_or(server, |(_, path)| path);
+        let path = percent_encoding::percent_decode_str(path)
+            .decode_utf8_lossy()
+            .into_owned();
+        (path.into(), query.unwrap_or_default())
+    }
+
+    /// The options of a driver, as `name=value`.
+    #[cfg(feature = "adbc")]
+    pub(crate) fn options(&self) -> Vec<(&str, &str)> {
+        let Parts { server, query, .. } = self.parts();
+        let (text, between) = match self.kind.address() {
+            Address::Options => (server, ';'),
+            _ => (query.unwrap_or_default(), '&'),
+        };
+        let mut options = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            // A `;` within a value does not end it.
+            let is_option = |text: &str| {
+                let name = text
+                    .split('=')
+                    .next()
+                    .filter(|name| name.len() < text.len())
+                    .unwrap_or_default();
+                !name.is_empty()
+                    && name
+                        .chars()
+                        .all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
+            };
+            let mut ends = rest.match_indices(between).map(|(at, _)| at);
+            let end = ends.find(|at| is_option(&rest[at + 1..]) || rest.len() == at + 1);
+            let (option, left) = match end {
+                Some(end) => (&rest[..end], &rest[end + 1..]),
+                None => (rest, ""),
+            };
+            options.push(option.split_once('=').unwrap_or((option, "")));
+            rest = left;
+        }
+        options
+    }
+
     /// With the password.
     pub(crate) fn as_str(&self) -> &str {
         self.url.expose()
     }
 
     fn parts(&self) -> Parts<'_> {
+        if self.kind.address() == Address::Options {
+            let url = self.as_str();
+            let named = url.split_once(":table=").and_then(|(_, rest)| rest.split_once(';'));
+            let (table, server) = match named {
+                Some((table, options)) => (Some(table), options),
+                None => (None, url.split_once(':').map_or("", |(_, options)| options)),
+            };
+            return Parts {
+                server,
+                database: "",
+                table,
+                query: None,
+            };
+        }
         let (place, query) = match self.as_str().split_once('?') {
             Some((place, query)) => (place, Some(query)),
             None => (self.as_str(), None),
         };
+        if let Address::File(extensions) = self.kind.address() {
+            let (server, table) = file_and_table(place, extensions);
+            return Parts {
+                server,
+                database: "",
+                table,
+                query,
+            };
+        }
         let host = place.find("://").map_or(0, |at| at + "://".len());
         let (server, path) = match place[host..].find('/') {
             Some(at) => (&place[..host + at], &place[host + at + 1..]),
@@ -118,7 +214,29 @@ impl ServerUrl {
     }
 }
 
-/// `server/database/table?query`, where the server has its scheme and who asks.
+/// The file of a database, with the scheme, and the table behind it.
+fn file_and_table<'a>(place: &'a str, extensions: &[&str]) -> (&'a str, Option<&'a str>) {
+    let place = place.trim_end_matches('/');
+    let path = place.find(':').map_or(0, |at| at + 1);
+    let is_file = |end: &usize| {
+        let path = Path::new(&place[path..*end]);
+        let has_extension = || {
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            extension.is_some_and(|extension| extensions.iter().any(|known| known.eq_ignore_ascii_case(extension)))
+        };
+        path.is_file() || (!path.is_dir() && has_extension())
+    };
+    let ends = place.char_indices().filter(|&(at, letter)| at > path && letter == '/');
+    let ends: Vec<usize> = ends.map(|(at, _)| at).collect();
+    let is_doubled = |end: &usize| place[*end..].starts_with("//");
+    let end = ends.iter().find(|end| is_doubled(end) || is_file(end));
+    match end.copied() {
+        Some(end) => (&place[..end], Some(place[end + 1..].trim_start_matches('/'))),
+        None => (place, None),
+    }
+}
+
+/// `server/database/table?query`, where the server has its scheme and who asks. Of a driver, the server is its options, without a scheme.
 struct Parts<'a> {
     server: &'a str,
     database: &'a str,
@@ -138,15 +256,61 @@ impl fmt::Debug for ServerUrl {
     }
 }
 
-#[cfg(all(test, feature = "clickhouse", feature = "cassandra"))]
+#[cfg(all(test, feature = "clickhouse", feature = "cassandra", feature = "sqlite"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_database_in_a_file_ends_where_the_file_does() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let plain = folder.path().join("shop");
+        std::fs::write(&plain, "").expect("written");
+        let plain = plain.to_str().expect("a path");
+        std::fs::create_dir(folder.path().join("of.db")).expect("a folder");
+        let within = format!("{}/of.db/shop.sqlite3", folder.path().display());
+        for (text, file, table) in [
+            ("sqlite:shop.db", "shop.db", None),
+            ("sqlite:shop.db/orders?timeout=1", "shop.db", Some("orders")),
+            ("SQLite:///srv/shop.DB3/a%2Fb", "/srv/shop.DB3", Some("a%2Fb")),
+            ("sqlite:100%25.db/t", "100%.db", Some("t")),
+            ("sqlite:data/shop", "data/shop", None),
+            (&format!("sqlite:{plain}/orders"), plain, Some("orders")),
+            (&format!("sqlite:{within}/orders"), &within, Some("orders")),
+        ] {
+            let url = ServerUrl::new(text).expect(text);
+            assert_eq!(url.kind().to_string(), "sqlite");
+            let (found, _) = url.file();
+            assert_eq!(found.to_str(), Some(file), "{text}");
+            assert_eq!(url.names_table().then(|| url.last_part()), table, "{text}");
+            let of_table = url.with_table("x/y");
+            assert_eq!((of_table.file(), of_table.last_part()), (url.file(), "x%2Fy"), "{text}");
+        }
+    }
 
     #[test]
     fn the_password_is_not_shown() {
         let url = ServerUrl::new("ClickHouse://u:secret@h/d").expect("a server");
         assert_eq!(url.to_string(), "clickhouse://u:***@h/d");
         assert!(!format!("{url:?}").contains("secret"));
+    }
+
+    #[cfg(feature = "adbc")]
+    #[test]
+    fn a_driver_has_options() {
+        let url = ServerUrl::new("adbc:driver=/x/lib.so;uri=odbc:Server=a;password=ge;heim").expect("a database");
+        assert!(!url.names_table());
+        let expected = [
+            ("driver", "/x/lib.so"),
+            ("uri", "odbc:Server=a"),
+            ("password", "ge;heim"),
+        ];
+        assert_eq!(url.options(), expected);
+        let table = url.with_table("a;b").with_table("c;d");
+        assert_eq!((table.last_part(), table.options()), ("c%3Bd", expected.to_vec()));
+        assert_eq!(table.client(), url.client());
+        assert!(!table.to_string().contains("heim"), "{table}");
+        let file = ServerUrl::new("duckdb:shop.duckdb/t?driver=x&threads=1").expect("a database");
+        assert_eq!(file.options(), [("driver", "x"), ("threads", "1")]);
     }
 
     #[test]

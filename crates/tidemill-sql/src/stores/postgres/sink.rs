@@ -1,0 +1,171 @@
+//! A table of a server, filled and, when asked, made, in one transaction: others see the rows when all of them are there, and a table that is
+//! replaced is read as it was until then.
+//!
+//! Names of a new table and of its columns that have no small letters, as those of xBase have none, are made small: PostgreSQL takes
+//! `Total` and `TOTAL` for `total` where they stand without quotes.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
+use tidemill_postgres::{Fill, IfThere as FillIfThere, NewIndex, NewTable, Table};
+
+use super::{NamedTable, error_at};
+use crate::stores::server::fitting::{column_of, fitted, unfit};
+use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
+use crate::{Error, Result};
+
+pub(super) struct PostgresSink {
+    fill: Fill,
+    /// The URL without its password.
+    place: String,
+    /// The columns of the rows, in order.
+    expected: SchemaRef,
+}
+
+impl PostgresSink {
+    /// Begins to fill the table. Without names of columns, rows are for all columns of a table that is there.
+    pub(super) async fn begin(named: NamedTable, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Self> {
+        let &Filling {
+            columns, making, there, ..
+        } = filling;
+        let found = match named.find().await {
+            Ok(found) => Some(found),
+            Err(Error::NotFound { .. }) if making.create => None,
+            Err(error) => return Err(error),
+        };
+        let failed = || error_at(&named.place);
+        let (client, in_schema) = (&named.client, named.schema.as_deref());
+        let adds = matches!(there, IfThere::Add | IfThere::GoOn);
+        let (begun, expected) = match found {
+            Some(found) if !making.create || adds => {
+                let expected = expected(&named, &found, schema, columns, there)?;
+                let names: Vec<String> = expected.fields().iter().map(|field| field.name().clone()).collect();
+                let begun = Fill::begin(client, &found, &names, FillIfThere::Append).await;
+                (begun, expected)
+            }
+            Some(_) if there != IfThere::Replace => {
+                return Err(Error::Exists {
+                    place: named.place.clone(),
+                });
+            }
+            found => {
+                let schema = small_names(schema);
+                let new = new_table(&named, &schema, making)?;
+                // The name as the server has it, where the URL spells it in other letters.
+                let name = found
+                    .as_ref()
+                    .map_or_else(|| small(&named.table), |found| found.name.clone());
+                let in_schema = found.as_ref().map(|found| found.schema_name.as_str()).or(in_schema);
+                let begun = match &found {
+                    Some(_) => Fill::replace(client, in_schema, &name, &new).await,
+                    None => Fill::create(client, in_schema, &name, &new).await,
+                };
+                (begun, schema)
+            }
+        };
+        Ok(Self {
+            fill: begun.map_err(failed())?,
+            place: named.place.clone(),
+            expected,
+        })
+    }
+}
+
+/// A name in small letters, where it has no others.
+fn small(name: &str) -> String {
+    match name.contains(char::is_lowercase) {
+        true => name.to_owned(),
+        false => name.to_lowercase(),
+    }
+}
+
+/// The columns under small names, but for those that would have another's.
+fn small_names(schema: &SchemaRef) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| {
+        let name = small(field.name());
+        let mut others = schema.fields().iter().filter(|other| !Arc::ptr_eq(other, field));
+        match others.any(|other| small(other.name()) == name) {
+            true => Arc::clone(field),
+            false => Arc::new(field.as_ref().clone().with_name(name)),
+        }
+    });
+    Arc::new(Schema::new_with_metadata(
+        fields.collect::<Vec<_>>(),
+        schema.metadata().clone(),
+    ))
+}
+
+/// A table with columns for rows of this schema.
+fn new_table(named: &NamedTable, schema: &SchemaRef, making: &TableOptions) -> Result<NewTable> {
+    let mut table = NewTable::of_schema(schema).map_err(error_at(&named.place))?;
+    let key = making.primary_key.as_deref().unwrap_or_default();
+    for name in key
+        .split(',')
+        .map(|name| name.trim().trim_matches('"'))
+        .filter(|name| !name.is_empty())
+    {
+        let place = column_of(schema, name)
+            .ok_or_else(|| unfit(&named.place, name, "the rows have no such column for the primary key"))?;
+        table.primary_key.push(schema.field(place).name().clone());
+    }
+    for index in &making.indexes {
+        let columns = index.columns.iter().map(|name| {
+            let place = column_of(schema, name);
+            let place = place.ok_or_else(|| unfit(&named.place, name, "the rows have no such column for an index"))?;
+            Ok(schema.field(place).name().clone())
+        });
+        table.indexes.push(NewIndex {
+            columns: columns.collect::<Result<_>>()?,
+            is_unique: index.is_unique,
+        });
+    }
+    Ok(table)
+}
+
+/// The columns that rows are for, of the table's types.
+fn expected(
+    named: &NamedTable,
+    table: &Table,
+    schema: &SchemaRef,
+    columns: &[String],
+    there: IfThere,
+) -> Result<SchemaRef> {
+    let known = table.schema();
+    let all = || table.columns.iter().filter(|column| !column.is_generated);
+    let names: Vec<&String> = match (columns.is_empty(), there) {
+        (false, _) => columns.iter().collect(),
+        (true, IfThere::Add) => all().map(|column| &column.name).collect(),
+        (true, _) => schema.fields().iter().map(|field| field.name()).collect(),
+    };
+    let places = names
+        .into_iter()
+        .map(|name| column_of(&known, name).ok_or_else(|| unfit(&named.place, name, "the table has no such column")));
+    let places = places.collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(Schema::new(known.project(&places)?.fields)))
+}
+
+#[async_trait::async_trait]
+impl TableSink for PostgresSink {
+    fn columns(&self) -> Vec<String> {
+        self.expected
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .collect()
+    }
+
+    async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let fitted = fitted(batch, &self.expected, &self.place, self.fill.rows())?;
+        self.fill.write(&fitted).await.map_err(error_at(&self.place))
+    }
+
+    async fn finish(self: Box<Self>) -> Result<u64> {
+        self.fill.finish().await.map_err(error_at(&self.place))
+    }
+
+    /// The server undoes the transaction of a connection that ends.
+    async fn give_up(self: Box<Self>) {
+        drop(self.fill);
+    }
+}

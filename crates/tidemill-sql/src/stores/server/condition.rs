@@ -1,0 +1,223 @@
+//! Conditions of a statement as text for a server, where they mean the same there.
+//!
+//! A condition goes to the server when every row it keeps here is kept there too; it is *exact* when none is kept besides. NOT is carried
+//! inwards, AND, OR, BETWEEN and IN are taken apart here; what compares a column with a value is written by a [`Comparing`] for each
+//! kind of server.
+
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::expr::{Between, InList, Like};
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+
+/// A condition as the server reads it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Condition {
+    pub(crate) text: String,
+    /// Whether it keeps exactly the rows that the statement's own condition keeps.
+    pub(crate) exact: bool,
+}
+
+/// How a kind of server compares a column with a value. All are `None` where the server can be asked nothing that keeps the same rows.
+pub(crate) trait Comparing {
+    fn compare(&self, column: &Expr, comparison: Comparison, value: &ScalarValue) -> Option<Condition>;
+
+    /// Whether a column is NULL, or is not.
+    fn is_null(&self, column: &str, wanted: bool) -> Option<Condition>;
+
+    /// Whether a column that is a condition by itself is true, or false.
+    fn is(&self, column: &str, wanted: bool) -> Option<Condition>;
+
+    /// Whether text is like a pattern, or is not.
+    fn like(&self, column: &Expr, pattern: Pattern<'_>, wanted: bool) -> Option<Condition>;
+}
+
+/// What the server is asked of `expr`; `None` when it can be asked nothing.
+pub(crate) fn condition(server: &impl Comparing, expr: &Expr) -> Option<Condition> {
+    condition_when(server, expr, true)
+}
+
+/// What the server is asked of rows for which `expr` is `wanted`. NOT is carried inwards: some servers make IN of several `=`, and take
+/// the opposite of that for true where the column is NULL.
+fn condition_when(server: &impl Comparing, expr: &Expr, wanted: bool) -> Option<Condition> {
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => match op {
+            Operator::And => Some(join(
+                condition_when(server, left, wanted)?,
+                wanted,
+                condition_when(server, right, wanted)?,
+            )),
+            Operator::Or => Some(join(
+                condition_when(server, left, wanted)?,
+                !wanted,
+                condition_when(server, right, wanted)?,
+            )),
+            _ => match (Comparison::of(*op)?, left.as_ref(), right.as_ref()) {
+                (comparison, Expr::Literal(value, _), column) => {
+                    server.compare(column, comparison.mirrored().when(wanted), value)
+                }
+                (comparison, column, Expr::Literal(value, _)) => server.compare(column, comparison.when(wanted), value),
+                _ => None,
+            },
+        },
+        Expr::Not(inner) => condition_when(server, inner, !wanted),
+        Expr::IsNull(inner) => is_null(server, inner, wanted),
+        Expr::IsNotNull(inner) => is_null(server, inner, !wanted),
+        Expr::Between(Between {
+            expr,
+            negated,
+            low,
+            high,
+        }) => {
+            let (Expr::Literal(low, _), Expr::Literal(high, _)) = (low.as_ref(), high.as_ref()) else {
+                return None;
+            };
+            let inside = wanted != *negated;
+            let above = server.compare(expr, Comparison::GreaterOrEqual.when(inside), low)?;
+            let below = server.compare(expr, Comparison::LessOrEqual.when(inside), high)?;
+            Some(join(above, inside, below))
+        }
+        Expr::InList(InList { expr, list, negated }) => {
+            let inside = wanted != *negated;
+            let values = list.iter().map(|value| match value {
+                Expr::Literal(value, _) => server.compare(expr, Comparison::Equal.when(inside), value),
+                _ => None,
+            });
+            values.reduce(|all, next| Some(join(all?, !inside, next?)))?
+        }
+        Expr::Like(like) => server.like(&like.expr, Pattern::of(like)?, wanted != like.negated),
+        Expr::Column(column) => server.is(&column.name, wanted),
+        _ => None,
+    }
+}
+
+fn is_null(server: &impl Comparing, column: &Expr, wanted: bool) -> Option<Condition> {
+    match column {
+        Expr::Column(column) => server.is_null(&column.name, wanted),
+        _ => None,
+    }
+}
+
+/// A pattern of LIKE that is one text, with `%` before or behind it or at both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pattern<'a> {
+    Is(&'a str),
+    StartsWith(&'a str),
+    EndsWith(&'a str),
+    Contains(&'a str),
+}
+
+impl<'a> Pattern<'a> {
+    fn of(like: &'a Like) -> Option<Self> {
+        let Expr::Literal(pattern, _) = like.pattern.as_ref() else {
+            return None;
+        };
+        let pattern = text(pattern)?;
+        if like.case_insensitive || like.escape_char.is_some() || pattern.contains(['_', '\\']) {
+            return None;
+        }
+        let inner = pattern.trim_start_matches('%').trim_end_matches('%');
+        if inner.contains('%') || (inner.is_empty() && !pattern.is_empty()) {
+            return None;
+        }
+        Some(match (pattern.starts_with('%'), pattern.ends_with('%')) {
+            (false, false) => Self::Is(inner),
+            (false, true) => Self::StartsWith(inner),
+            (true, false) => Self::EndsWith(inner),
+            (true, true) => Self::Contains(inner),
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    fn of(operator: Operator) -> Option<Self> {
+        Some(match operator {
+            Operator::Eq => Self::Equal,
+            Operator::NotEq => Self::NotEqual,
+            Operator::Lt => Self::Less,
+            Operator::LtEq => Self::LessOrEqual,
+            Operator::Gt => Self::Greater,
+            Operator::GtEq => Self::GreaterOrEqual,
+            _ => return None,
+        })
+    }
+
+    /// For the same comparison with its sides changed.
+    fn mirrored(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            Self::Equal | Self::NotEqual => self,
+        }
+    }
+
+    /// Itself, or the comparison that holds where this one does not.
+    pub(crate) fn when(self, wanted: bool) -> Self {
+        match self {
+            _ if wanted => self,
+            Self::Equal => Self::NotEqual,
+            Self::NotEqual => Self::Equal,
+            Self::Less => Self::GreaterOrEqual,
+            Self::LessOrEqual => Self::Greater,
+            Self::Greater => Self::LessOrEqual,
+            Self::GreaterOrEqual => Self::Less,
+        }
+    }
+
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Self::Equal => "=",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        }
+    }
+}
+
+pub(crate) fn exactly(text: String) -> Condition {
+    Condition { text, exact: true }
+}
+
+/// Both, or at least one of two conditions.
+fn join(left: Condition, both: bool, right: Condition) -> Condition {
+    let word = if both { "AND" } else { "OR" };
+    Condition {
+        text: format!("({} {word} {})", left.text, right.text),
+        exact: left.exact && right.exact,
+    }
+}
+
+pub(crate) fn whole_number(value: &ScalarValue) -> Option<String> {
+    Some(match value {
+        ScalarValue::Int8(Some(value)) => value.to_string(),
+        ScalarValue::Int16(Some(value)) => value.to_string(),
+        ScalarValue::Int32(Some(value)) => value.to_string(),
+        ScalarValue::Int64(Some(value)) => value.to_string(),
+        ScalarValue::UInt8(Some(value)) => value.to_string(),
+        ScalarValue::UInt16(Some(value)) => value.to_string(),
+        ScalarValue::UInt32(Some(value)) => value.to_string(),
+        ScalarValue::UInt64(Some(value)) => value.to_string(),
+        _ => return None,
+    })
+}
+
+pub(crate) fn text(value: &ScalarValue) -> Option<&str> {
+    match value {
+        ScalarValue::Utf8(Some(text)) | ScalarValue::LargeUtf8(Some(text)) | ScalarValue::Utf8View(Some(text)) => {
+            Some(text)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,461 @@
+//! The text of a SELECT, and what a server can do with its rows exactly as it would be done here.
+//!
+//! What is the same for all servers is here; a [`Dialect`] says what its servers mean and how they spell it. Each step is a SELECT over
+//! the one before, whose columns have names that no table has.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_cast::cast_with_options;
+use arrow_schema::{SchemaRef, SortOptions};
+
+use super::average::{STRICT, average};
+use super::push_down::Aggregate;
+use crate::{Error, Result};
+
+/// What the servers of a kind mean by a SELECT, where they differ.
+pub(crate) trait Dialect: fmt::Debug + Clone + Send + Sync + 'static {
+    /// The type of a column there.
+    type Type: fmt::Debug + Clone + Send + Sync;
+
+    /// How two tables are joined by a condition, each row with every one that fits.
+    const INNER_JOIN: &'static str;
+
+    /// The clause for some of the rows: those behind the first `skipped`, as many as are wanted.
+    fn range(skipped: usize, rows: Option<usize>) -> String;
+
+    /// Whether values can be NULL.
+    fn has_null(data_type: &Self::Type) -> bool;
+
+    /// Whether values are in the same order there as here.
+    fn is_ordered(data_type: &Self::Type) -> bool;
+
+    /// Whether the same values are equal there as here.
+    fn is_key(data_type: &Self::Type) -> bool;
+
+    /// Whether two keys are of one type, so that nothing is converted to compare them.
+    fn is_same_key(one: &Self::Type, other: &Self::Type) -> bool;
+
+    /// A value behind ORDER BY. Default: as it is.
+    fn sort_key(key: &Expression<Self::Type>) -> String {
+        key.text.clone()
+    }
+
+    /// A key of a join. Default: as it is.
+    fn join_key(key: &Expression<Self::Type>) -> String {
+        key.text.clone()
+    }
+
+    /// How a floating-point column is sorted in the total order that it has here. Default: it is not.
+    fn float_key(key: &Expression<Self::Type>) -> Option<FloatKey> {
+        let _ = key;
+        None
+    }
+
+    /// A value of a group, of a column or of its rows; `None` where it could be another than here.
+    fn value_of_group(
+        aggregate: &Aggregate,
+        of: Option<&Expression<Self::Type>>,
+        may_be_empty: bool,
+    ) -> Option<Output<Self::Type>>;
+}
+
+/// What a server is asked about a floating-point column that it is to sort.
+pub(crate) struct FloatKey {
+    /// Whether the value is a number, or NULL.
+    pub(crate) is_number: String,
+    pub(crate) is_nan: String,
+    /// What tells -0 from 0.
+    pub(crate) zeros: String,
+    /// What those that are no numbers are sorted by.
+    pub(crate) bits: String,
+}
+
+/// One side of a join: its columns, its keys, and its rows.
+type Side<T> = (Vec<Expression<T>>, Vec<Expression<T>>, String);
+
+/// A SELECT.
+#[derive(Clone, Debug)]
+pub(crate) struct Select<D: Dialect> {
+    columns: Vec<Output<D::Type>>,
+    /// From FROM to GROUP BY.
+    rows: String,
+    shape: Shape,
+    /// Behind ORDER BY; nothing where there is no order.
+    order: String,
+    /// Rows that are passed over, and how many come behind them; `None` for all.
+    range: (usize, Option<usize>),
+    /// How many SELECTs stand within it, one in another: names of columns tell it, since a name that stands for two things in one
+    /// SELECT means either.
+    depth: usize,
+}
+
+/// Which clauses `rows` ends with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// FROM, with WHERE.
+    Filtered { has_condition: bool },
+    /// GROUP BY, or aggregates.
+    Grouped,
+}
+
+/// A column of the answer.
+#[derive(Clone, Debug)]
+pub(crate) enum Output<T> {
+    Value(Expression<T>),
+    /// A sum by a count, made here of the two columns that come in its place.
+    Average {
+        sum: Expression<T>,
+        count: Expression<T>,
+    },
+}
+
+/// A value as the server is asked for it, and its type there.
+#[derive(Clone, Debug)]
+pub(crate) struct Expression<T> {
+    pub(crate) text: String,
+    pub(crate) data_type: T,
+}
+
+impl<T> Output<T> {
+    /// A column of a table, as the list of a SELECT names it.
+    pub(crate) fn column(text: String, data_type: T) -> Self {
+        Self::Value(Expression { text, data_type })
+    }
+
+    fn value(&self) -> Option<&Expression<T>> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Average { .. } => None,
+        }
+    }
+
+    fn expressions(&self) -> impl Iterator<Item = &Expression<T>> {
+        let (first, second) = match self {
+            Self::Value(value) => (value, None),
+            Self::Average { sum, count } => (sum, Some(count)),
+        };
+        std::iter::once(first).chain(second)
+    }
+}
+
+impl<D: Dialect> Select<D> {
+    /// Rows of a table: all of them, or those that meet all conditions, up to a limit.
+    pub(crate) fn new(columns: Vec<Output<D::Type>>, table: &str, conditions: &[String], limit: Option<usize>) -> Self {
+        let mut select = Self::over(columns, table, 0);
+        for condition in conditions {
+            select.filter(condition);
+        }
+        select.range = (0, limit);
+        select
+    }
+
+    fn over(columns: Vec<Output<D::Type>>, table: &str, depth: usize) -> Self {
+        Self {
+            columns,
+            rows: format!("FROM {table}"),
+            shape: Shape::Filtered { has_condition: false },
+            order: String::new(),
+            range: (0, None),
+            depth,
+        }
+    }
+
+    /// Adds a condition to a SELECT that has neither groups nor a range.
+    fn filter(&mut self, condition: &str) {
+        let word = match self.shape {
+            Shape::Filtered { has_condition: true } => "AND",
+            _ => "WHERE",
+        };
+        self.rows += &format!(" {word} {condition}");
+        self.shape = Shape::Filtered { has_condition: true };
+    }
+
+    fn is_whole(&self) -> bool {
+        self.range == (0, None)
+    }
+
+    /// From FROM on.
+    fn clauses(&self) -> String {
+        let mut text = self.rows.clone();
+        if !self.order.is_empty() {
+            text += &format!(" ORDER BY {}", self.order);
+        }
+        match self.range {
+            (0, None) => {}
+            (0, Some(rows)) => text += &format!(" LIMIT {rows}"),
+            (skipped, rows) => text += &format!(" {}", D::range(skipped, rows)),
+        }
+        text
+    }
+
+    /// The columns that were asked for, of those that the server gives.
+    pub(crate) fn answer(&self, batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+        let mut given = batch.columns().iter();
+        let mut next = || {
+            given.next().ok_or_else(|| Error::Unsupported {
+                what: format!("an answer of {} columns to {}", batch.num_columns(), self.text()),
+                hint: "please report it".to_owned(),
+            })
+        };
+        let columns = self
+            .columns
+            .iter()
+            .zip(schema.fields())
+            .map(|(output, field)| match output {
+                Output::Value(_) => Ok(cast_with_options(next()?, field.data_type(), &STRICT)?),
+                Output::Average { .. } => average(next()?, next()?, field.data_type()),
+            });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        Ok(RecordBatch::try_new(Arc::clone(schema), columns)?)
+    }
+
+    /// The types of the columns that the server gives.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn types(&self) -> impl Iterator<Item = &D::Type> {
+        let columns = self.columns.iter().flat_map(Output::expressions);
+        columns.map(|column| &column.data_type)
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let columns = self.columns.iter().flat_map(Output::expressions);
+        let columns: Vec<&str> = columns.map(|column| column.text.as_str()).collect();
+        format!("SELECT {} {}", columns.join(", "), self.clauses())
+    }
+
+    /// The list of its columns, and its condition; `None` where its rows are not simply some of a table's.
+    pub(crate) fn of_table(&self) -> Option<(Vec<&str>, Option<&str>)> {
+        let columns = self.columns.iter().map(|column| Some(column.value()?.text.as_str()));
+        let columns = columns.collect::<Option<_>>()?;
+        match self.shape {
+            _ if !self.is_whole() => None,
+            Shape::Filtered { has_condition: true } => Some((columns, Some(self.rows.split_once(" WHERE ")?.1))),
+            Shape::Filtered { has_condition: false } => Some((columns, None)),
+            _ => None,
+        }
+    }
+
+    /// The number of its rows.
+    pub(crate) fn count(&self) -> String {
+        match self.shape {
+            Shape::Filtered { .. } if self.is_whole() => format!("SELECT count(*) {}", self.rows),
+            _ => format!("SELECT count(*) FROM (SELECT 1 {}) AS _tidemill_n", self.clauses()),
+        }
+    }
+
+    /// These columns of it, in this order.
+    pub(crate) fn with_columns(&self, places: &[usize]) -> Option<Self> {
+        let columns = places.iter().map(|&place| self.columns.get(place).cloned());
+        Some(Self {
+            columns: columns.collect::<Option<_>>()?,
+            ..self.clone()
+        })
+    }
+
+    /// Its rows as a table whose columns are called by `letter` and their places.
+    fn nested(&self, letter: char) -> Option<(Vec<Expression<D::Type>>, String)> {
+        let columns = self.columns.iter().map(Output::value).collect::<Option<Vec<_>>>()?;
+        let name = |place: usize| format!("_tidemill_{letter}{}_{place}", self.depth);
+        let listed = columns.iter().enumerate();
+        let listed: Vec<String> = listed
+            .map(|(place, column)| format!("{} AS {}", column.text, name(place)))
+            .collect();
+        let outside = columns.iter().enumerate().map(|(place, column)| Expression {
+            text: name(place),
+            data_type: column.data_type.clone(),
+        });
+        // Some servers want a name for each table, which nothing uses.
+        let text = format!(
+            "(SELECT {} {}) AS {}",
+            listed.join(", "),
+            self.clauses(),
+            name(columns.len())
+        );
+        Some((outside.collect(), text))
+    }
+
+    /// Itself where a condition or groups can be added to it, or a SELECT over it.
+    fn open(&self) -> Option<Self> {
+        let is_bare = self.columns.iter().all(|column| column.value().is_some());
+        if matches!(self.shape, Shape::Filtered { .. }) && self.is_whole() && is_bare {
+            return Some(self.clone());
+        }
+        let (columns, text) = self.nested('c')?;
+        let columns = columns.into_iter().map(Output::Value).collect();
+        Some(Self::over(columns, &text, self.depth + 1))
+    }
+
+    pub(crate) fn group(&self, keys: &[usize], aggregates: &[Aggregate]) -> Option<Self> {
+        let rows = self.open()?;
+        let column = |place: usize| rows.columns.get(place).and_then(Output::value);
+        let keys = keys
+            .iter()
+            .map(|&key| column(key).filter(|key| D::is_key(&key.data_type)));
+        let keys: Vec<&Expression<D::Type>> = keys.collect::<Option<_>>()?;
+        let mut columns: Vec<Output<D::Type>> = keys.iter().map(|&key| Output::Value(key.clone())).collect();
+        for aggregate in aggregates {
+            let of = match aggregate.column {
+                Some(place) => Some(column(place)?),
+                None => None,
+            };
+            columns.push(D::value_of_group(aggregate, of, keys.is_empty())?);
+        }
+        let mut text = rows.rows.clone();
+        if !keys.is_empty() {
+            let keys: Vec<&str> = keys.iter().map(|key| key.text.as_str()).collect();
+            text += &format!(" GROUP BY {}", keys.join(", "));
+        }
+        Some(Self {
+            columns,
+            rows: text,
+            shape: Shape::Grouped,
+            ..rows
+        })
+    }
+
+    /// Those behind the first `skipped` rows, up to a limit.
+    pub(crate) fn range(&self, skipped: usize, rows: Option<usize>) -> Option<Self> {
+        let (before, limit) = self.range;
+        let left = limit.map(|limit| limit.saturating_sub(skipped));
+        let rows = rows.into_iter().chain(left).min();
+        Some(Self {
+            range: (before.checked_add(skipped)?, rows),
+            ..self.clone()
+        })
+    }
+
+    pub(crate) fn first(&self, order: &[(usize, SortOptions)], skipped: usize, count: usize) -> Option<Self> {
+        // Averages are no columns of a SELECT over this one, and stay in the list of this one.
+        let mut rows = match self.is_whole() {
+            true => self.clone(),
+            false => self.open()?,
+        };
+        let is_float = |&(place, _): &(usize, SortOptions)| {
+            let key = rows.columns.get(place).and_then(Output::value);
+            key.is_some_and(|key| D::float_key(key).is_some())
+        };
+        if order.first().is_some_and(is_float) {
+            // What is passed over is not known before both parts are sorted.
+            return (skipped == 0).then(|| rows.first_by_float(order, count))?;
+        }
+        rows.order = rows.ordered(order)?;
+        rows.range = (skipped, Some(count));
+        Some(rows)
+    }
+
+    /// The keys of an order, in which columns have the same one as here.
+    fn ordered(&self, order: &[(usize, SortOptions)]) -> Option<String> {
+        let keys = order.iter().map(|(place, options)| {
+            let key = self.columns.get(*place)?.value()?;
+            D::is_ordered(&key.data_type).then(|| sorted(&D::sort_key(key), *options))
+        });
+        Some(keys.collect::<Option<Vec<_>>>()?.join(", "))
+    }
+
+    /// The first rows of those that are numbers, with the first of those that are none, of which some are in front of all numbers here and
+    /// some behind; there all are together. Zeros are sorted by their signs.
+    fn first_by_float(&self, order: &[(usize, SortOptions)], count: usize) -> Option<Self> {
+        let open = self.open()?;
+        let ((first, options), others) = order.split_first()?;
+        let key = open.columns.get(*first)?.value()?;
+        let float = D::float_key(key)?;
+        let key = &key.text;
+        let others = open.ordered(others)?;
+        let part = |condition: &str, order: String| {
+            let mut part = open.clone();
+            part.filter(condition);
+            part.order = match others.is_empty() {
+                true => order,
+                false => format!("{order}, {others}"),
+            };
+            part.range = (0, Some(count));
+            part.nested('c')
+        };
+        let zeros = sorted(&float.zeros, *options);
+        let (columns, numbers) = part(&float.is_number, format!("{}, {zeros}", sorted(key, *options)))?;
+        let (_, no_numbers) = part(&float.is_nan, sorted(&float.bits, *options))?;
+        let listed: Vec<&str> = columns.iter().map(|column| column.text.as_str()).collect();
+        let listed = listed.join(", ");
+        let both = format!("(SELECT {listed} FROM {numbers} UNION ALL SELECT {listed} FROM {no_numbers})");
+        let columns = columns.into_iter().map(Output::Value).collect();
+        Some(Self::over(columns, &both, open.depth + 1))
+    }
+
+    /// Those whose key is among those of another SELECT, or is not.
+    pub(crate) fn semi(&self, other: &Self, is_there: bool, (here, there): (usize, usize)) -> Option<Self> {
+        let mut rows = self.open()?;
+        let key = rows.columns.get(here)?.value()?.clone();
+        let others = other.with_columns(&[there])?;
+        if !D::is_same_key(&key.data_type, &others.columns.first()?.value()?.data_type) {
+            return None;
+        }
+        let (columns, table) = others.nested('i')?;
+        let [there] = columns.as_slice() else { return None };
+        let list = format!("SELECT {} FROM {table}{}", there.text, not_null::<D>(&columns));
+        let text = &key.text;
+        rows.filter(&match (is_there, D::has_null(&key.data_type)) {
+            (true, false) => format!("{text} IN ({list})"),
+            (true, true) => format!("{text} IS NOT NULL AND {text} IN ({list})"),
+            (false, false) => format!("NOT ({text} IN ({list}))"),
+            (false, true) => format!("({text} IS NULL OR NOT ({text} IN ({list})))"),
+        });
+        Some(rows)
+    }
+
+    pub(crate) fn join(&self, other: &Self, on: &[(usize, usize)]) -> Option<Self> {
+        let (here, there): (Vec<usize>, Vec<usize>) = on.iter().copied().unzip();
+        let (left, left_keys, left_rows) = self.side(&here, 'l')?;
+        let (right, right_keys, right_rows) = other.side(&there, 'r')?;
+        let mut equal = Vec::new();
+        for (here, there) in left_keys.iter().zip(&right_keys) {
+            if !D::is_same_key(&here.data_type, &there.data_type) {
+                return None;
+            }
+            equal.push(format!("{} = {}", here.text, there.text));
+        }
+        let pairs = format!(
+            "{left_rows} AS _tidemill_l {} {right_rows} AS _tidemill_r ON {}",
+            D::INNER_JOIN,
+            equal.join(" AND ")
+        );
+        let columns = left.into_iter().chain(right).map(Output::Value);
+        Some(Self::over(columns.collect(), &pairs, self.depth.max(other.depth) + 1))
+    }
+
+    /// One side of a join, without the rows whose keys are NULL. Keys are columns of their own.
+    fn side(&self, keys: &[usize], letter: char) -> Option<Side<D::Type>> {
+        let (columns, rows) = self.nested(letter)?;
+        let keys: Vec<&Expression<D::Type>> = keys.iter().map(|&key| columns.get(key)).collect::<Option<_>>()?;
+        let mut listed: Vec<String> = columns.iter().map(|column| column.text.clone()).collect();
+        let mut made = Vec::new();
+        for (place, key) in keys.iter().enumerate() {
+            let name = format!("_tidemill_{letter}{}_k{place}", self.depth);
+            listed.push(format!("{} AS {name}", D::join_key(key)));
+            made.push(Expression {
+                text: name,
+                data_type: key.data_type.clone(),
+            });
+        }
+        let given = not_null::<D>(keys);
+        let rows = format!("(SELECT {} FROM {rows}{given})", listed.join(", "));
+        Some((columns, made, rows))
+    }
+}
+
+/// A key of an order.
+fn sorted(key: &str, options: SortOptions) -> String {
+    let direction = if options.descending { "DESC" } else { "ASC" };
+    let nulls = if options.nulls_first { "FIRST" } else { "LAST" };
+    format!("{key} {direction} NULLS {nulls}")
+}
+
+/// The condition under which no key is NULL, behind WHERE; nothing where none can be.
+fn not_null<'a, D: Dialect + 'a>(keys: impl IntoIterator<Item = &'a Expression<D::Type>>) -> String {
+    let nullable = keys.into_iter().filter(|key| D::has_null(&key.data_type));
+    let given: Vec<String> = nullable.map(|key| format!("{} IS NOT NULL", key.text)).collect();
+    match given.is_empty() {
+        true => String::new(),
+        false => format!(" WHERE {}", given.join(" AND ")),
+    }
+}

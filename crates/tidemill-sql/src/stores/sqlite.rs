@@ -1,0 +1,152 @@
+//! SQLite: the tables and views of a database in a file.
+//!
+//! A column's [type](kind) is the one that its table declares, where the first rows keep to it: SQLite itself takes any value in any
+//! column. A [scan](scan) is one SELECT, with the columns, conditions, groups and limits that mean the same there as here. A table is
+//! [filled](sink) in one transaction.
+//!
+//! What a file may do: nothing but give rows. It is opened without extensions, and its views call no functions but SQLite's harmless
+//! ones (`PRAGMA trusted_schema = OFF`).
+
+mod database;
+mod dialect;
+mod kind;
+mod rows;
+mod scan;
+mod sink;
+
+use std::sync::Arc;
+
+use arrow_schema::{FieldRef, Schema, SchemaRef};
+use datafusion::catalog::TableProvider;
+
+use self::database::Database;
+use self::kind::Kind as ColumnKind;
+use self::sink::{SqliteSink, Writers};
+use super::server::{Address, Filling, Kind, ServerStore, ServerUrl, TableChange, TableOptions, TableSink};
+use crate::answer::Answer;
+use crate::error::Fault;
+use crate::{Error, Result};
+
+pub(super) const KIND: Kind = Kind {
+    scheme: "sqlite",
+    aliases: &[],
+    name: "sqlite",
+    container: "database",
+    address: Address::File(&["db", "db3", "sqlite", "sqlite3", "s3db", "gpkg", "mbtiles"]),
+    store: || Box::new(Sqlite::default()),
+};
+
+/// The databases that a session fills.
+#[derive(Debug, Default)]
+struct Sqlite(Writers);
+
+#[async_trait::async_trait]
+impl ServerStore for Sqlite {
+    async fn open(&self, table: &ServerUrl) -> Result<Arc<dyn TableProvider>> {
+        scan::open(Database::of(table)?).await
+    }
+
+    async fn tables_of(&self, database: &ServerUrl) -> Result<Vec<String>> {
+        Database::of(database)?.tables().await
+    }
+
+    async fn find(&self, table: &ServerUrl) -> Result<Option<String>> {
+        let database = Database::of(table)?;
+        match database.found().await {
+            Ok(name) => Ok(Some(name)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn kept_rows(&self, table: &ServerUrl) -> Result<Option<u64>> {
+        let database = Database::of(table)?;
+        let name = database.found().await?;
+        database
+            .number(format!("SELECT count(*) FROM {}", dialect::name(&name)))
+            .await
+            .map(Some)
+    }
+
+    async fn answer(&self, database: &ServerUrl, statement: &str) -> Result<Answer> {
+        rows::answer(Database::of(database)?, statement).await
+    }
+
+    async fn change(&self, table: &ServerUrl, change: TableChange) -> Result<()> {
+        let database = Database::of(table)?;
+        let statement = match change {
+            TableChange::Drop { if_exists } => match database.found().await {
+                Ok(name) => format!("DROP TABLE {}", dialect::name(&name)),
+                Err(Error::NotFound { .. }) if if_exists => return Ok(()),
+                Err(error) => return Err(error),
+            },
+            TableChange::Truncate => format!("DELETE FROM {}", dialect::name(&database.found().await?)),
+        };
+        database.execute(statement).await
+    }
+
+    async fn new_columns(
+        &self,
+        table: &ServerUrl,
+        schema: &Schema,
+        _options: &TableOptions,
+    ) -> Result<Vec<(FieldRef, String)>> {
+        let place = table.to_string();
+        let columns = schema.fields().iter().map(|field| {
+            let kind = ColumnKind::of_arrow(field, &place)?;
+            Ok((Arc::clone(field), kind.declaration()))
+        });
+        columns.collect()
+    }
+
+    async fn fill(&self, table: &ServerUrl, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Box<dyn TableSink>> {
+        let database = Database::of(table)?;
+        let turn = self.0.turn(database.path()).await;
+        Ok(Box::new(SqliteSink::begin(database, turn, schema, filling).await?))
+    }
+}
+
+/// What SQLite finds wrong.
+fn error_at(place: &str) -> impl FnOnce(rusqlite::Error) -> Error {
+    use rusqlite::ErrorCode as Code;
+    let place = place.to_owned();
+    move |error| {
+        let code = error.sqlite_error_code();
+        let fault = match code {
+            Some(Code::ConstraintViolation | Code::TypeMismatch | Code::TooBig | Code::DatabaseCorrupt) => Fault::Value,
+            Some(Code::Unknown) => Fault::Statement,
+            Some(Code::NotADatabase | Code::NotFound) => Fault::NotFound,
+            _ => Fault::Io,
+        };
+        Error::Server {
+            place,
+            fault,
+            is_of_connection: matches!(code, Some(Code::CannotOpen)),
+            error: Box::new(Explained(error)),
+        }
+    }
+}
+
+/// An error of SQLite's with what to do next.
+#[derive(Debug)]
+struct Explained(rusqlite::Error);
+
+impl std::fmt::Display for Explained {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        use rusqlite::ErrorCode as Code;
+        let Self(error) = self;
+        error.fmt(f)?;
+        f.write_str(match error.sqlite_error_code() {
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
+                " (another program writes to it: try again, or wait longer with ?timeout=SECONDS)"
+            }
+            Some(Code::ReadOnly) => {
+                " (the file or its folder cannot be written, or a program that ended has left a journal beside it)"
+            }
+            Some(Code::NotADatabase) => " (it may be encrypted)",
+            _ => "",
+        })
+    }
+}
+
+impl std::error::Error for Explained {}

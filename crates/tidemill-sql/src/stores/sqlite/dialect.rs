@@ -1,0 +1,243 @@
+//! What SQLite can do with rows exactly as it would be done here.
+//!
+//! - Text is compared by its bytes, whatever collation its column declares.
+//! - A column may have values of another type than its own, which are an error here. A sum, a least and a highest value are that error too;
+//!   a condition and a group are not, where the server passes such a row over.
+//! - Floating-point numbers are compared with bounds, and the rows are looked at again: -0 is below 0 here, and the same there. They are
+//!   not summed, grouped or sorted there, nor are decimals, which SQLite stores as such numbers.
+//! - Times are not compared there: the same one may be written in several ways.
+
+use std::collections::HashMap;
+
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::Expr;
+
+use super::kind::Kind;
+use crate::stores::server::condition::{Comparing, Comparison, Condition, Pattern, exactly, text, whole_number};
+use crate::stores::server::push_down::{Aggregate, Function};
+use crate::stores::server::select::{Dialect, Expression, Output};
+
+/// The type of a column, and whether SQLite converts its values to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Type {
+    pub(super) kind: Kind,
+    pub(super) is_converted: bool,
+}
+
+impl Type {
+    fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            is_converted: false,
+        }
+    }
+
+    /// The storage class of the values, as `typeof` names it, of types whose values are compared there as here.
+    fn storage_class(self) -> Option<&'static str> {
+        match self.kind {
+            _ if self.is_converted => None,
+            Kind::Integer | Kind::Boolean => Some("integer"),
+            Kind::Text | Kind::Date => Some("text"),
+            Kind::Real | Kind::Decimal(..) | Kind::Blob | Kind::Timestamp { .. } | Kind::Time => None,
+        }
+    }
+}
+
+/// A name in a statement.
+pub(super) fn name(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn string(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// A column in the list of a SELECT.
+pub(super) fn selected(column: &str, data_type: Type) -> Output<Type> {
+    let text = match (data_type.kind, data_type.is_converted) {
+        (Kind::Text, true) => format!("CAST({} AS TEXT)", name(column)),
+        (Kind::Blob, true) => format!("CAST({} AS BLOB)", name(column)),
+        _ => value(column, data_type),
+    };
+    Output::column(text, data_type)
+}
+
+/// A column that is compared by its bytes.
+fn value(column: &str, data_type: Type) -> String {
+    match data_type.kind {
+        Kind::Text | Kind::Date => format!("{} COLLATE BINARY", name(column)),
+        _ => name(column),
+    }
+}
+
+/// The SQL of SQLite.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SqliteSql;
+
+impl Dialect for SqliteSql {
+    type Type = Type;
+
+    const INNER_JOIN: &'static str = "INNER JOIN";
+
+    fn range(skipped: usize, rows: Option<usize>) -> String {
+        match rows {
+            Some(rows) => format!("LIMIT {rows} OFFSET {skipped}"),
+            None => format!("LIMIT -1 OFFSET {skipped}"),
+        }
+    }
+
+    fn has_null(_: &Type) -> bool {
+        true
+    }
+
+    fn is_ordered(data_type: &Type) -> bool {
+        data_type.storage_class().is_some()
+    }
+
+    fn is_key(data_type: &Type) -> bool {
+        data_type.storage_class().is_some()
+    }
+
+    fn is_same_key(one: &Type, other: &Type) -> bool {
+        Self::is_key(one) && one == other
+    }
+
+    fn value_of_group(aggregate: &Aggregate, of: Option<&Expression<Type>>, _: bool) -> Option<Output<Type>> {
+        let integer = |text: String| Output::column(text, Type::of(Kind::Integer));
+        let Some(of) = of else {
+            return Some(integer("count(*)".to_owned()));
+        };
+        let (text, data_type) = (&of.text, of.data_type);
+        // What is no value of the column makes the result none.
+        let checked = |function: &str| {
+            let class = data_type.storage_class()?;
+            let others = format!("sum(typeof({text}) NOT IN ('{class}', 'null'))");
+            // A value that no column has which is compared.
+            Some(format!(
+                "CASE WHEN {others} > 0 THEN CAST({others} || ' values of another type' AS BLOB) ELSE {function}({text}) END"
+            ))
+        };
+        Some(match aggregate.function {
+            Function::Count if aggregate.distinct => {
+                Self::is_key(&data_type).then(|| integer(format!("count(DISTINCT {text})")))?
+            }
+            Function::Count => integer(format!("count({text})")),
+            Function::Min | Function::Max if data_type.kind != Kind::Boolean => {
+                let function = match aggregate.function {
+                    Function::Min => "min",
+                    _ => "max",
+                };
+                Output::column(checked(function)?, data_type)
+            }
+            Function::Sum if data_type.kind == Kind::Integer => Output::column(checked("sum")?, data_type),
+            Function::Average if data_type.kind == Kind::Integer => Output::Average {
+                sum: Expression {
+                    text: checked("sum")?,
+                    data_type,
+                },
+                count: Expression {
+                    text: format!("count({text})"),
+                    data_type,
+                },
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// The types of a table's columns, by name.
+#[derive(Debug)]
+pub(super) struct Columns(HashMap<String, Type>);
+
+impl Columns {
+    pub(super) fn new<'a>(columns: impl IntoIterator<Item = (&'a str, Type)>) -> Self {
+        let columns = columns
+            .into_iter()
+            .map(|(name, data_type)| (name.to_owned(), data_type));
+        Self(columns.collect())
+    }
+
+    fn column(&self, expr: &Expr) -> Option<(String, Kind)> {
+        let Expr::Column(column) = expr else { return None };
+        let data_type = *self.0.get(&column.name)?;
+        (!data_type.is_converted).then(|| (value(&column.name, data_type), data_type.kind))
+    }
+}
+
+impl Comparing for Columns {
+    fn compare(&self, column: &Expr, comparison: Comparison, value: &ScalarValue) -> Option<Condition> {
+        let (name, kind) = self.column(column)?;
+        let literal = match kind {
+            Kind::Integer => whole_number(value)?,
+            Kind::Boolean => match value {
+                ScalarValue::Boolean(Some(value)) => u8::from(*value).to_string(),
+                _ => return None,
+            },
+            Kind::Real => return compare_real(&name, comparison, value),
+            Kind::Text => string(text(value).filter(|text| !text.contains('\0'))?),
+            Kind::Date => match value {
+                ScalarValue::Date32(Some(days)) => string(&super::kind::text_of_date(*days)?),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(exactly(format!("{name} {} {literal}", comparison.sign())))
+    }
+
+    fn is_null(&self, column: &str, wanted: bool) -> Option<Condition> {
+        self.0.get(column)?;
+        let not = if wanted { "" } else { "NOT " };
+        Some(exactly(format!("{} IS {not}NULL", name(column))))
+    }
+
+    fn is(&self, column: &str, wanted: bool) -> Option<Condition> {
+        let data_type = self.0.get(column)?;
+        let is_logical = *data_type == Type::of(Kind::Boolean);
+        is_logical.then(|| exactly(format!("{} = {}", name(column), u8::from(wanted))))
+    }
+
+    /// SQLite's own LIKE takes small and capital letters for the same.
+    fn like(&self, column: &Expr, pattern: Pattern<'_>, wanted: bool) -> Option<Condition> {
+        let (name, kind) = self.column(column)?;
+        let (Pattern::Is(text) | Pattern::StartsWith(text) | Pattern::EndsWith(text) | Pattern::Contains(text)) =
+            pattern;
+        if kind != Kind::Text || text.contains('\0') {
+            return None;
+        }
+        let (literal, letters) = (string(text), text.chars().count());
+        let fits = match pattern {
+            Pattern::Is(_) => format!("{name} = {literal}"),
+            Pattern::StartsWith(_) => format!("substr({name}, 1, {letters}) = {literal}"),
+            // `substr` from the end would be of what is there where the value is shorter.
+            Pattern::EndsWith(_) => format!("(length({name}) >= {letters} AND substr({name}, -{letters}) = {literal})"),
+            Pattern::Contains(_) => format!("instr({name}, {literal}) > 0"),
+        };
+        Some(exactly(match wanted {
+            true => fits,
+            false => format!("NOT ({fits})"),
+        }))
+    }
+}
+
+/// A condition that keeps what the total order keeps, whatever the sign of zero. There is no NaN in SQLite.
+fn compare_real(name: &str, comparison: Comparison, value: &ScalarValue) -> Option<Condition> {
+    let value = match value {
+        ScalarValue::Float32(Some(value)) => f64::from(*value),
+        ScalarValue::Float64(Some(value)) => *value,
+        _ => return None,
+    };
+    // More than a literal is misread by, of its value.
+    const MARGIN: f64 = 1e-12;
+    if !value.is_finite() || value.abs() > f64::MAX / 2.0 {
+        return None;
+    }
+    let margin = value.abs() * MARGIN + f64::MIN_POSITIVE;
+    let (low, high) = (value - margin, value + margin);
+    let text = match comparison {
+        Comparison::Equal => format!("{name} BETWEEN {low:e} AND {high:e}"),
+        Comparison::NotEqual => return None,
+        Comparison::Less | Comparison::LessOrEqual => format!("{name} <= {high:e}"),
+        Comparison::Greater | Comparison::GreaterOrEqual => format!("{name} >= {low:e}"),
+    };
+    Some(Condition { text, exact: false })
+}

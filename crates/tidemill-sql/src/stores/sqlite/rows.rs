@@ -1,0 +1,349 @@
+//! Rows of a SELECT as batches.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{Field, Schema, SchemaRef};
+use datafusion::common::DataFusionError;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use rusqlite::fallible_iterator::FallibleIterator;
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, Statement};
+use tidemill_trust::printable;
+use tokio::sync::{mpsc, oneshot};
+
+use super::database::{Database, Values};
+use super::error_at;
+use super::kind::{Column, Kind, Seen};
+use crate::answer::Answer;
+use crate::error::Fault;
+use crate::{Error, Result};
+
+/// How many rows tell the types of columns.
+pub(super) const LOOKED_AT: usize = 1_000;
+/// Rows of a batch, and bytes of its texts.
+const ROWS: usize = 8_192;
+const BYTES: usize = 16 << 20;
+
+/// Batches in the making.
+pub(super) struct Batches<'a> {
+    columns: Vec<Column>,
+    schema: SchemaRef,
+    place: &'a str,
+    values: Values,
+    /// Rows of the batches before, and of this one.
+    before: u64,
+    rows: usize,
+    bytes: usize,
+}
+
+impl<'a> Batches<'a> {
+    pub(super) fn new(kinds: &[Kind], schema: SchemaRef, place: &'a str, values: Values) -> Self {
+        Self {
+            columns: kinds.iter().map(|kind| Column::new(*kind, ROWS)).collect(),
+            schema,
+            place,
+            values,
+            before: 0,
+            rows: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Adds a row. The batch, where it is full then.
+    fn push<'v>(&mut self, row: impl Iterator<Item = rusqlite::Result<ValueRef<'v>>>) -> Result<Option<RecordBatch>> {
+        for (place, (column, value)) in self.columns.iter_mut().zip(row).enumerate() {
+            let value = value.map_err(error_at(self.place))?;
+            if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = value {
+                self.bytes += bytes.len();
+            }
+            if column.push(value) {
+                continue;
+            }
+            if self.values == Values::Null {
+                column.push_null();
+                continue;
+            }
+            return Err(Error::Server {
+                place: self.place.to_owned(),
+                fault: Fault::Value,
+                is_of_connection: false,
+                error: Box::new(OtherType {
+                    column: self.schema.field(place).name().clone(),
+                    row: self.before + self.rows as u64 + 1,
+                    found: shown(value),
+                    expected: self.schema.field(place).data_type().to_string(),
+                }),
+            });
+        }
+        self.rows += 1;
+        match self.rows >= ROWS || self.bytes >= BYTES {
+            true => self.finish().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// The rows that are in no batch yet.
+    fn finish(&mut self) -> Result<RecordBatch> {
+        self.before += self.rows as u64;
+        (self.rows, self.bytes) = (0, 0);
+        let columns: Vec<ArrayRef> = self.columns.iter_mut().map(Column::finish).collect();
+        Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
+    }
+
+    /// Reads all rows, until there are no more or nobody wants them.
+    pub(super) fn read(
+        &mut self,
+        connection: &Connection,
+        query: &str,
+        mut send: impl FnMut(RecordBatch) -> bool,
+    ) -> Result<()> {
+        let failed = || error_at(self.place);
+        let mut statement = connection.prepare(query).map_err(failed())?;
+        let width = self.columns.len();
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(error_at(self.place))? {
+            if let Some(batch) = self.push((0..width).map(|place| row.get_ref(place)))?
+                && !send(batch)
+            {
+                return Ok(());
+            }
+        }
+        if self.rows > 0 {
+            send(self.finish()?);
+        }
+        Ok(())
+    }
+}
+
+/// A value that is not of its column's type.
+#[derive(Debug)]
+struct OtherType {
+    column: String,
+    row: u64,
+    found: String,
+    expected: String,
+}
+
+impl fmt::Display for OtherType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            column,
+            row,
+            found,
+            expected,
+        } = self;
+        write!(
+            f,
+            "column {column}, row {row}: expected {expected}, found {found} (?values=text behind the name of the file reads every column as \
+             text, ?values=null such values as NULL)"
+        )
+    }
+}
+
+impl std::error::Error for OtherType {}
+
+fn shown(value: ValueRef<'_>) -> String {
+    const LETTERS: usize = 40;
+    match value {
+        ValueRef::Null => "NULL".to_owned(),
+        ValueRef::Integer(value) => format!("the whole number {value}"),
+        ValueRef::Real(value) => format!("the number {value}"),
+        ValueRef::Text(text) => match std::str::from_utf8(text) {
+            Ok(text) => {
+                let start: String = text.chars().take(LETTERS).collect();
+                format!("the text '{}'", printable(&start))
+            }
+            Err(_) => format!("text of {} bytes that is not UTF-8", text.len()),
+        },
+        ValueRef::Blob(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) if bytes.len() <= LETTERS => format!("the bytes of '{}'", printable(text)),
+            _ => format!("{} bytes", bytes.len()),
+        },
+    }
+}
+
+/// What the first rows of a statement tell of its columns.
+pub(super) fn seen(statement: &mut Statement<'_>, declared: &[Option<Kind>]) -> rusqlite::Result<Vec<Seen>> {
+    let mut seen = vec![Seen::default(); declared.len()];
+    let mut rows = statement.raw_query();
+    let mut left = LOOKED_AT;
+    while let Some(row) = rows.next()? {
+        for (place, (seen, declared)) in seen.iter_mut().zip(declared).enumerate() {
+            seen.look_at(*declared, row.get_ref(place)?);
+        }
+        left -= 1;
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(seen)
+}
+
+/// What a statement begins with.
+enum Begun {
+    Rows(SchemaRef),
+    Changed(Option<u64>),
+}
+
+/// What statements of SQLite's own SQL give: the rows of the first one that has rows. All of them run.
+pub(super) async fn answer(database: Database, statements: &str) -> Result<Answer> {
+    const BATCHES_IN_FLIGHT: usize = 2;
+    let (begun, begins) = oneshot::channel();
+    let (sender, receiver) = mpsc::channel(BATCHES_IN_FLIGHT);
+    let statements = statements.to_owned();
+    let failed = sender.clone();
+    tokio::spawn(async move {
+        let done = database
+            .wait(move |database| run(database, &statements, begun, &sender))
+            .await;
+        if let Err(error) = done {
+            // Nobody may wait for it.
+            let _ = failed.send(Err(error)).await;
+        }
+    });
+    let mut receiver = receiver;
+    match begins.await {
+        Ok(Begun::Changed(rows)) => Answer::counted(rows),
+        Ok(Begun::Rows(schema)) => {
+            let batches = futures::stream::unfold(receiver, |mut receiver| async move {
+                let batch: Result<RecordBatch> = receiver.recv().await?;
+                Some((
+                    batch.map_err(|error| DataFusionError::External(Box::new(error))),
+                    receiver,
+                ))
+            });
+            Ok(Answer::streamed(Box::pin(RecordBatchStreamAdapter::new(
+                schema, batches,
+            ))))
+        }
+        // It ended before it began.
+        Err(_) => match receiver.recv().await {
+            Some(Err(error)) => Err(error),
+            Some(Ok(_)) | None => Answer::counted(None),
+        },
+    }
+}
+
+fn run(
+    database: &Database,
+    statements: &str,
+    begun: oneshot::Sender<Begun>,
+    sender: &mpsc::Sender<Result<RecordBatch>>,
+) -> Result<()> {
+    let failed = || error_at(database.place());
+    // A database that is not there is not made by a question.
+    database.read()?;
+    let connection = database.write()?;
+    let mut batch = rusqlite::Batch::new(&connection, statements);
+    let (mut changed, mut begun) = (None, Some(begun));
+    while let Some(mut statement) = batch.next().map_err(failed())? {
+        if statement.column_count() > 0 {
+            match begun.take() {
+                Some(begun) => give(database, &mut statement, begun, sender)?,
+                None => {
+                    let mut rows = statement.raw_query();
+                    while rows.next().map_err(failed())?.is_some() {}
+                }
+            }
+            continue;
+        }
+        let before = connection.total_changes();
+        statement.raw_execute().map_err(failed())?;
+        let rows = connection.total_changes() - before;
+        changed = (rows > 0 || changes_rows(&statement)).then_some(rows);
+    }
+    if let Some(begun) = begun {
+        // Nobody may wait for it.
+        let _ = begun.send(Begun::Changed(changed));
+    }
+    Ok(())
+}
+
+/// Whether a statement changes rows, even if there were none to change.
+fn changes_rows(statement: &Statement<'_>) -> bool {
+    let text = statement.expanded_sql().unwrap_or_default();
+    let word = text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+    ["INSERT", "UPDATE", "DELETE", "REPLACE", "WITH"].contains(&word.as_str())
+}
+
+/// Sends the rows of a statement, whose first ones tell the types of its columns.
+fn give(
+    database: &Database,
+    statement: &mut Statement<'_>,
+    begun: oneshot::Sender<Begun>,
+    sender: &mpsc::Sender<Result<RecordBatch>>,
+) -> Result<()> {
+    let failed = || error_at(database.place());
+    let columns = statement.columns();
+    let columns = columns.map(|column| (column.name().to_owned(), column.decl_type().and_then(Kind::declared)));
+    let (names, declared): (Vec<String>, Vec<Option<Kind>>) = columns.unzip();
+    let mut seen = vec![Seen::default(); names.len()];
+    let mut first: Vec<Vec<Value>> = Vec::new();
+    let mut rows = statement.raw_query();
+    while first.len() < LOOKED_AT {
+        let Some(row) = rows.next().map_err(failed())? else {
+            break;
+        };
+        let mut values = Vec::with_capacity(names.len());
+        for (place, (seen, declared)) in seen.iter_mut().zip(&declared).enumerate() {
+            let value = row.get_ref(place).map_err(failed())?;
+            seen.look_at(*declared, value);
+            values.push(Value::try_from(value).map_err(|error| failed()(error.into()))?);
+        }
+        first.push(values);
+    }
+    let kinds: Vec<(Kind, bool)> = seen
+        .iter()
+        .zip(&declared)
+        .map(|(seen, declared)| seen.decide(*declared))
+        .collect();
+    let fields = names.iter().zip(&kinds);
+    let fields = fields.map(|(name, (kind, _))| Field::new(name, kind.data_type(), true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    if begun.send(Begun::Rows(Arc::clone(&schema))).is_err() {
+        return Ok(());
+    }
+    let is_mixed: Vec<bool> = kinds.iter().map(|(_, is_mixed)| *is_mixed).collect();
+    let kinds: Vec<Kind> = kinds.into_iter().map(|(kind, _)| kind).collect();
+    let mut batches = Batches::new(&kinds, schema, database.place(), database.values());
+    for row in first {
+        let row: Vec<Value> = row
+            .into_iter()
+            .zip(&is_mixed)
+            .map(|(value, is_mixed)| as_text(value, *is_mixed))
+            .collect();
+        if let Some(batch) = batches.push(row.iter().map(|value| Ok(value.into())))?
+            && sender.blocking_send(Ok(batch)).is_err()
+        {
+            return Ok(());
+        }
+    }
+    while let Some(row) = rows.next().map_err(failed())? {
+        let mut values = Vec::with_capacity(is_mixed.len());
+        for (place, is_mixed) in is_mixed.iter().enumerate() {
+            let value = row.get_ref(place).map_err(failed())?;
+            let value = Value::try_from(value).map_err(|error| failed()(error.into()))?;
+            values.push(as_text(value, *is_mixed));
+        }
+        if let Some(batch) = batches.push(values.iter().map(|value| Ok(value.into())))?
+            && sender.blocking_send(Ok(batch)).is_err()
+        {
+            return Ok(());
+        }
+    }
+    if batches.rows > 0 {
+        let _ = sender.blocking_send(batches.finish());
+    }
+    Ok(())
+}
+
+/// A number in a column of texts.
+fn as_text(value: Value, is_mixed: bool) -> Value {
+    match value {
+        Value::Integer(value) if is_mixed => Value::Text(value.to_string()),
+        Value::Real(value) if is_mixed => Value::Text(value.to_string()),
+        value => value,
+    }
+}

@@ -1,0 +1,264 @@
+//! A table or a view as the planner scans it: one SELECT in a thread of its own.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{Field, Schema, SchemaRef};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::Result as EngineResult;
+use datafusion::datasource::TableType;
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+use datafusion::physical_plan::ExecutionPlan;
+use tokio::sync::mpsc::Sender;
+
+use super::database::{Database, Values};
+use super::dialect::{Columns, SqliteSql, Type, name, selected};
+use super::error_at;
+use super::kind::Kind;
+use super::rows::{Batches, LOOKED_AT, seen};
+use crate::Result;
+use crate::stores::server::condition::{Condition, condition};
+use crate::stores::server::counted;
+use crate::stores::server::push_down::Operation;
+use crate::stores::server::scan::{ServerRead, ServerScan};
+use crate::stores::server::select::{Output, Select};
+
+/// The columns of a table: their names, and the types of their values.
+pub(super) fn types(
+    database: &Database,
+    connection: &rusqlite::Connection,
+    table: &str,
+) -> Result<Vec<(String, Type)>> {
+    let failed = || error_at(database.place());
+    let listed = database.list(connection, table)?;
+    if database.values() == Values::Text {
+        let text = Type {
+            kind: Kind::Text,
+            is_converted: true,
+        };
+        return Ok(listed.into_iter().map(|(name, _)| (name, text)).collect());
+    }
+    let declared: Vec<Option<Kind>> = listed
+        .iter()
+        .map(|(_, declaration)| declaration.as_deref().and_then(Kind::declared))
+        .collect();
+    let first = format!("SELECT * FROM {} LIMIT {LOOKED_AT}", name(table));
+    let mut first = connection.prepare(&first).map_err(failed())?;
+    let seen = seen(&mut first, &declared).map_err(failed())?;
+    let types = seen.into_iter().zip(declared).map(|(seen, declared)| {
+        let (kind, is_converted) = seen.decide(declared);
+        Type { kind, is_converted }
+    });
+    Ok(listed.into_iter().map(|(name, _)| name).zip(types).collect())
+}
+
+/// The table as the planner scans it.
+pub(super) async fn open(database: Database) -> Result<Arc<dyn TableProvider>> {
+    let (table, types) = database
+        .wait(|database| {
+            let connection = database.read()?;
+            let table = database.found_by(&connection)?;
+            let types = types(database, &connection, &table)?;
+            Ok((table, types))
+        })
+        .await?;
+    let fields = types
+        .iter()
+        .map(|(name, of)| Field::new(name, of.kind.data_type(), true));
+    Ok(Arc::new(SqliteTable {
+        schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())),
+        columns: Columns::new(types.iter().map(|(name, of)| (name.as_str(), *of))),
+        types,
+        table,
+        database,
+    }))
+}
+
+#[derive(Debug)]
+struct SqliteTable {
+    database: Database,
+    /// As the database spells it.
+    table: String,
+    types: Vec<(String, Type)>,
+    columns: Columns,
+    schema: SchemaRef,
+}
+
+impl SqliteTable {
+    fn condition(&self, filter: &Expr) -> Option<Condition> {
+        // A value that is read as NULL is not NULL there.
+        match self.database.values() {
+            Values::Null => None,
+            Values::Strict | Values::Text => condition(&self.columns, filter),
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl TableProvider for SqliteTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        _state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> EngineResult<Arc<dyn ExecutionPlan>> {
+        let projection = projection.map_or_else(|| (0..self.types.len()).collect(), Clone::clone);
+        let conditions = filters.iter().filter_map(|filter| self.condition(filter));
+        let conditions: Vec<String> = conditions.map(|condition| condition.text).collect();
+        let types: Vec<&(String, Type)> = projection.iter().filter_map(|&place| self.types.get(place)).collect();
+        let columns: Vec<Output<Type>> = types.iter().map(|(name, of)| selected(name, *of)).collect();
+        let scan = SqliteScan {
+            database: self.database.clone(),
+            select: Select::new(columns, &name(&self.table), &conditions, limit),
+            is_pushed: false,
+            projected: Arc::new(self.schema.project(&projection)?),
+        };
+        Ok(DataSourceExec::from_data_source(ServerScan(Arc::new(scan))))
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
+        let pushed = filters.iter().map(|filter| match self.condition(filter) {
+            Some(Condition { exact: true, .. }) => TableProviderFilterPushDown::Exact,
+            Some(Condition { exact: false, .. }) => TableProviderFilterPushDown::Inexact,
+            None => TableProviderFilterPushDown::Unsupported,
+        });
+        Ok(pushed.collect())
+    }
+}
+
+/// One SELECT, as the physical plan holds it.
+#[derive(Clone)]
+struct SqliteScan {
+    database: Database,
+    select: Select<SqliteSql>,
+    /// Whether the SELECT does more than the table's scan was asked for.
+    is_pushed: bool,
+    /// Without columns, the number of rows is asked for.
+    projected: SchemaRef,
+}
+
+#[async_trait::async_trait]
+impl ServerRead for SqliteScan {
+    fn name(&self) -> &'static str {
+        "SqliteScan"
+    }
+
+    fn place(&self) -> &str {
+        self.database.place()
+    }
+
+    fn query(&self) -> String {
+        match self.projected.fields().is_empty() {
+            true => self.select.count(),
+            false => self.select.text(),
+        }
+    }
+
+    fn schema(&self) -> &SchemaRef {
+        &self.projected
+    }
+
+    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
+        if self.projected.fields().is_empty() {
+            let count = self.database.number(self.query()).await?;
+            for rows in counted::without_columns(&self.projected, count) {
+                if sender.send(rows.map_err(Into::into)).await.is_err() {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let (scan, sender) = (self.clone(), sender.clone());
+        self.database.wait(move |database| scan.read(database, &sender)).await
+    }
+
+    fn push_down(&self, operation: &Operation<'_>, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
+        let other = |other: &dyn ServerRead| -> Option<Select<SqliteSql>> {
+            let other = (other as &dyn Any).downcast_ref::<Self>()?;
+            (self.database.path() == other.database.path()).then(|| other.select.clone())
+        };
+        if self.database.values() == Values::Null {
+            return None;
+        }
+        let select = match *operation {
+            Operation::Columns(columns) => self.select.with_columns(columns),
+            Operation::Group { keys, aggregates } => self.select.group(keys, aggregates),
+            Operation::First { order, skipped, rows } => self.select.first(order, skipped, rows),
+            Operation::Range { skipped, rows } => self.select.range(skipped, rows),
+            Operation::Semi {
+                other: rows,
+                is_there,
+                on,
+            } => self.select.semi(&other(rows)?, is_there, on),
+            Operation::Join { other: rows, on } => self.select.join(&other(rows)?, on),
+        };
+        Some(Arc::new(Self {
+            database: self.database.clone(),
+            select: select?,
+            is_pushed: true,
+            projected: Arc::clone(schema),
+        }))
+    }
+}
+
+impl SqliteScan {
+    fn read(&self, database: &Database, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
+        /// Instructions of SQLite's virtual machine between two looks at whether somebody still waits.
+        const INSTRUCTIONS: i32 = 100_000;
+        let mut connection = database.read()?;
+        let waiting = sender.clone();
+        let handler = connection.progress_handler(INSTRUCTIONS, Some(move || waiting.is_closed()));
+        handler.map_err(error_at(database.place()))?;
+        let kinds: Vec<Kind> = self.select.types().map(|of| of.kind).collect();
+        let schema = match self.is_pushed {
+            false => Arc::clone(&self.projected),
+            true => {
+                let fields = kinds.iter().enumerate();
+                let fields = fields.map(|(place, kind)| Field::new(place.to_string(), kind.data_type(), true));
+                Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+            }
+        };
+        let mut batches = Batches::new(&kinds, schema, database.place(), database.values());
+        let mut failed = None;
+        let read = batches.read(&connection, &self.query(), |batch| {
+            let batch = match self.is_pushed {
+                true => self.select.answer(&batch, &self.projected),
+                false => Ok(batch),
+            };
+            match batch {
+                Ok(batch) => sender.blocking_send(Ok(batch)).is_ok(),
+                Err(error) => {
+                    failed = Some(error);
+                    false
+                }
+            }
+        });
+        match failed {
+            Some(error) => Err(error),
+            // It was interrupted because nobody waits.
+            None if sender.is_closed() => Ok(()),
+            None => read,
+        }
+    }
+}
+
+impl fmt::Debug for SqliteScan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteScan")
+            .field("place", &self.database.place())
+            .field("query", &self.query())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,393 @@
+//! A table of a database, filled and, when asked, made, in one transaction: others see the rows when all of them are there, and a table
+//! that is replaced stays as it is until then.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float64Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{Field, Schema, SchemaRef};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Statement};
+use tokio::sync::OwnedMutexGuard;
+
+use super::database::Database;
+use super::dialect::name;
+use super::kind::{Kind, text_of_date, text_of_time, text_of_timestamp};
+use super::{error_at, scan};
+use crate::error::Left;
+use crate::stores::server::fitting::{column_of, fitted, unfit};
+use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
+use crate::{Error, Result};
+
+/// Who writes to which database. SQLite has one writer at a time.
+#[derive(Debug, Default)]
+pub(super) struct Writers(Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>);
+
+/// Leave to write to a database.
+pub(super) type Turn = OwnedMutexGuard<()>;
+
+impl Writers {
+    /// Waits until no other sink of the session writes to a database.
+    pub(super) async fn turn(&self, path: &Path) -> Turn {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let writer = {
+            let mut writers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(writers.entry(path).or_default())
+        };
+        writer.lock_owned().await
+    }
+}
+
+pub(super) struct SqliteSink {
+    database: Database,
+    filled: Arc<Mutex<Filled>>,
+    /// The columns of the rows, in order.
+    expected: SchemaRef,
+    rows: u64,
+    /// The table that is made.
+    made: Option<Made>,
+    /// Whether there was no file before.
+    is_new_file: bool,
+    _turn: Turn,
+}
+
+/// A connection with a transaction, and what fills the table.
+struct Filled {
+    connection: Connection,
+    insert: String,
+    kinds: Vec<Kind>,
+}
+
+impl SqliteSink {
+    /// Begins to fill the table. Without names of columns, rows are for all columns of a table that is there.
+    pub(super) async fn begin(
+        database: Database,
+        turn: Turn,
+        schema: &SchemaRef,
+        filling: &Filling<'_>,
+    ) -> Result<Self> {
+        let (schema, making, there) = (Arc::clone(schema), filling.making.clone(), filling.there);
+        let columns = filling.columns.to_vec();
+        let is_new_file = !database.path().exists();
+        let begun = database.wait(move |database| {
+            let begun = Begun::begin(database, &schema, &making, there, &columns);
+            if begun.is_err() && is_new_file {
+                remove_empty(database.path());
+            }
+            begun
+        });
+        let Begun { filled, expected, made } = begun.await?;
+        Ok(Self {
+            database,
+            filled: Arc::new(Mutex::new(filled)),
+            expected,
+            rows: 0,
+            made,
+            is_new_file,
+            _turn: turn,
+        })
+    }
+}
+
+struct Begun {
+    filled: Filled,
+    expected: SchemaRef,
+    made: Option<Made>,
+}
+
+/// A table that is made.
+#[derive(Clone)]
+struct Made {
+    /// As a statement names it.
+    name: String,
+    /// The statements that make its indexes, when its rows are there.
+    indexes: Vec<String>,
+}
+
+impl Begun {
+    fn begin(
+        database: &Database,
+        schema: &SchemaRef,
+        making: &TableOptions,
+        there: IfThere,
+        columns: &[String],
+    ) -> Result<Self> {
+        let failed = || error_at(database.place());
+        let connection = database.write()?;
+        connection.execute_batch("BEGIN IMMEDIATE").map_err(failed())?;
+        let found = match database.found_by(&connection) {
+            Ok(found) => Some(found),
+            Err(Error::NotFound { .. }) if making.create => None,
+            Err(error) => return Err(error),
+        };
+        let adds = matches!(there, IfThere::Add | IfThere::GoOn);
+        let (table, types, is_made) = match found {
+            Some(found) if !making.create || adds => {
+                let types = scan::types(database, &connection, &found)?;
+                let types = types.into_iter().map(|(name, of)| (name, of.kind)).collect();
+                (found, types, false)
+            }
+            Some(_) if there != IfThere::Replace => {
+                return Err(Error::Exists {
+                    place: database.place().to_owned(),
+                });
+            }
+            found => {
+                if let Some(found) = &found {
+                    let dropped = connection.execute_batch(&format!("DROP TABLE {}", name(found)));
+                    dropped.map_err(failed())?;
+                }
+                let types = make(database, &connection, schema, making)?;
+                (database.table().to_owned(), types, true)
+            }
+        };
+        let expected = expected(database, schema, &types, columns, there)?;
+        let kinds = expected.fields().iter().filter_map(|field| {
+            let mut known = types.iter();
+            known.find(|(name, _)| name == field.name()).map(|(_, kind)| *kind)
+        });
+        let kinds: Vec<Kind> = kinds.collect();
+        let names: Vec<String> = expected.fields().iter().map(|field| name(field.name())).collect();
+        let marks = vec!["?"; names.len()];
+        let insert = format!(
+            "INSERT INTO {} ({}) VALUES ({})",
+            name(&table),
+            names.join(", "),
+            marks.join(", ")
+        );
+        Ok(Self {
+            filled: Filled {
+                connection,
+                insert,
+                kinds,
+            },
+            expected,
+            made: is_made.then(|| Made {
+                indexes: indexes(&table, making),
+                name: name(&table),
+            }),
+        })
+    }
+}
+
+/// Makes the table, with columns for rows of this schema.
+fn make(
+    database: &Database,
+    connection: &Connection,
+    schema: &Schema,
+    making: &TableOptions,
+) -> Result<Vec<(String, Kind)>> {
+    let mut types = Vec::new();
+    for field in schema.fields() {
+        types.push((field.name().clone(), Kind::of_arrow(field, database.place())?));
+    }
+    let columns = types
+        .iter()
+        .map(|(column, kind)| format!("{} {}", name(column), kind.declaration()));
+    let mut columns: Vec<String> = columns.collect();
+    if let Some(key) = &making.primary_key {
+        columns.push(format!("PRIMARY KEY ({key})"));
+    }
+    let made = format!("CREATE TABLE {} ({})", name(database.table()), columns.join(", "));
+    connection.execute_batch(&made).map_err(error_at(database.place()))?;
+    Ok(types)
+}
+
+/// The statements that make the indexes of a table.
+fn indexes(table: &str, making: &TableOptions) -> Vec<String> {
+    let statements = making.indexes.iter().map(|index| {
+        let columns: Vec<String> = index.columns.iter().map(|column| name(column)).collect();
+        let unique = if index.is_unique { "UNIQUE " } else { "" };
+        let called = format!("{table}_{}_idx", index.columns.join("_"));
+        format!(
+            "CREATE {unique}INDEX IF NOT EXISTS {} ON {} ({})",
+            name(&called),
+            name(table),
+            columns.join(", ")
+        )
+    });
+    statements.collect()
+}
+
+/// The columns that rows are for, of the types that they are written from.
+fn expected(
+    database: &Database,
+    schema: &SchemaRef,
+    types: &[(String, Kind)],
+    columns: &[String],
+    there: IfThere,
+) -> Result<SchemaRef> {
+    let known = types
+        .iter()
+        .map(|(name, kind)| Field::new(name, kind.data_type(), true));
+    let known: SchemaRef = Arc::new(Schema::new(known.collect::<Vec<_>>()));
+    let names: Vec<&String> = match (columns.is_empty(), there) {
+        (false, _) => columns.iter().collect(),
+        (true, IfThere::Add) => known.fields().iter().map(|field| field.name()).collect(),
+        (true, _) => schema.fields().iter().map(|field| field.name()).collect(),
+    };
+    let places = names.into_iter().map(|name| {
+        column_of(&known, name).ok_or_else(|| unfit(database.place(), name, "the table has no such column"))
+    });
+    let places = places.collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(known.project(&places)?))
+}
+
+#[async_trait::async_trait]
+impl TableSink for SqliteSink {
+    fn columns(&self) -> Vec<String> {
+        self.expected
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .collect()
+    }
+
+    async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let fitted = fitted(batch, &self.expected, self.database.place(), self.rows)?;
+        let (filled, before) = (Arc::clone(&self.filled), self.rows);
+        let written = self.database.wait(move |database| {
+            let filled = filled.lock().unwrap_or_else(PoisonError::into_inner);
+            filled.write(&fitted, database.place(), before)
+        });
+        written.await?;
+        self.rows += batch.num_rows() as u64;
+        Ok(())
+    }
+
+    async fn finish(self: Box<Self>) -> Result<u64> {
+        let (filled, made, written) = (Arc::clone(&self.filled), self.made.clone(), self.rows);
+        let finished = self.database.wait(move |database| {
+            let failed = || error_at(database.place());
+            let filled = filled.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(made) = made {
+                for index in &made.indexes {
+                    filled.connection.execute_batch(index).map_err(failed())?;
+                }
+                let count = format!("SELECT count(*) FROM {}", made.name);
+                let found = filled.connection.query_row(&count, [], |row| row.get::<_, i64>(0));
+                let found = u64::try_from(found.map_err(failed())?).unwrap_or_default();
+                if found != written {
+                    return Err(Error::RowCount {
+                        place: database.place().to_owned(),
+                        written,
+                        found,
+                        left: Left::Removed,
+                    });
+                }
+            }
+            filled.connection.execute_batch("COMMIT").map_err(failed())
+        });
+        match finished.await {
+            Ok(()) => Ok(written),
+            Err(error) => {
+                self.give_up().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn give_up(self: Box<Self>) {
+        let (filled, is_new_file) = (Arc::clone(&self.filled), self.is_new_file);
+        let undone = self.database.wait(move |database| {
+            let filled = filled.lock().unwrap_or_else(PoisonError::into_inner);
+            // SQLite has rolled back already after some errors.
+            let _ = filled.connection.execute_batch("ROLLBACK");
+            if is_new_file {
+                remove_empty(database.path());
+            }
+            Ok(())
+        });
+        // What went wrong before is what is told.
+        let _ = undone.await;
+    }
+}
+
+/// Removes the file that SQLite has made for a database that was not filled.
+fn remove_empty(path: &Path) {
+    if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+impl Filled {
+    /// Inserts the rows of a batch, behind `before` others.
+    fn write(&self, batch: &RecordBatch, place: &str, before: u64) -> Result<()> {
+        let failed = || error_at(place);
+        let mut insert = self.connection.prepare_cached(&self.insert).map_err(failed())?;
+        for row in 0..batch.num_rows() {
+            for (index, (column, kind)) in batch.columns().iter().zip(&self.kinds).enumerate() {
+                if bind(&mut insert, index + 1, column, *kind, row).map_err(failed())? {
+                    continue;
+                }
+                let why = format!("row {}: SQLite has no such value", before + row as u64 + 1);
+                return Err(unfit(place, batch.schema().field(index).name(), why));
+            }
+            insert.raw_execute().map_err(failed())?;
+        }
+        Ok(())
+    }
+}
+
+/// Gives a statement the value of a parameter. False for a value that SQLite has not: NaN, or a date beyond its years.
+fn bind(
+    insert: &mut Statement<'_>,
+    parameter: usize,
+    column: &ArrayRef,
+    kind: Kind,
+    row: usize,
+) -> rusqlite::Result<bool> {
+    let mut set = |value: ValueRef<'_>| insert.raw_bind_parameter(parameter, ToSqlOutput::Borrowed(value));
+    if column.is_null(row) {
+        set(ValueRef::Null)?;
+        return Ok(true);
+    }
+    let text = match kind {
+        Kind::Integer => {
+            set(ValueRef::Integer(column.as_primitive::<Int64Type>().value(row)))?;
+            return Ok(true);
+        }
+        Kind::Boolean => {
+            set(ValueRef::Integer(i64::from(column.as_boolean().value(row))))?;
+            return Ok(true);
+        }
+        Kind::Real => {
+            let value = column.as_primitive::<Float64Type>().value(row);
+            if value.is_nan() {
+                return Ok(false);
+            }
+            set(ValueRef::Real(value))?;
+            return Ok(true);
+        }
+        // At most 15 digits, which a double holds.
+        Kind::Decimal(_, scale) => {
+            let digits = column.as_primitive::<Decimal128Type>().value(row);
+            match (scale, i64::try_from(digits)) {
+                (0, Ok(digits)) => set(ValueRef::Integer(digits))?,
+                _ => set(ValueRef::Real(digits as f64 / 10_f64.powi(i32::from(scale))))?,
+            }
+            return Ok(true);
+        }
+        Kind::Text => {
+            set(ValueRef::Text(column.as_string::<i32>().value(row).as_bytes()))?;
+            return Ok(true);
+        }
+        Kind::Blob => {
+            set(ValueRef::Blob(column.as_binary::<i32>().value(row)))?;
+            return Ok(true);
+        }
+        Kind::Date => text_of_date(column.as_primitive::<Date32Type>().value(row)),
+        Kind::Timestamp { zoned } => {
+            text_of_timestamp(column.as_primitive::<TimestampMicrosecondType>().value(row), zoned)
+        }
+        Kind::Time => text_of_time(column.as_primitive::<Time64MicrosecondType>().value(row)),
+    };
+    let Some(text) = text else { return Ok(false) };
+    set(ValueRef::Text(text.as_bytes()))?;
+    Ok(true)
+}

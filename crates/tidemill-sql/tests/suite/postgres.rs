@@ -1,0 +1,134 @@
+//! Tables of a PostgreSQL server: filled so that psql reads the same, and read as psql has filled them.
+
+use tidemill_sql::{CopyOptions, Error, Location, ServerUrl, Session, SessionOptions, TableOptions};
+use tidemill_testkit::Postgres;
+
+use crate::sqlite::{creating, error, fill};
+use crate::statements::csv;
+
+fn psql(server: &Postgres, statements: &str) -> String {
+    server
+        .psql(statements)
+        .unwrap_or_else(|error| panic!("{statements}: {error}"))
+}
+
+fn table(server: &Postgres, name: &str) -> Location {
+    let database = ServerUrl::new(&server.url()).expect("a database");
+    Location::server(database.with_table(name)).expect("a table")
+}
+
+#[tokio::test]
+async fn a_copy_is_read_by_psql_and_comes_back_the_same() {
+    let Some(server) = Postgres::need() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()).attach("pg", server.url()));
+    fill(&session).await;
+    let (source, there) = (
+        session.locate("orders.dbf").await.expect("a table"),
+        table(&server, "orders"),
+    );
+    let options = CopyOptions {
+        table: TableOptions {
+            create: true,
+            primary_key: Some("id".to_owned()),
+            ..TableOptions::default()
+        },
+        ..creating()
+    };
+    assert_eq!(
+        session
+            .copy(&source, &there, &options, |_| {})
+            .await
+            .expect("copied")
+            .rows,
+        3
+    );
+    assert_eq!(
+        psql(&server, "SELECT * FROM orders ORDER BY 1"),
+        "1|Ada|1200.50|t|2024-02-29|first\n2|Zoë|-0.05|f|1899-12-31|\n3||0.00|t|0001-01-01|it's\n"
+    );
+    let described = "SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) FROM pg_attribute \
+                     WHERE attrelid = 'orders'::regclass AND attnum > 0; SELECT indexdef FROM pg_indexes WHERE tablename = 'orders'";
+    let described = psql(&server, described);
+    assert!(described.contains("total numeric(14,2)"), "{described}");
+    assert!(
+        described.contains("UNIQUE INDEX") && described.contains("ID"),
+        "{described}"
+    );
+    let again = session.copy(&source, &there, &options, |_| {}).await;
+    assert!(matches!(again, Err(Error::Exists { .. })), "{again:?}");
+    let replaced = CopyOptions {
+        overwrite: true,
+        ..options
+    };
+    session
+        .copy(&source, &there, &replaced, |_| {})
+        .await
+        .expect("replaced");
+
+    let all = "SELECT * FROM orders ORDER BY id";
+    let expected = csv(&session, all).await;
+    assert_eq!(csv(&session, &all.replace("orders", "pg.orders")).await, expected);
+    let back = crate::destination(&folder.path().join("back.parquet"));
+    session
+        .copy(&there, &back, &CopyOptions::default(), |_| {})
+        .await
+        .expect("copied back");
+    assert_eq!(csv(&session, &all.replace("orders", "'back.parquet'")).await, expected);
+
+    // What fails leaves the table as it was, and an append is one too.
+    let bad = "SELECT 1 AS id, 'x' AS name UNION ALL SELECT 1, 'y'";
+    let failed = session.copy_query(bad, &there, &CopyOptions::default(), |_| {}).await;
+    let failed = failed.expect_err("a key twice").to_string();
+    assert!(failed.contains("23505") && !failed.contains("sesame"), "{failed}");
+    assert_eq!(csv(&session, "SELECT COUNT(*) FROM pg.orders").await, "3\n");
+    csv(
+        &session,
+        "INSERT INTO pg.orders (id, name) SELECT id + 10, name FROM orders",
+    )
+    .await;
+    assert_eq!(
+        csv(&session, "SELECT COUNT(*), COUNT(note), SUM(id) FROM pg.orders").await,
+        "6,3,42\n"
+    );
+
+    let url = ServerUrl::new(&server.url()).expect("a database");
+    let answer = session
+        .ask_server(&url, "SELECT count(*) AS n FROM orders")
+        .await
+        .expect("an answer");
+    assert_eq!(answer.collect().await.expect("rows")[0].num_rows(), 1);
+    let changed = session
+        .ask_server(&url, "DELETE FROM orders WHERE id > 10")
+        .await
+        .expect("done");
+    assert_eq!(changed.changed().and_then(|changed| changed.rows), Some(3));
+    csv(&session, "DROP TABLE pg.orders").await;
+    let message = error(&session, "SELECT * FROM pg.orders").await;
+    assert!(
+        message.contains("no such table") && !message.contains("sesame"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn names_are_found_in_any_case_and_in_other_schemas() {
+    let Some(server) = Postgres::need() else { return };
+    psql(
+        &server,
+        "CREATE SCHEMA books; CREATE TABLE books.\"Customer List\" (\"No\" int, \"Ship to\" text); \
+         INSERT INTO books.\"Customer List\" VALUES (1, 'York'), (2, NULL); CREATE VIEW towns AS SELECT \"Ship to\" AS town FROM books.\"Customer List\"",
+    );
+    let session = Session::new(SessionOptions::default().attach("pg", server.url()));
+    let url = server.url();
+    let (place, settings) = url.split_once('?').unwrap_or((&url, ""));
+    let listed = format!("SELECT \"Ship to\" FROM '{place}/books/customer%20list?{settings}' WHERE no = 1");
+    assert_eq!(csv(&session, &listed).await, "York\n");
+    assert_eq!(
+        csv(&session, "SELECT COUNT(*), COUNT(town) FROM pg.Towns").await,
+        "2,1\n"
+    );
+    let database = ServerUrl::new(&url.replace("postgres://", "postgresql://")).expect("a database");
+    let tables = session.tables_of(&database).await.expect("tables");
+    assert_eq!(tables.iter().map(Location::table_name).collect::<Vec<_>>(), ["towns"]);
+}

@@ -1,0 +1,285 @@
+//! Databases of SQLite: read as Python's own module writes them, and filled so that it reads the same.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{Float64Array, RecordBatch};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{DataType, Field, Schema};
+use tidemill_sql::{CopyOptions, Error, Location, Session, SessionOptions, TableOptions, Verify};
+use tidemill_testkit::Python;
+
+use crate::statements::csv;
+
+/// A session over a folder, with its `shop.db` as `db`.
+fn session(folder: &Path) -> Session {
+    let database = format!("sqlite:{}", folder.join("shop.db").display());
+    Session::new(SessionOptions::default().dir(folder).attach("db", database))
+}
+
+fn table(folder: &Path, name: &str) -> Location {
+    let url = format!("sqlite:{}/{name}", folder.join("shop.db").display());
+    Location::destination(&url).expect("a table")
+}
+
+pub(crate) fn creating() -> CopyOptions {
+    let table = TableOptions {
+        create: true,
+        ..TableOptions::default()
+    };
+    CopyOptions {
+        table,
+        verify: Verify::Full,
+        ..CopyOptions::default()
+    }
+}
+
+pub(crate) async fn error(session: &Session, sql: &str) -> String {
+    let answered = match session.query(sql).await {
+        Ok(answer) => answer.collect().await.map(|_| ()),
+        Err(error) => Err(error),
+    };
+    answered.expect_err(sql).to_string()
+}
+
+const MADE: &str = r#"
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.executescript('''
+CREATE TABLE Types (id INTEGER PRIMARY KEY, b BOOLEAN, r REAL, m DECIMAL(8,2), t TEXT, x BLOB, d DATE, at TIMESTAMP, z TIMESTAMPTZ, c TIME, any);
+INSERT INTO Types VALUES (1, 1, 1.5, 12.30, 'é', x'00ff', '2024-02-29', '2024-02-29 13:05:59.25', '2024-02-29T13:05:59+02:00', '13:05', 7);
+INSERT INTO Types VALUES (2, 0, 3, 12, '', x'', '0001-01-01', '1969-12-31', '1970-01-01 00:00:00Z', '23:59:59.5', 2.5);
+INSERT INTO Types (id) VALUES (3);
+CREATE TABLE habits (n INTEGER, d DATE, at DATETIME, a TEXT, empty TEXT, "a ""b"" c" INT);
+INSERT INTO habits VALUES (1, '01/02/2024', 1700000000, 'x', NULL, 1), ('', '2024-01-02', 1700000001, 5, NULL, 2);
+CREATE VIEW totals AS SELECT b, count(*) AS n, sum(m) AS total FROM Types GROUP BY b;
+CREATE TABLE late (n INTEGER);
+WITH RECURSIVE k(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM k WHERE n < 3000) INSERT INTO late SELECT n FROM k;
+UPDATE late SET n = 'none' WHERE n = 2500;
+''')
+"#;
+
+fn made(folder: &Path) -> Option<()> {
+    let python = Python::need(&[])?;
+    let _made = python.run(MADE, &[&folder.join("shop.db")]);
+    Some(())
+}
+
+#[tokio::test]
+async fn columns_are_of_the_types_that_are_declared_where_the_values_keep_to_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(()) = made(folder.path()) else { return };
+    let session = session(folder.path());
+    assert_eq!(
+        csv(&session, "SELECT * FROM db.types ORDER BY id").await,
+        "1,true,1.5,12.30,é,00ff,2024-02-29,2024-02-29T13:05:59.250,2024-02-29T11:05:59Z,13:05:00,7.0\n\
+         2,false,3.0,12.00,,,0001-01-01,1969-12-31T00:00:00,1970-01-01T00:00:00Z,23:59:59.500,2.5\n\
+         3,,,,,,,,,,\n"
+    );
+    assert_eq!(
+        csv(&session, "SELECT * FROM db.habits").await,
+        "1,01/02/2024,1700000000,x,,1\n,2024-01-02,1700000001,5,,2\n"
+    );
+    assert_eq!(
+        csv(&session, "SELECT b, n FROM db.totals ORDER BY n, b").await,
+        "false,1\ntrue,1\n,1\n"
+    );
+    let condition = "SELECT id FROM db.types WHERE (b OR d < DATE '1000-01-01') AND t LIKE '%é%' AND r > 1.25";
+    assert_eq!(csv(&session, condition).await, "1\n");
+}
+
+#[tokio::test]
+async fn a_value_of_another_type_is_an_error_with_its_row_unless_asked_otherwise() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(()) = made(folder.path()) else { return };
+    let session = session(folder.path());
+    for sql in [
+        "SELECT n FROM db.late",
+        "SELECT SUM(n) FROM db.late",
+        "SELECT MAX(n) FROM db.late",
+    ] {
+        let message = error(&session, sql).await;
+        assert!(message.contains("expected Int64, found "), "{message}");
+        assert!(message.contains("?values=text"), "{message}");
+    }
+    assert!(error(&session, "SELECT n FROM db.late").await.contains("row 2500"));
+    let path = folder.path().join("shop.db");
+    let late = |values: &str| format!("\"sqlite:{}/late?values={values}\"", path.display());
+    let sum = format!("SELECT COUNT(*), COUNT(n), SUM(n) FROM {}", late("null"));
+    assert_eq!(csv(&session, &sum).await, "3000,2999,4499000\n");
+    let texts = format!("SELECT n FROM {} WHERE n > '9' ORDER BY n DESC LIMIT 2", late("text"));
+    assert_eq!(csv(&session, &texts).await, "none\n999\n");
+    let message = error(&session, &format!("SELECT n FROM {}", late("all"))).await;
+    assert!(message.contains("values=strict"), "{message}");
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_said_with_what_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(()) = made(folder.path()) else { return };
+    let session = session(folder.path());
+    let message = error(&session, "SELECT * FROM db.orders").await;
+    assert!(message.contains("Types"), "{message}");
+    let elsewhere = Session::new(SessionOptions::default().attach("db", "sqlite:not-there.db"));
+    let message = error(&elsewhere, "SELECT * FROM db.orders").await;
+    assert!(message.contains("there is no file not-there.db"), "{message}");
+    assert!(!Path::new("not-there.db").exists());
+    std::fs::write(
+        folder.path().join("text.db"),
+        "no database, and more than an empty file",
+    )
+    .expect("written");
+    let text = format!("sqlite:{}", folder.path().join("text.db").display());
+    let elsewhere = Session::new(SessionOptions::default().attach("db", text));
+    let message = error(&elsewhere, "SELECT * FROM db.orders").await;
+    assert!(message.contains("not a database"), "{message}");
+}
+
+/// Rows of every type that a table of SQLite takes.
+pub(crate) async fn fill(session: &Session) {
+    csv(
+        session,
+        "CREATE TABLE orders (id Integer, name Char(20), total Numeric(12, 2), paid Logical, day Date, note Memo)",
+    )
+    .await;
+    csv(
+        session,
+        "INSERT INTO orders VALUES (1, 'Ada', 1200.50, True, '2024-02-29', 'first'), (2, 'Zoë', -0.05, False, '1899-12-31', ''), \
+         (3, '', 0, True, '0001-01-01', 'it''s')",
+    )
+    .await;
+}
+
+const READ: &str = r#"
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+print(db.execute("SELECT sql FROM sqlite_schema WHERE name = 'orders'").fetchone()[0])
+for row in db.execute('SELECT *, typeof(TOTAL) FROM orders ORDER BY 1'):
+    print(row)
+print(db.execute('PRAGMA integrity_check').fetchone()[0])
+"#;
+
+#[tokio::test]
+async fn a_copy_is_read_by_sqlite_itself_and_comes_back_the_same() {
+    let Some(python) = Python::need(&[]) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = session(folder.path());
+    fill(&session).await;
+    let (source, there) = (
+        session.locate("orders.dbf").await.expect("a table"),
+        table(folder.path(), "orders"),
+    );
+    let copied = session
+        .copy(&source, &there, &creating(), |_| {})
+        .await
+        .expect("copied");
+    assert_eq!(copied.rows, 3);
+    assert_eq!(
+        python.run(READ, &[&folder.path().join("shop.db")]),
+        "CREATE TABLE \"orders\" (\"ID\" INTEGER, \"NAME\" TEXT, \"TOTAL\" DECIMAL(14, 2), \"PAID\" BOOLEAN, \"DAY\" DATE, \"NOTE\" TEXT)\n\
+         (1, 'Ada', 1200.5, 1, '2024-02-29', 'first', 'real')\n\
+         (2, 'Zoë', -0.05, 0, '1899-12-31', '', 'real')\n\
+         (3, '', 0, 1, '0001-01-01', \"it's\", 'integer')\n\
+         ok\n"
+    );
+    let again = session.copy(&source, &there, &creating(), |_| {}).await;
+    assert!(matches!(again, Err(Error::Exists { .. })), "{again:?}");
+
+    let options = CopyOptions {
+        overwrite: true,
+        ..creating()
+    };
+    session.copy(&source, &there, &options, |_| {}).await.expect("replaced");
+    let all = "SELECT * FROM orders ORDER BY id";
+    let expected = csv(&session, all).await;
+    assert_eq!(csv(&session, &all.replace("orders", "db.orders")).await, expected);
+    let back = crate::destination(&folder.path().join("back.parquet"));
+    session
+        .copy(&there, &back, &CopyOptions::default(), |_| {})
+        .await
+        .expect("copied back");
+    assert_eq!(csv(&session, &all.replace("orders", "'back.parquet'")).await, expected);
+}
+
+#[tokio::test]
+async fn a_copy_that_fails_leaves_the_database_as_it_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = session(folder.path());
+    fill(&session).await;
+    let (values, rows) = (
+        Float64Array::from(vec![0.5, f64::NAN]),
+        Schema::new(vec![Field::new("root", DataType::Float64, true)]),
+    );
+    let batch = RecordBatch::try_new(Arc::new(rows), vec![Arc::new(values)]).expect("a batch");
+    let mut writer = FileWriter::try_new(
+        File::create(folder.path().join("nan.arrow")).expect("made"),
+        &batch.schema(),
+    )
+    .expect("a file");
+    writer.write(&batch).and_then(|()| writer.finish()).expect("written");
+    let bad = session.locate("nan.arrow").await.expect("a table");
+    let there = table(folder.path(), "numbers");
+    let failed = session.copy(&bad, &there, &creating(), |_| {}).await.expect_err("NaN");
+    assert!(
+        failed.to_string().contains("row 2: SQLite has no such value"),
+        "{failed}"
+    );
+    assert!(!folder.path().join("shop.db").exists(), "an empty database is left");
+
+    let orders = session.locate("orders.dbf").await.expect("a table");
+    session
+        .copy(&orders, &there, &creating(), |_| {})
+        .await
+        .expect("copied");
+    let options = CopyOptions {
+        overwrite: true,
+        ..creating()
+    };
+    session.copy(&bad, &there, &options, |_| {}).await.expect_err("NaN");
+    assert_eq!(
+        csv(&session, "SELECT COUNT(*), MIN(name) FROM db.numbers").await,
+        "3,\n"
+    );
+}
+
+#[tokio::test]
+async fn statements_insert_truncate_and_drop() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = session(folder.path());
+    fill(&session).await;
+    let source = session.locate("orders.dbf").await.expect("a table");
+    session
+        .copy(&source, &table(folder.path(), "orders"), &creating(), |_| {})
+        .await
+        .expect("copied");
+    csv(&session, "INSERT INTO db.orders SELECT * FROM orders WHERE id > 1").await;
+    csv(
+        &session,
+        "INSERT INTO db.orders (id, name) SELECT id + 10, name FROM db.orders WHERE id = 1",
+    )
+    .await;
+    assert_eq!(csv(&session, "SELECT COUNT(*), SUM(id) FROM db.orders").await, "6,22\n");
+    let database = tidemill_sql::ServerUrl::new(&format!("sqlite:{}", folder.path().join("shop.db").display()));
+    let database = database.expect("a database");
+    let answer = session.ask_server(
+        &database,
+        "DELETE FROM orders WHERE id > 10; SELECT count(*) AS n, 1.5 AS r FROM orders",
+    );
+    let rows = answer.await.expect("an answer").collect().await.expect("rows");
+    assert_eq!(
+        (
+            rows.len(),
+            rows[0].num_rows(),
+            rows[0].schema().field(1).name().as_str()
+        ),
+        (1, 1, "r")
+    );
+    let changed = session
+        .ask_server(&database, "UPDATE orders SET name = 'x' WHERE id = 2")
+        .await
+        .expect("done");
+    assert_eq!(changed.changed().and_then(|changed| changed.rows), Some(2));
+    csv(&session, "DROP TABLE db.orders").await;
+    assert!(error(&session, "SELECT * FROM db.orders").await.contains("no tables"));
+}
