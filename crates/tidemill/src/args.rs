@@ -59,7 +59,7 @@ pub(crate) struct SqlArgs {
     pub(crate) statement: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
-    /// Send the statement to this ClickHouse server, in the server's own SQL: clickhouse://host/database.
+    /// Send the statement to this database, in its own SQL: clickhouse://host/database, postgres://host/database, sqlite:FILE.
     #[arg(long, value_name = "URL", value_parser = database, conflicts_with_all = ["explain", "memory"])]
     pub(crate) server: Option<ServerUrl>,
     /// Format of the result. Default: table on a terminal, jsonl in a pipe.
@@ -80,8 +80,8 @@ pub(crate) struct SqlArgs {
 
 /// Copy a table, a folder of tables or the result of a query to another format, a server or an object store.
 ///
-/// The extension of the destination gives its format. s3://, gs:// and az:// are objects; clickhouse://host/database/table and
-/// cql://host/keyspace/table are tables of servers. Tidemill counts the rows of the finished copy before it gets its name.
+/// The extension of the destination gives its format. s3://, gs:// and az:// are objects; clickhouse://host/database/table,
+/// cql://host/keyspace/table, postgres://host/database/table and sqlite:FILE/table are tables of databases. Tidemill counts the rows of the finished copy before it gets its name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CopyArgs {
     /// A table, a folder of tables, or a SELECT statement.
@@ -98,6 +98,11 @@ pub(crate) struct CopyArgs {
     /// exit with 1.
     #[arg(long)]
     pub(crate) keep_going: bool,
+    /// With --create: also give the new table the indexes of the DBF or ADT table, and the primary key of its FoxPro container.
+    ///
+    /// For PostgreSQL and SQLite. Index tags by an expression or with a condition are listed and left out.
+    #[arg(long, requires = "create")]
+    pub(crate) keys: bool,
     /// Replace the destination if it exists.
     #[arg(long)]
     pub(crate) overwrite: bool,
@@ -274,7 +279,7 @@ pub(crate) struct TourArgs {
     /// A folder of your own tables. Default: the books of a small company, which the tour creates.
     pub(crate) dir: Option<PathBuf>,
     /// Also copy the tables to this database, and ask it the same questions: clickhouse://host/database.
-    #[arg(long, value_name = "URL", value_parser = database)]
+    #[arg(long, value_name = "URL", value_parser = clickhouse)]
     pub(crate) clickhouse: Option<ServerUrl>,
     /// Folder for the books, the copies and the report.
     #[arg(long, default_value = "tidemill-tour")]
@@ -328,7 +333,7 @@ impl LimitArgs {
 /// How a table of a server is made.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct MakingArgs {
-    /// Create the destination table on the server. Without this option the table must exist, and rows are added to it.
+    /// Create the destination table in the database. Without this option the table must exist, and rows are added to it.
     #[arg(long, help_heading = MAKING)]
     pub(crate) create: bool,
     /// With --create: the engine of the ClickHouse table.
@@ -339,12 +344,12 @@ pub(crate) struct MakingArgs {
     #[arg(long, value_name = "KEY", default_value = "tuple()", requires = "create", hide_default_value = true,
         help_heading = MAKING)]
     pub(crate) order_by: String,
-    /// With --create: the primary key of the Cassandra table, e.g. "id" or "(city, year), at".
+    /// With --create: the primary key of the table, e.g. "id", or of a Cassandra table "(city, year), at".
     #[arg(long, value_name = "KEY", requires = "create", help_heading = MAKING)]
     pub(crate) primary_key: Option<String>,
 }
 
-const MAKING: &str = "Tables of servers";
+const MAKING: &str = "Tables of databases";
 
 impl MakingArgs {
     pub(crate) fn options(&self) -> TableOptions {
@@ -353,6 +358,7 @@ impl MakingArgs {
             engine: self.engine.clone(),
             order_by: self.order_by.clone(),
             primary_key: self.primary_key.clone(),
+            indexes: Vec::new(),
         }
     }
 }
@@ -360,7 +366,7 @@ impl MakingArgs {
 /// How tables are found and read.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct TableArgs {
-    /// Folder or database (clickhouse://host/database, cql://host/keyspace) whose tables can be named without a path.
+    /// Folder or database (postgres://host/database, sqlite:FILE, ...) whose tables can be named without a path.
     /// Default: the current folder.
     #[arg(long = "dir", value_name = "DIR", id = "tables_dir", help_heading = TABLES)]
     pub(crate) dir: Option<PathBuf>,
@@ -603,6 +609,12 @@ fn name_and_place(text: &str) -> Result<(String, String), String> {
 }
 
 fn database(text: &str) -> Result<ServerUrl, String> {
+    ServerUrl::new(text)
+        .filter(|url| !url.names_table())
+        .ok_or_else(|| "expected clickhouse://host/database or sqlite:FILE".to_owned())
+}
+
+fn clickhouse(text: &str) -> Result<ServerUrl, String> {
     match ServerUrl::new(text) {
         Some(url) if !url.names_table() && url.to_string().starts_with("clickhouse:") => Ok(url),
         _ => Err("expected clickhouse://host/database".to_owned()),

@@ -76,6 +76,7 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
                 &session.locate(&args.source).await?,
                 &Location::destination(&args.destination)?,
                 &options,
+                args.keys,
             )
             .await?;
             Outcome::Done
@@ -90,7 +91,17 @@ async fn copy_table(
     source: &Location,
     destination: &Location,
     options: &CopyOptions,
+    with_keys: bool,
 ) -> anyhow::Result<()> {
+    let mut options = options.clone();
+    if with_keys {
+        let keys = session.keys_of(source)?;
+        if !keys.left_out.is_empty() {
+            tell!("{source}: index tags left out: {}", keys.left_out.join(", "));
+        }
+        keys.add_to(&mut options.table);
+    }
+    let options = &options;
     let mut attempts = 0;
     loop {
         let error = match copy_once(session, source, destination, options).await {

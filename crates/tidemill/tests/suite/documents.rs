@@ -195,10 +195,11 @@ fn run_page(document: &str, servers: Option<&Servers>) -> Vec<String> {
 }
 
 /// The documents with commands.
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "README.md",
     "docs/tutorial.md",
     "docs/recipes.md",
+    "docs/sqlite.md",
     "docs/troubleshooting.md",
     "docs/sql-dialects.md",
     "docs/types.md",

@@ -3,6 +3,7 @@
 mod bench;
 mod big_table;
 mod cat;
+mod databases;
 mod describe;
 mod documents;
 mod examples;

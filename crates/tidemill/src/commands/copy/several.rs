@@ -36,7 +36,7 @@ pub(super) async fn copy_all(
     }
     let mut failed = Vec::new();
     for (done, (table, destination)) in pairs.iter().enumerate() {
-        let Err(error) = copy_table(session, table, destination, options).await else {
+        let Err(error) = copy_table(session, table, destination, options, args.keys).await else {
             continue;
         };
         if !args.keep_going {

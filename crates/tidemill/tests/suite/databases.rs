@@ -1,0 +1,72 @@
+//! Folders of tables into databases, with their keys.
+
+use tidemill_testkit::Postgres;
+
+use crate::run::Folder;
+
+/// Two tables with indexes.
+fn books() -> Folder {
+    let folder = Folder::with(&[]);
+    std::fs::create_dir(folder.file("books")).expect("made");
+    for statement in [
+        "CREATE TABLE 'books/orders.dbf' (order_no Integer, cust_no Integer, day Date, total Numeric(10, 2))",
+        "CREATE TABLE 'books/customers.dbf' (cust_no Integer, name Char(20), city Char(20))",
+        "INSERT INTO 'books/customers.dbf' VALUES (1, 'Ann', 'York'), (2, 'Olav', 'Oslo')",
+        "INSERT INTO 'books/orders.dbf' VALUES (1, 1, '2024-02-29', 10.5), (2, 2, '2024-03-01', 20), (3, 2, '2024-03-01', 30)",
+        "CREATE INDEX order_no ON 'books/orders.dbf' (order_no)",
+        "CREATE INDEX by_day ON 'books/orders.dbf' (day, order_no)",
+        "CREATE INDEX by_name ON 'books/customers.dbf' (\"UPPER(name)\")",
+        "CREATE INDEX cust_no ON 'books/customers.dbf' (cust_no)",
+    ] {
+        drop(folder.run(&["sql", statement]).done());
+    }
+    folder
+}
+
+fn check(folder: &Folder, database: &str, indexes: &str) {
+    let copied = folder.run(&["copy", "books", database, "--create", "--keys", "--verify", "full"]);
+    let told = copied.stderr.clone();
+    drop(copied.done());
+    assert!(told.contains("BY_NAME") && told.contains("left out"), "{told}");
+    let sql = |place: &str, statement: &str| {
+        let answer = folder.run(&["sql", place, database, statement, "--format", "csv"]);
+        answer.done()
+    };
+    let listed = sql("--server", indexes).to_lowercase();
+    assert_eq!(listed.lines().count(), 4, "{listed}");
+    for columns in ["(order_no)", "day", "(cust_no)"] {
+        assert!(listed.replace('"', "").contains(columns), "{listed}");
+    }
+    let joined = "SELECT c.city, SUM(o.total) AS total FROM orders o JOIN customers c ON c.cust_no = o.cust_no \
+                  GROUP BY c.city ORDER BY 1";
+    assert_eq!(
+        sql("--dir", joined).to_lowercase(),
+        "city,total\noslo,50.00\nyork,10.50\n"
+    );
+    let again = folder.run(&["copy", "books", database, "--create"]).failed();
+    assert!(again.contains("already exists"), "{again}");
+    drop(
+        folder
+            .run(&["copy", "books", database, "--create", "--overwrite", "--keys"])
+            .done(),
+    );
+    drop(folder.run(&["copy", database, "back", "--to", "dbf"]).done());
+    let all = folder.run(&["sql", "SELECT COUNT(*) AS n FROM 'back/orders.dbf'", "--format", "csv"]);
+    assert_eq!(all.done(), "n\n3\n");
+}
+
+#[test]
+fn a_folder_goes_into_sqlite_with_its_indexes() {
+    let folder = books();
+    let indexes = "SELECT sql FROM sqlite_schema WHERE type = 'index' ORDER BY name";
+    check(&folder, "sqlite:shop.db", indexes);
+    let run = folder.run(&["inspect", "shop.db"]);
+    assert!(run.stderr.contains("sqlite:FILE/TABLE"), "{}", run.stderr);
+}
+
+#[test]
+fn a_folder_goes_into_postgresql_with_its_indexes() {
+    let Some(server) = Postgres::need() else { return };
+    let indexes = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1";
+    check(&books(), &server.url(), indexes);
+}
