@@ -79,6 +79,12 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::Files,
     },
     Target {
+        name: "postgres_copy",
+        engine: "tidemill-postgres",
+        corpus: "postgres/copies",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "dbf",
         engine: "tidemill-xbase",
         corpus: "xbase",

@@ -1,6 +1,26 @@
 //! PostgreSQL: tables read and filled as Arrow columns by `COPY` in its binary format.
+//!
+//! A [`Client`] finds a [`Table`]; a [`Read`] gives the rows of a query, a [`Fill`] writes rows into a table, and a [`Session`] runs
+//! statements of one's own. [`arrow_type`] is the table of types.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), tidemill_postgres::Error> {
+//! use tidemill_postgres::{Client, Options, Read};
+//!
+//! let (options, _) = Options::parse("postgres://ann:secret@localhost/shop")?;
+//! let client = Client::connect(options).await?;
+//! let table = client.table(None, "orders").await?;
+//! let mut batches = Read::begin(&client, "orders", &table.select(&[0, 1]), None).await?;
+//! while let Some(batch) = batches.next().await? {
+//!     println!("{} rows", batch.num_rows());
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! What this crate does not do: it plans no query, and it knows nothing of replication and notifications.
 
 pub mod arrow_type;
+mod binary_copy;
 mod bounded;
 mod calendar;
 mod client;
@@ -22,6 +42,7 @@ mod tls;
 
 pub use arrow_array;
 pub use arrow_schema;
+pub use binary_copy::{copy_of_rows, rows_of_copy};
 pub use client::Client;
 pub use data_type::Type;
 pub use error::{Error, Result, ServerError};
