@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 /// | `ca=FILE`, `sslrootcert=FILE` | certificates (PEM) that the server's is checked against; with TLS | those of the system |
 /// | `cert=FILE`, `key=FILE`, `sslcert=FILE`, `sslkey=FILE` | the client's own certificate and key (PEM); with TLS | none |
 /// | `verify=false` | any certificate is taken; with TLS | `true` |
-/// | `sslmode=NAME` | what libpq calls it, instead of `secure` and `verify`; see [`TlsOptions::from_mode`] | |
+/// | `sslmode=NAME` | what libpq calls it, instead of `secure` and `verify`; see [`TlsOptions`] | |
 /// | `timeout=TIME` | how long the server may be silent while it owes an answer: seconds, or a duration such as `1m30s` | no limit |
 /// | `connect_timeout=TIME` | how long connecting may take, TLS and password too | 10 |
 /// | `application_name=TEXT` | what the server's lists call the connection | `tidemill` |
@@ -67,7 +67,14 @@ pub enum Unrepresentable {
     Null,
 }
 
-/// How connections are encrypted.
+/// How connections are encrypted. What libpq's `sslmode` stands for:
+///
+/// | `sslmode` | encrypted | the certificate is checked |
+/// |---|---|---|
+/// | `disable` | no | |
+/// | `allow`, `prefer` | if the server does | no |
+/// | `require` | yes | with `sslrootcert` only |
+/// | `verify-ca`, `verify-full` | yes | yes, and that it is of the host's name: more than libpq does for `verify-ca` |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsOptions {
     /// Certificates that the server's is checked against, in PEM. Default: those of the system.
@@ -92,14 +99,7 @@ impl TlsOptions {
         }
     }
 
-    /// What libpq's `sslmode` stands for; `None` for `disable`, and an error's text for what is no mode.
-    ///
-    /// | `sslmode` | encrypted | the certificate is checked |
-    /// |---|---|---|
-    /// | `disable` | no | |
-    /// | `allow`, `prefer` | if the server does | no |
-    /// | `require` | yes | with `sslrootcert` only |
-    /// | `verify-ca`, `verify-full` | yes | yes, and that it is of the host's name: more than libpq does for `verify-ca` |
+    /// Of an `sslmode`; `None` for `disable`.
     fn from_mode(mode: &str, has_authorities: bool) -> Result<Option<Self>> {
         let (verify, is_optional) = match mode {
             "disable" => return Ok(None),

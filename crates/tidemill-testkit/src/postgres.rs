@@ -7,8 +7,7 @@ use std::{
     panic::Location,
     path::{Path, PathBuf},
     process::{Command, Output},
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use crate::{
@@ -113,23 +112,15 @@ impl Postgres {
         Ok(server)
     }
 
-    /// Kills the server, as a machine does that loses power, and starts it again with its data and at the same address.
+    /// Ends the server as a crash does, and starts it again with its data and at the same address.
     ///
     /// # Errors
     ///
     /// [`ServerError`] when it does not come up again.
     pub fn restart(&mut self) -> Result<(), ServerError> {
-        let begun = Instant::now();
-        loop {
-            self.process.restart(&mut self.command)?;
-            match self.wait() {
-                // Processes of the old server hold its memory until they notice that it is gone.
-                Err(ServerError::Ended { .. }) if begun.elapsed() < START_LIMIT => {
-                    thread::sleep(Duration::from_millis(50))
-                }
-                started => return started,
-            }
-        }
+        self.process.quit(QUIT_LIMIT);
+        self.process.restart(&mut self.command)?;
+        self.wait()
     }
 
     fn wait(&mut self) -> Result<(), ServerError> {
@@ -167,6 +158,13 @@ impl Postgres {
     /// [`ServerError::Answer`] with its words when the server refuses one, [`ServerError::Io`] when psql does not start.
     pub fn psql(&self, statements: &str) -> Result<String, ServerError> {
         psql(&self.programs, &self.folder, self.address.port(), statements)
+    }
+}
+
+/// Killed alone, it would leave processes that write to the folder that is deleted.
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.process.quit(QUIT_LIMIT);
     }
 }
 
@@ -307,6 +305,7 @@ fn encrypt(data: &Path, pem: &ServerPem) -> Result<(), ServerError> {
 const NAME: &str = "PostgreSQL";
 const INSTALLATIONS: &str = "/usr/lib/postgresql";
 const START_LIMIT: Duration = Duration::from_secs(60);
+const QUIT_LIMIT: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
 mod tests {

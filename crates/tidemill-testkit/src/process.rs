@@ -48,6 +48,19 @@ impl Process {
         Ok(())
     }
 
+    /// Tells the process to end at once, with the processes that it started (SIGQUIT), and waits until it has or the time is over.
+    pub(crate) fn quit(&mut self, limit: Duration) {
+        let mut kill = Command::new("kill");
+        let told = kill.arg("-QUIT").arg(self.child.id().to_string()).status();
+        let begun = Instant::now();
+        while told.as_ref().is_ok_and(|status| status.success())
+            && begun.elapsed() < limit
+            && matches!(self.child.try_wait(), Ok(None))
+        {
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Makes the process stand still, as one whose machine is out of reach, or lets it go on.
     ///
     /// # Errors
