@@ -118,13 +118,17 @@ pub extern "C" fn AdsGetFieldType(table: Handle, field: Field, answer: Out<u16>)
     call(|| with_field(table, field, |area, field| answer.set(area.field_type(field)? as u16)))
 }
 
-/// The width of a field in the record.
+/// The width of a field in the record; of Unicode text of a fixed width how many units it has.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetFieldLength(table: Handle, field: Field, answer: Out<u32>) -> u32 {
     call(|| {
         with_field(table, field, |area, field| {
             let known = area.field(field)?;
-            answer.set(u32::try_from(known.width).unwrap_or(u32::MAX))
+            let width = match known.kind {
+                FieldKind::CharacterWide => known.width / 2,
+                _ => known.width,
+            };
+            answer.set(u32::try_from(width).unwrap_or(u32::MAX))
         })
     })
 }
@@ -279,6 +283,7 @@ pub extern "C" fn AdsGetMoney(table: Handle, field: Field, answer: Out<i64>) -> 
     call(|| {
         with_field(table, field, |area, field| {
             if area.field_type(field)? == FieldType::Money
+                && !area.is_null(field)?
                 && let Some(bytes) = area.raw_bytes(field)?.first_chunk()
             {
                 return answer.set(i64::from_le_bytes(*bytes));

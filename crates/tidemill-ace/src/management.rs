@@ -414,6 +414,7 @@ impl OpenTable {
             lock_type: match area.options().table_type {
                 TableType::Ntx => ADS_MGMT_NTX_LOCKING,
                 TableType::Cdx | TableType::Vfp => ADS_MGMT_CDX_LOCKING,
+                TableType::Adt => ADS_MGMT_PROPRIETARY_LOCKING,
             },
             indexes: indexes.collect(),
             is_locked: is_shared && area.is_table_locked(),
@@ -491,11 +492,11 @@ fn user(number: u16) -> Record {
 fn named_file(connection: Handle, name: Name) -> Result<Option<PathBuf>> {
     let session = session(connection)?;
     match name.text()?.filter(|name| !name.trim().is_empty()) {
-        Some(name) => Ok(Some(whole(&lock(&session).connection.path_of(
-            &name,
-            "dbf",
-            &settings(),
-        )?))),
+        Some(name) => {
+            let (session, settings) = (lock(&session), settings());
+            let extension = session.connection.table_type_of(&name, &settings)?.extension();
+            Ok(Some(whole(&session.connection.path_of(&name, extension, &settings)?)))
+        }
         None => Ok(None),
     }
 }

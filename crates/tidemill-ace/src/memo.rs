@@ -24,6 +24,7 @@ pub extern "C" fn AdsGetMemoDataType(table: Handle, field: Field, answer: Out<u1
             FieldType::Memo => answer.set(ADS_MEMO),
             FieldType::Binary => answer.set(ADS_BINARY),
             FieldType::Image => answer.set(ADS_IMAGE),
+            FieldType::NMemo => answer.set(ADS_NMEMO),
             _ => refuse(ErrorCode::InvalidFieldType, "the field has no memos"),
         })
     })

@@ -377,7 +377,7 @@ pub extern "C" fn AdsStmtSetTableType(statement: Handle, table_type: u16) -> u32
                 ADS_NTX => TableType::Ntx,
                 ADS_CDX => TableType::Cdx,
                 ADS_VFP | ADS_DEFAULT => TableType::Vfp,
-                ADS_ADT => return refuse(ErrorCode::InvalidTableType, "ADT tables are not supported"),
+                ADS_ADT => TableType::Adt,
                 other => return refuse(ErrorCode::InvalidTableType, format!("{other} is no type of a table")),
             };
             Ok(())

@@ -27,13 +27,18 @@ pub extern "C" fn AdsOpenTable(
 ) -> u32 {
     call(|| {
         let mut opened = given_options(alias, table_type, char_type, lock_type)?;
+        let name = name.needed()?;
         opened.mode = match options {
             _ if options & ADS_READONLY != 0 => OpenMode::ReadOnly,
             _ if options & ADS_EXCLUSIVE != 0 => OpenMode::Exclusive,
             _ => OpenMode::Shared,
         };
         with_connection(connection, |session| {
-            let area = session.connection.open_table(&name.needed()?, &opened, &settings())?;
+            let settings = settings();
+            if table_type == ADS_DEFAULT {
+                opened.table_type = session.connection.table_type_of(&name, &settings)?;
+            }
+            let area = session.connection.open_table(&name, &opened, &settings)?;
             answer.set(session.table_handle(area)?)
         })
     })
@@ -110,10 +115,13 @@ pub extern "C" fn AdsCreateTable(
 ) -> u32 {
     call(|| {
         let mut options = given_options(alias, table_type, char_type, lock_type)?;
-        options.memo_block_size = options.table_type.memo_block_size(memo_block_size)?;
         with_connection(connection, |session| {
-            let (name, fields) = (name.needed()?, fields.needed()?);
-            let area = session.connection.create_table(&name, &fields, &options, &settings())?;
+            let (name, fields, settings) = (name.needed()?, fields.needed()?, settings());
+            if table_type == ADS_DEFAULT {
+                options.table_type = session.connection.table_type_of(&name, &settings)?;
+            }
+            options.memo_block_size = options.table_type.memo_block_size(memo_block_size)?;
+            let area = session.connection.create_table(&name, &fields, &options, &settings)?;
             answer.set(session.table_handle(area)?)
         })
     })
@@ -210,7 +218,7 @@ fn given_type(table_type: u16) -> Result<TableType> {
         ADS_NTX => Ok(TableType::Ntx),
         ADS_CDX | ADS_DEFAULT => Ok(TableType::Cdx),
         ADS_VFP => Ok(TableType::Vfp),
-        ADS_ADT => refuse(ErrorCode::InvalidTableType, "ADT tables are not supported"),
+        ADS_ADT => Ok(TableType::Adt),
         other => refuse(ErrorCode::InvalidTableType, format!("{other} is no type of a table")),
     }
 }
@@ -256,14 +264,17 @@ pub extern "C" fn AdsRestructureTable(
     changed: Name,
 ) -> u32 {
     call(|| {
-        let options = given_options(alias, table_type, char_type, lock_type)?;
+        let mut options = given_options(alias, table_type, char_type, lock_type)?;
         let [added, dropped, changed] =
             [added.text()?, dropped.text()?, changed.text()?].map(Option::unwrap_or_default);
         with_connection(connection, |session| {
-            let name = name.needed()?;
+            let (name, settings) = (name.needed()?, settings());
+            if table_type == ADS_DEFAULT {
+                options.table_type = session.connection.table_type_of(&name, &settings)?;
+            }
             session
                 .connection
-                .restructure_table(&name, (&added, &dropped, &changed), &options, &settings())
+                .restructure_table(&name, (&added, &dropped, &changed), &options, &settings)
         })
     })
 }
@@ -331,7 +342,8 @@ fn same_blocks(memo_block_size: u32) -> Result<()> {
 pub extern "C" fn AdsCopyTableStructure(table: Handle, name: Name) -> u32 {
     call(|| {
         with_any(table, |session, area, _| {
-            let path = session.connection.path_of(&name.needed()?, "dbf", &settings())?;
+            let extension = session.connection.area(area)?.options().table_type.extension();
+            let path = session.connection.path_of(&name.needed()?, extension, &settings())?;
             Ok(session.connection.area(area)?.table()?.copy_structure(path)?)
         })
     })
@@ -342,7 +354,8 @@ pub extern "C" fn AdsCopyTableStructure(table: Handle, name: Name) -> u32 {
 pub extern "C" fn AdsCopyTable(object: Handle, option: u16, name: Name) -> u32 {
     call(|| {
         with_any(object, |session, area, order| {
-            let path = session.connection.path_of(&name.needed()?, "dbf", &settings())?;
+            let extension = session.connection.area(area)?.options().table_type.extension();
+            let path = session.connection.path_of(&name.needed()?, extension, &settings())?;
             let counted = counted(option)?;
             session.connection.copy_table(area, order, &path, counted, &watched())
         })
@@ -354,8 +367,10 @@ pub extern "C" fn AdsCopyTable(object: Handle, option: u16, name: Name) -> u32 {
 pub extern "C" fn AdsConvertTable(object: Handle, option: u16, name: Name, table_type: u16) -> u32 {
     call(|| {
         with_any(object, |session, area, order| {
-            let path = session.connection.path_of(&name.needed()?, "dbf", &settings())?;
             let (counted, table_type) = (counted(option)?, given_type(table_type)?);
+            let path = session
+                .connection
+                .path_of(&name.needed()?, table_type.extension(), &settings())?;
             session
                 .connection
                 .convert_table(area, order, &path, table_type, counted, &watched())
@@ -442,6 +457,7 @@ pub extern "C" fn AdsGetTableType(table: Handle, answer: Out<u16>) -> u32 {
                 TableType::Ntx => ADS_NTX,
                 TableType::Cdx => ADS_CDX,
                 TableType::Vfp => ADS_VFP,
+                TableType::Adt => ADS_ADT,
             })
         })
     })
@@ -556,9 +572,11 @@ pub extern "C" fn AdsGetTableHandle25(connection: Handle, name: Name, answer: Ou
 }
 
 fn open_of_name(session: &mut Session, name: &str) -> Result<Option<Handle>> {
+    let settings = settings();
+    let extension = session.connection.table_type_of(name, &settings)?.extension();
     let path = session
         .connection
-        .path_of(name, "dbf", &settings())?
+        .path_of(name, extension, &settings)?
         .canonicalize()
         .ok();
     let is_meant = |area: &WorkArea| path.is_some() && area.path().canonicalize().ok() == path;

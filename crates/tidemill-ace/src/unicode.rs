@@ -18,7 +18,11 @@ pub extern "C" fn AdsGetFieldW(table: Handle, field: Field, text: Out<u16>, len:
             let bytes = area.text(field, settings)?;
             let bytes = trimmed(&bytes, option)?;
             let decoded = match kind {
-                FieldKind::Character | FieldKind::Varchar | FieldKind::Memo => codepage.decode(bytes),
+                FieldKind::Character
+                | FieldKind::CharacterWide
+                | FieldKind::Varchar
+                | FieldKind::Memo
+                | FieldKind::MemoWide => codepage.decode(bytes),
                 FieldKind::CharacterBinary | FieldKind::Varbinary | FieldKind::MemoBinary => {
                     return refuse(ErrorCode::InvalidFieldType, "the field holds bytes that are no text");
                 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 17] = [
+const PROGRAMS: [&str; 18] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -28,6 +28,7 @@ const PROGRAMS: [&str; 17] = [
     "tests/c/candidates.c",
     "tests/c/read_only.c",
     "tests/c/damaged.c",
+    "tests/c/adt.c",
 ];
 
 #[test]

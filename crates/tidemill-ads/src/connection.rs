@@ -16,7 +16,7 @@ use crate::sole_use::SoleUse;
 use crate::sql::{Analytical, StatementTables};
 use crate::temporary::{Temporary, TemporaryTable};
 use crate::transactions::Transactions;
-use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, WorkArea};
+use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea};
 
 /// An open work area of a connection. No two of one connection are the same, also not one after another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -218,25 +218,40 @@ impl Connection {
         Ok(names)
     }
 
-    /// Opens a table; a name without an extension gets `dbf`.
+    /// The type of a table that a program says nothing of but its name: an ADT where the name ends so, or where there is one of this name
+    /// and no DBF.
     ///
     /// # Errors
-    /// [`ErrorCode::FileNotFound`], [`ErrorCode::FileInUse`]; [`ErrorCode::InvalidTableType`] for an ADT table; as
+    /// As [`Connection::path_of`].
+    pub fn table_type_of(&self, name: &str, settings: &Settings) -> Result<TableType> {
+        let is_adt = |path: &Path| path.extension().is_some_and(|own| own.eq_ignore_ascii_case("adt"));
+        let path = self.path_of(name, TableType::Cdx.extension(), settings)?;
+        if is_adt(&path) {
+            return Ok(TableType::Adt);
+        }
+        let adt = self.path_of(name, TableType::Adt.extension(), settings)?;
+        match !path.is_file() && is_adt(&adt) && adt.is_file() {
+            true => Ok(TableType::Adt),
+            false => Ok(TableType::Cdx),
+        }
+    }
+
+    /// Opens a table; a name without an extension gets that of the table type.
+    ///
+    /// # Errors
+    /// [`ErrorCode::FileNotFound`], [`ErrorCode::FileInUse`]; [`ErrorCode::InvalidTableType`] for a DBF that is opened as an ADT; as
     /// [`TableEditor::open`](tidemill_xbase::TableEditor::open).
     pub fn open_table(&mut self, name: &str, options: &TableOptions, settings: &Settings) -> Result<AreaId> {
-        let path = self.path_of(name, "dbf", settings)?;
-        if path
-            .extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case("adt"))
-        {
-            let what = format!("{}: ADT tables are not supported", path.display());
-            return Err(Error::new(ErrorCode::InvalidTableType, what));
-        }
+        let path = self.path_of(name, options.table_type.extension(), settings)?;
         let path = TableSet::home(&path).unwrap_or(path);
         if options.mode == OpenMode::Exclusive {
             self.statements.close(&path);
         }
         let area = self.area_over(&path, options, settings)?;
+        if options.table_type == TableType::Adt && !area.is_adt() {
+            let what = format!("{} is no ADT but a DBF; open it as the type that it is", path.display());
+            return Err(Error::new(ErrorCode::InvalidTableType, what));
+        }
         Ok(self.add(area))
     }
 
@@ -270,7 +285,7 @@ impl Connection {
         if let Some(filter) = area.aof() {
             clone.set_aof(filter, settings)?;
         }
-        clone.go_to(area.record_number()?)?;
+        clone.go_back(area.record_number()?)?;
         Ok(self.add(clone))
     }
 
@@ -302,11 +317,12 @@ impl Connection {
         &mut self,
         name: &str,
         fields: Vec<FieldSpec>,
+        table_type: TableType,
         settings: &Settings,
     ) -> Result<(PathBuf, Vec<FieldSpec>)> {
         match Temporary::is_one(name) && self.temporary.path(name).is_none() {
-            true => self.temporary.add(name, &fields),
-            false => Ok((self.path_of(name, "dbf", settings)?, fields)),
+            true => self.temporary.add(name, &fields, table_type),
+            false => Ok((self.path_of(name, table_type.extension(), settings)?, fields)),
         }
     }
 
@@ -321,8 +337,8 @@ impl Connection {
         options: &TableOptions,
         settings: &Settings,
     ) -> Result<AreaId> {
-        let fields = field_definitions::fields(fields)?;
-        let (path, fields) = self.place_for(name, fields, settings)?;
+        let fields = field_definitions::fields(fields, options.table_type)?;
+        let (path, fields) = self.place_for(name, fields, options.table_type, settings)?;
         let create = options.create_options(today());
         self.statements.close(&path);
         let made = TableWriter::create(&path, &fields, &create).and_then(TableWriter::finish);
@@ -350,10 +366,11 @@ impl Connection {
     ) -> Result<()> {
         self.outside_of_transactions("changing the fields of a table")?;
         let _changing = SoleUse::changing(self.sole_use.as_ref());
-        let path = self.path_of(name, "dbf", settings)?;
+        let path = self.path_of(name, options.table_type.extension(), settings)?;
         self.statements.close(&path);
         self.ready_to_write(&path)?;
         let mut area = WorkArea::open(&path, &options.clone().exclusive(), settings)?;
+        let table_type = area.options().table_type;
         let mut alteration = Alteration::of(area.fields());
         for name in dropped.split(';').map(str::trim).filter(|name| !name.is_empty()) {
             alteration = alteration.drop_field(name)?;
@@ -367,13 +384,13 @@ impl Connection {
                 let what = format!("{definition:?}: a changed field has its old name before its new definition");
                 return Err(Error::new(ErrorCode::InvalidFieldDefinition, what));
             };
-            for spec in field_definitions::fields(new)? {
+            for spec in field_definitions::fields(new, table_type)? {
                 alteration = alteration
                     .rename_field(old.trim(), &spec.name.clone())?
                     .change_field(&spec.name.clone(), spec)?;
             }
         }
-        for spec in field_definitions::fields(added)? {
+        for spec in field_definitions::fields(added, table_type)? {
             alteration = alteration.add_field(spec);
         }
         Ok(area.editor()?.alter(&alteration)?)
@@ -685,7 +702,7 @@ impl Connection {
     }
 
     /// Lets the areas follow that are related to one that has moved.
-    fn moved(&mut self, parent: AreaId, settings: &Settings) -> Result<()> {
+    pub(crate) fn moved(&mut self, parent: AreaId, settings: &Settings) -> Result<()> {
         if self.relations.is_empty() {
             return Ok(());
         }

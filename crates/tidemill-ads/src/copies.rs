@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tidemill_xbase::{CreateOptions, Field, FieldKind, FieldSpec, TableWriter};
+use tidemill_xbase::{AdtType, CreateOptions, Field, FieldKind, FieldSpec, TableWriter};
 
 use crate::connection::{AreaId, Connection};
 use crate::error::{Error, ErrorCode, Result};
@@ -54,7 +54,8 @@ impl Connection {
         let mut create = CreateOptions::new(today());
         create.format = TableType::dialect(table_type);
         create.codepage = area.codepage();
-        let fields: Vec<FieldSpec> = area.fields().iter().map(|field| field_for(field, table_type)).collect();
+        let fields = area.fields().iter();
+        let fields: Vec<FieldSpec> = fields.map(|field| field_for(field, table_type)).collect();
         let options = TableOptions {
             table_type,
             ..area.options().clone()
@@ -103,11 +104,14 @@ impl Connection {
             ..options.exclusive()
         };
         let filled = WorkArea::open(path, &options, settings).and_then(|mut copy| {
+            // A copy has the numbers of its original.
+            let has_own = copy.is_adt();
+            copy.editor_to_read().enforce_autoincrement(!has_own);
             self.copy_records((from, order), &mut copy, counted, settings)?;
             Ok(copy.editor()?.flush()?)
         });
         if filled.is_err() {
-            for extension in ["dbt", "fpt", "smt", "DBT", "FPT", "SMT"] {
+            for extension in ["dbt", "fpt", "smt", "adm", "DBT", "FPT", "SMT", "ADM"] {
                 // There is at most one of these.
                 let _ = std::fs::remove_file(path.with_extension(extension));
             }
@@ -129,13 +133,17 @@ impl Connection {
             .filter_map(|field| Some((field, target.field_named(&source.fields().get(field)?.name).ok()?)))
             .collect();
         let copied = source.copy_into(target, &pairs, order, counted, settings);
-        self.go_to(from, back, settings)?;
+        self.area(from)?.go_back(back)?;
+        self.moved(from, settings)?;
         copied
     }
 }
 
 /// The field of a type of table that holds what a field holds.
 fn field_for(field: &Field, table_type: TableType) -> FieldSpec {
+    if table_type == TableType::Adt {
+        return field_of_adt(field);
+    }
     let spec = |letter, width: usize, decimals| {
         let width = u16::try_from(width).unwrap_or(u16::MAX);
         FieldSpec::new(&field.name, letter, width, decimals)
@@ -145,7 +153,9 @@ fn field_for(field: &Field, table_type: TableType) -> FieldSpec {
         FieldKind::Numeric | FieldKind::Float => spec('N', field.width, field.decimals),
         FieldKind::Logical => spec('L', 1, 0),
         FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => spec('D', 8, 0),
-        FieldKind::Memo => spec('M', if is_vfp { 4 } else { 10 }, 0),
+        FieldKind::Memo | FieldKind::MemoWide => spec('M', if is_vfp { 4 } else { 10 }, 0),
+        FieldKind::Counter => spec('N', 10, 0),
+        FieldKind::CharacterWide => spec('C', field.width / 2, 0),
         FieldKind::MemoBinary if table_type == TableType::Ntx => spec('M', 10, 0),
         FieldKind::MemoBinary => spec('G', if is_vfp { 4 } else { 10 }, 0),
         FieldKind::Integer | FieldKind::IntegerDbase7 if is_vfp && field.width == 4 && field.decimals == 0 => {
@@ -179,4 +189,45 @@ fn field_for(field: &Field, table_type: TableType) -> FieldSpec {
     let is_nullable = field.nullable && is_vfp;
     spec.nullable(is_nullable)
         .binary(field.binary || field.kind == FieldKind::MemoBinary)
+}
+
+/// The field of an ADT that holds what a field holds.
+fn field_of_adt(field: &Field) -> FieldSpec {
+    let spec = |adt_type, width: usize, decimals| {
+        FieldSpec::of_adt(
+            &field.name,
+            adt_type,
+            u16::try_from(width).unwrap_or(u16::MAX),
+            decimals,
+        )
+    };
+    if let Some(adt_type) = field.adt_type {
+        return spec(adt_type, field.width, field.decimals);
+    }
+    match field.kind {
+        _ if field.autoincrement.is_some() => spec(AdtType::AutoIncrement, 4, 0),
+        FieldKind::Numeric | FieldKind::Float | FieldKind::NumericDouble => {
+            spec(AdtType::Numeric, field.width.clamp(2, 32), field.decimals)
+        }
+        FieldKind::Logical => spec(AdtType::Logical, 1, 0),
+        FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => spec(AdtType::Date, 4, 0),
+        FieldKind::Memo | FieldKind::Variant => spec(AdtType::Memo, 9, 0),
+        FieldKind::MemoBinary if field.letter == 'P' => spec(AdtType::Image, 9, 0),
+        FieldKind::MemoBinary => spec(AdtType::Binary, 9, 0),
+        FieldKind::MemoWide => spec(AdtType::NMemo, 9, 0),
+        FieldKind::Integer | FieldKind::IntegerDbase7 if field.decimals > 0 => {
+            spec(AdtType::Numeric, 20, field.decimals)
+        }
+        FieldKind::Integer if field.width == 8 => spec(AdtType::LongInteger, 8, 0),
+        FieldKind::Integer if field.width < 3 => spec(AdtType::ShortInteger, 2, 0),
+        FieldKind::Integer | FieldKind::IntegerDbase7 => spec(AdtType::Integer, 4, 0),
+        FieldKind::Counter => spec(AdtType::LongInteger, 8, 0),
+        FieldKind::Double | FieldKind::DoubleDbase7 => spec(AdtType::Double, 8, field.decimals),
+        FieldKind::Currency => spec(AdtType::Money, 8, 4),
+        FieldKind::Time => spec(AdtType::Time, 4, 0),
+        FieldKind::Timestamp | FieldKind::TimestampDbase7 => spec(AdtType::Timestamp, 8, 0),
+        FieldKind::CharacterWide => spec(AdtType::NChar, field.width, 0),
+        FieldKind::Character | FieldKind::Varchar => spec(AdtType::Character, field.width, 0),
+        _ => spec(AdtType::Raw, field.width, 0),
+    }
 }

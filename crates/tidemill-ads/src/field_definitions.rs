@@ -2,10 +2,12 @@
 //!
 //! Types have the names of ACE, which may be cut as far as they stay different, in any case; the letters of xBase do too. Behind
 //! the numbers may stand the options of Visual FoxPro's fields: `NULL`, `NOT NULL`, `NOCPTRANS`. A double has decimals, and a
-//! length that is not looked at (SAP's help, "DBF Field Types and Specifications").
+//! length that is not looked at (SAP's help, "DBF Field Types and Specifications"). Tables of Advantage's own type have its types ("ADT
+//! Field Types and Specifications").
 
-use tidemill_xbase::FieldSpec;
+use tidemill_xbase::{AdtType, FieldSpec};
 
+use crate::TableType;
 use crate::error::{Error, ErrorCode, Result};
 
 /// Names of types with the letter, width and decimals of the field in a DBF; a width of 0 is given with the field.
@@ -39,11 +41,49 @@ const TYPES: &[(&str, char, u16, u8)] = &[
 /// Types whose values are no text of a code page.
 const BINARY: &[&str] = &["RAW", "BINARY", "IMAGE", "VARBINARY", "VARBINARYFOX"];
 
+/// The types of an ADT, of which a beginning means the first.
+const TYPES_OF_ADT: &[(&str, AdtType)] = &[
+    ("CHARACTER", AdtType::Character),
+    ("LOGICAL", AdtType::Logical),
+    ("NUMERIC", AdtType::Numeric),
+    ("DATE", AdtType::Date),
+    ("MEMO", AdtType::Memo),
+    ("INTEGER", AdtType::Integer),
+    ("DOUBLE", AdtType::Double),
+    ("BINARY", AdtType::Binary),
+    ("BLOB", AdtType::Binary),
+    ("IMAGE", AdtType::Image),
+    ("TIME", AdtType::Time),
+    ("TIMESTAMP", AdtType::Timestamp),
+    ("AUTOINCREMENT", AdtType::AutoIncrement),
+    ("SHORTINTEGER", AdtType::ShortInteger),
+    ("LONGINTEGER", AdtType::LongInteger),
+    ("LONGLONG", AdtType::LongInteger),
+    ("MONEY", AdtType::Money),
+    ("CURDOUBLE", AdtType::CurDouble),
+    ("RAW", AdtType::Raw),
+    ("GUID", AdtType::Raw),
+    ("CICHARACTER", AdtType::CiCharacter),
+    ("ROWVERSION", AdtType::RowVersion),
+    ("MODTIME", AdtType::ModTime),
+    ("VARCHAR", AdtType::VarChar),
+    ("VARCHARFOX", AdtType::VarCharFox),
+    ("VARBINARY", AdtType::VarBinaryFox),
+    ("VARBINARYFOX", AdtType::VarBinaryFox),
+    ("NCHAR", AdtType::NChar),
+    ("NVARCHAR", AdtType::NVarChar),
+    ("NMEMO", AdtType::NMemo),
+];
+
 /// Reads definitions of fields.
 ///
 /// # Errors
 /// [`ErrorCode::InvalidFieldDefinition`] with the definition that is wrong.
-pub(crate) fn fields(definitions: &str) -> Result<Vec<FieldSpec>> {
+pub(crate) fn fields(definitions: &str, table_type: TableType) -> Result<Vec<FieldSpec>> {
+    let field = match table_type {
+        TableType::Adt => field_of_adt,
+        TableType::Ntx | TableType::Cdx | TableType::Vfp => field,
+    };
     let definitions = definitions
         .split(';')
         .map(str::trim)
@@ -97,6 +137,66 @@ fn field(definition: &str) -> Result<FieldSpec> {
         .binary(is_binary))
 }
 
+/// As [`field`], of an ADT: every field can be NULL there.
+fn field_of_adt(definition: &str) -> Result<FieldSpec> {
+    let bad = |why: &str| Error::new(ErrorCode::InvalidFieldDefinition, format!("{definition:?}: {why}"));
+    let parts: Vec<&str> = definition.split(',').map(str::trim).collect();
+    let (name, type_name, rest) = match parts.as_slice() {
+        [name, type_name, rest @ ..] if !name.is_empty() => (*name, type_name.to_ascii_uppercase(), rest),
+        _ => return Err(bad("a field has a name and a type")),
+    };
+    let adt_type = type_of_adt(&type_name).ok_or_else(|| bad("there is no such type"))?;
+    let mut numbers = Vec::new();
+    for part in rest {
+        match part.to_ascii_uppercase().as_str() {
+            "NULL" => {}
+            "" => numbers.push(0),
+            "NOT NULL" => return Err(bad("every field of an ADT can be NULL")),
+            "COMPRESSED" => return Err(bad("compressed memos are not written; leave COMPRESSED out")),
+            text => numbers.push(text.parse::<u32>().map_err(|_| bad("width and decimals are numbers"))?),
+        }
+    }
+    let (width, decimals) = match (adt_type, numbers.as_slice()) {
+        (AdtType::AutoIncrement, [0 | 1 | 4, ..] | []) => (0, 0),
+        (AdtType::AutoIncrement, _) => return Err(bad("counters begin with 1")),
+        (AdtType::Raw, []) if type_name == "GUID" => (GUID, 0),
+        (_, []) => (0, 0),
+        (AdtType::Double | AdtType::CurDouble, [decimals]) => (0, *decimals),
+        (AdtType::NChar, [letters, ..]) => (letters.saturating_mul(2), 0),
+        (_, [width]) => (*width, 0),
+        (_, [width, decimals, ..]) => (*width, *decimals),
+    };
+    if adt_type.fixed_width().is_none() && width == 0 {
+        return Err(bad("this type needs a width"));
+    }
+    let width = u16::try_from(width).map_err(|_| bad("it is longer than a record can be"))?;
+    let decimals = match adt_type {
+        AdtType::Numeric | AdtType::Double | AdtType::CurDouble => {
+            u8::try_from(decimals).map_err(|_| bad("there are too many decimals"))?
+        }
+        _ => 0,
+    };
+    Ok(FieldSpec::of_adt(name, adt_type, width, decimals))
+}
+
+/// The bytes of a GUID.
+const GUID: u32 = 16;
+
+/// The type of an ADT by its name or the beginning of it, in capitals, or a letter of xBase.
+pub(crate) fn type_of_adt(name: &str) -> Option<AdtType> {
+    let exact = TYPES_OF_ADT.iter().find(|(known, _)| *known == name);
+    let by_letter = || match name {
+        "C" | "L" | "N" | "D" | "M" | "I" | "B" => TYPES_OF_ADT.iter().find(|(known, _)| known.starts_with(name)),
+        _ => None,
+    };
+    let by_beginning = || {
+        let mut known = TYPES_OF_ADT.iter();
+        known.find(|(known, _)| name.len() > 1 && known.starts_with(name))
+    };
+    let found = exact.or_else(by_letter).or_else(by_beginning)?;
+    Some(found.1)
+}
+
 /// The type of a name that is one of them, a letter, or the beginning of a name, of which the first in the list is meant.
 fn type_of(name: &str) -> Option<(&'static str, char, u16, u8)> {
     let exact = TYPES.iter().find(|(known, ..)| *known == name);
@@ -121,6 +221,7 @@ mod tests {
     fn options_stand_behind_the_numbers() {
         let specs = fields(
             "c,char,10,null,nocptrans; i,integer,NULL;n,Numeric,8,2,NOT NULL;d,double,2;e,double,10,2,null;v,V:N,5",
+            TableType::Vfp,
         );
         let shown: Vec<_> = specs
             .unwrap()
@@ -136,14 +237,16 @@ mod tests {
             ('V', 5, 0, true, false),
         ];
         assert_eq!(shown, expected);
-        assert!(fields("c,char,10,nul").is_err());
+        assert!(fields("c,char,10,nul", TableType::Vfp).is_err());
     }
 
     #[test]
     fn definitions_become_fields() {
-        let specs =
-            fields("NAME,Character,20;AMT,Numeric,8,2; DAY,Date;OK,Logical;NOTE,Memo;N,Int;ID,Autoinc,4;x,C,3;")
-                .unwrap();
+        let specs = fields(
+            "NAME,Character,20;AMT,Numeric,8,2; DAY,Date;OK,Logical;NOTE,Memo;N,Int;ID,Autoinc,4;x,C,3;",
+            TableType::Cdx,
+        )
+        .unwrap();
         let shown: Vec<_> = specs
             .iter()
             .map(|spec| (spec.name.as_str(), spec.letter, spec.width, spec.decimals))
@@ -168,10 +271,62 @@ mod tests {
             "A,Numeric,8,900",
         ] {
             assert_eq!(
-                fields(bad).unwrap_err().code(),
+                fields(bad, TableType::Cdx).unwrap_err().code(),
                 ErrorCode::InvalidFieldDefinition,
                 "{bad}"
             );
+        }
+    }
+
+    #[test]
+    fn definitions_become_fields_of_an_adt() {
+        let text = "Last Name,char,20;a,cichar,8;n,num,12,2;d,date;ts,timest;t,time;i,int;s,short;l,longint;b,double,10,3;\
+                    c,curd,2;m,money;r,raw,6;g,guid;w,nchar,10;wm,nmemo;x,memo;y,blob;z,image;id,autoinc;v,rowv;u,modt;o,L";
+        let shown: Vec<_> = fields(text, TableType::Adt)
+            .unwrap()
+            .iter()
+            .map(|spec| {
+                let field = spec.in_adt.unwrap();
+                format!("{} {} {} {}", spec.name, field.adt_type, field.width, field.decimals)
+            })
+            .collect();
+        let expected = [
+            "Last Name Character 20 0",
+            "a CICharacter 8 0",
+            "n Numeric 12 2",
+            "d Date 4 0",
+            "ts TimeStamp 8 0",
+            "t Time 4 0",
+            "i Integer 4 0",
+            "s ShortInt 2 0",
+            "l LongInt 8 0",
+            "b Double 8 3",
+            "c CurDouble 8 2",
+            "m Money 8 0",
+            "r Raw 6 0",
+            "g Raw 16 0",
+            "w NChar 20 0",
+            "wm NMemo 9 0",
+            "x Memo 9 0",
+            "y Binary 9 0",
+            "z Image 9 0",
+            "id AutoIncrement 4 0",
+            "v RowVersion 8 0",
+            "u ModTime 8 0",
+            "o Logical 1 0",
+        ];
+        assert_eq!(shown, expected);
+        for bad in [
+            "NAME",
+            "a,char",
+            "a,general,3",
+            "a,memo,compressed",
+            "a,char,99999",
+            "a,int,not null",
+            "a,autoinc,67",
+        ] {
+            let code = fields(bad, TableType::Adt).unwrap_err().code();
+            assert_eq!(code, ErrorCode::InvalidFieldDefinition, "{bad}");
         }
     }
 }

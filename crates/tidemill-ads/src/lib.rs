@@ -21,7 +21,7 @@
 //!
 //! # What this crate does not do
 //!
-//! It opens no network connection, no data dictionary, no ADT table and nothing that is encrypted: each is an error that says
+//! It opens no network connection, no data dictionary and nothing that is encrypted: each is an error that says
 //! so. It starts no thread; a connection is for one thread at a time.
 
 mod bookmark;

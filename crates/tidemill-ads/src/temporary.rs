@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use tidemill_xbase::{FieldSpec, own_name};
 
+use crate::TableType;
 use crate::error::{Error, ErrorCode, Result};
 
 /// The most characters of a field's name.
@@ -86,14 +87,23 @@ impl Temporary {
     /// # Errors
     /// [`ErrorCode::InvalidFieldDefinition`] for a name that is empty, too long or there twice; [`ErrorCode::FileError`] when there can
     /// be no folder.
-    pub(crate) fn add(&mut self, name: &str, fields: &[FieldSpec]) -> Result<(PathBuf, Vec<FieldSpec>)> {
-        let (in_file, names) = in_file(name, fields)?;
+    pub(crate) fn add(
+        &mut self,
+        name: &str,
+        fields: &[FieldSpec],
+        table_type: TableType,
+    ) -> Result<(PathBuf, Vec<FieldSpec>)> {
+        let (in_file, names) = match (in_file(name, fields)?, table_type) {
+            // The names of an ADT are as long.
+            (_, TableType::Adt) => (fields.to_vec(), None),
+            (named, _) => named,
+        };
         let folder = self.folder()?;
         self.made += 1;
         let key = key(name);
         let letters = key.chars().map(|c| if c.is_alphanumeric() { c } else { '_' });
         let stem: String = letters.skip(1).take(40).collect();
-        let path = folder.join(format!("{stem}{}.dbf", self.made));
+        let path = folder.join(format!("{stem}{}.{}", self.made, table_type.extension()));
         let known = Known {
             path: path.clone(),
             names,
@@ -214,7 +224,9 @@ fn is_at(path: &Path, open: &File) -> bool {
 /// A name without its extension, in small letters.
 fn key(name: &str) -> String {
     let name = name.trim().to_lowercase();
-    name.strip_suffix(".dbf").unwrap_or(&name).to_owned()
+    let ends = [".dbf", ".adt"].into_iter();
+    let bare = ends.filter_map(|end| name.strip_suffix(end)).next();
+    bare.unwrap_or(&name).to_owned()
 }
 
 /// Fields with names that fit into the file, and the names as they were given, where these differ.

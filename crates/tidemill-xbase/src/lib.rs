@@ -156,7 +156,8 @@ pub use lock::{
 pub use memo::{Memo, MemoDialect};
 pub use note::Note;
 pub use orders::{
-    BuildOptions, KeySettings, OrderKeys, TableIndex, TableOrder, build_index, build_index_with, production_path,
+    BuildOptions, KeySettings, OrderKeys, TableIndex, TableOrder, build_index, build_index_with, named_expression,
+    production_path,
 };
 pub use scan::{Batches, DELETED_COLUMN, Deleted, RowFilter, Scan};
 pub use single_records::SingleRecords;

@@ -228,7 +228,7 @@ static void copies(void)
     OK(AdsConvertTable(order, ADS_RESPECTFILTERS, TEXT("other"), ADS_VFP));
     told_to_the_end();
     IS(AdsConvertTable(order, ADS_RESPECTFILTERS, TEXT("other"), ADS_VFP) != AE_SUCCESS, 1);
-    IS(AdsConvertTable(order, ADS_RESPECTFILTERS, TEXT("adt"), ADS_ADT), AE_INVALID_TABLETYPE);
+    IS(AdsConvertTable(order, ADS_RESPECTFILTERS, TEXT("none"), 9), AE_INVALID_TABLETYPE);
     OK(AdsOpenTable(connection, TEXT("other"), NULL, ADS_VFP, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS,
                     ADS_EXCLUSIVE, &other));
     OK(AdsGetTableType(other, &type));

@@ -84,14 +84,21 @@ impl ColumnDescription {
     /// A field of a table under a name.
     pub(super) fn of_field(name: String, field: &tidemill_xbase::Field, table: &tidemill_xbase::Table) -> Self {
         let field_type = FieldType::of(field, table.header().dialect);
-        let is_memo = matches!(field_type, FieldType::Memo | FieldType::Binary | FieldType::Image);
+        let is_memo = matches!(
+            field_type,
+            FieldType::Memo | FieldType::Binary | FieldType::Image | FieldType::NMemo
+        );
+        let width = match field_type {
+            FieldType::NChar => field.width / 2,
+            _ => field.width,
+        };
         Self {
             name,
             field_type,
             length: if is_memo {
                 0
             } else {
-                u32::try_from(field.width).unwrap_or(u32::MAX)
+                u32::try_from(width).unwrap_or(u32::MAX)
             },
             decimals: u16::from(field.decimals),
         }

@@ -117,7 +117,7 @@ impl Condition {
     pub(super) fn select(&self, reader: &Reader<'_>, session: &Session<'_>, shows_deleted: bool) -> Result<Selection> {
         let snapshot = reader.snapshot;
         let table = snapshot.table();
-        let has_deleted = !shows_deleted && has_deleted(snapshot)?;
+        let has_deleted = !snapshot.shows_deleted(shows_deleted) && has_deleted(snapshot)?;
         let filter = self.filter(snapshot, has_deleted)?;
         let selection = match filter {
             Some(filter) => Selection::Set(filter.bitmap_in(snapshot.columns(), snapshot.filter_orders()?)?),

@@ -184,7 +184,16 @@ impl StatementTables {
 
     /// A cursor over a table that was closed before.
     pub(crate) fn cached(&mut self, path: &Path, options: &TableOptions) -> Option<Box<WorkArea>> {
-        let is_it = |area: &WorkArea| area.path() == path && area.options() == options;
+        let is_it = |area: &WorkArea| {
+            let wanted = TableOptions {
+                table_type: area.options().table_type,
+                ..options.clone()
+            };
+            let is_type = area.is_adt()
+                || options.table_type == TableType::Adt
+                || area.options().table_type == options.table_type;
+            area.path() == path && is_type && *area.options() == wanted
+        };
         let at = self.cursors.iter().rposition(|area| is_it(area))?;
         Some(self.cursors.remove(at))
     }
@@ -245,12 +254,18 @@ impl ConnectionTables<'_> {
     /// it.
     fn find(&self, name: &TableName) -> Result<PathBuf> {
         let written = name.to_string();
-        let mut candidates = vec![written.clone(), format!("{written}.dbf"), format!("{written}.adt")];
+        let own = self.options.table.table_type.extension();
+        let other = if own == "adt" { "dbf" } else { "adt" };
+        let mut candidates = vec![
+            written.clone(),
+            format!("{written}.{own}"),
+            format!("{written}.{other}"),
+        ];
         if name.parts.len() > 1 {
             candidates.push(name.last().to_owned());
         }
         for candidate in &candidates {
-            let path = self.connection.path_of(candidate, "dbf", self.settings)?;
+            let path = self.connection.path_of(candidate, own, self.settings)?;
             if path.is_file() {
                 return Ok(path);
             }
@@ -480,7 +495,11 @@ impl Tables for ConnectionTables<'_> {
             return Err(Error::new(Kind::Exists, format!("ISAM table already exists: {name}")));
         }
         let written = name.to_string();
-        let (path, fields) = self.connection.place_for(&written, fields.to_vec(), self.settings)?;
+        let table_type = self.options.table.table_type;
+        let place = self
+            .connection
+            .place_for(&written, fields.to_vec(), table_type, self.settings);
+        let (path, fields) = place?;
         let mut options = self.options.table.create_options(today(&(self.options.clock)()));
         options.long_names = self.makes_standard_tables() && !fields.iter().all(|field| fits_header(&field.name));
         options.existing = Existing::Refuse;
@@ -540,19 +559,28 @@ impl Tables for ConnectionTables<'_> {
         self.options.standard_tables && self.options.table.table_type == TableType::Vfp
     }
 
+    fn makes_adt(&self) -> bool {
+        self.options.table.table_type == TableType::Adt
+    }
+
     fn has_own_names(&mut self, name: &TableName) -> bool {
         let path = self.path(name);
         path.is_ok_and(|path| self.connection.temporary.field_names(&path).is_some())
     }
 
     fn table_names(&mut self) -> Result<Vec<String>> {
-        let files = self.connection.find_files("*.dbf", self.settings)?;
+        let mut files = self.connection.find_files("*.dbf", self.settings)?;
+        files.extend(self.connection.find_files("*.adt", self.settings)?);
         let stem = |file: &String| {
             Path::new(file)
                 .file_stem()
                 .map(|stem| stem.to_string_lossy().into_owned())
         };
-        Ok(files.iter().filter_map(stem).collect())
+        let mut names: Vec<String> = files.iter().filter_map(stem).collect();
+        names.sort();
+        // A statement finds one of two that have a name.
+        names.dedup_by(|a, b| a.eq_ignore_ascii_case(b));
+        Ok(names)
     }
 
     fn in_transaction(&self) -> bool {

@@ -128,7 +128,8 @@ impl Blank {
         match (field.nullable, table.header().dialect) {
             _ if table.blank() == xbase::Blank::Null => Self::Apart,
             (true, _) => Self::Apart,
-            (false, Dialect::VisualFoxPro) => Self::Value,
+            // Only what the table gives itself is never NULL in an ADT.
+            (false, Dialect::VisualFoxPro | Dialect::Adt) => Self::Value,
             (false, _) => Self::Null,
         }
     }

@@ -34,7 +34,8 @@ pub(super) fn columns(snapshot: &Snapshot) -> Vec<Column> {
             short_name: field.short_name.clone(),
             type_of: match field.kind {
                 FieldKind::Character | FieldKind::Varchar => Type::Text(u32::try_from(field.width).unwrap_or(0)),
-                FieldKind::Memo | FieldKind::Variant => Type::Memo,
+                FieldKind::CharacterWide => Type::Text(u32::try_from(field.width / 2).unwrap_or(0)),
+                FieldKind::Memo | FieldKind::MemoWide | FieldKind::Variant => Type::Memo,
                 _ => match field.data_type() {
                     arrow_schema::DataType::Int32 | arrow_schema::DataType::Int64 => Type::Integer,
                     arrow_schema::DataType::Decimal128(_, scale) => Type::Decimal(u8::try_from(scale).unwrap_or(0)),

@@ -2,7 +2,7 @@
 
 use sqlparser::ast::Ident;
 use tidemill_xbase::index::OrderSpec;
-use tidemill_xbase::{Alteration, Field, FieldKind, FieldSpec, TableEditor};
+use tidemill_xbase::{AdtType, Alteration, Dialect, Field, FieldKind, FieldSpec, TableEditor};
 
 use super::answer::Rows;
 use super::error::{Error, Kind, Result};
@@ -21,10 +21,13 @@ pub(super) fn create_table(
     primary_key: Option<&(Option<Ident>, Vec<IndexColumn>)>,
     tables: &mut dyn Tables,
 ) -> Result<()> {
-    let is_standard = tables.makes_standard_tables();
-    let fields = columns.iter().map(|column| field(column, is_standard));
+    let (is_standard, is_adt) = (tables.makes_standard_tables(), tables.makes_adt());
+    let fields = columns.iter().map(|column| match is_adt {
+        true => field_of_adt(column),
+        false => field(column, is_standard),
+    });
     let mut fields = fields.collect::<Result<Vec<_>>>()?;
-    let keeps_names = is_temporary(name) || is_standard;
+    let keeps_names = is_temporary(name) || is_standard || is_adt;
     for (field, column) in fields.iter_mut().zip(columns) {
         if !keeps_names {
             field.name = field.name.to_uppercase();
@@ -66,6 +69,12 @@ fn create_primary_key(
         .collect();
     let dialect = tables.snapshot_without_orders(name)?.table().header().dialect;
     let is_candidate = dialect.has_candidate_indexes();
+    // As ADS names that of an ADT.
+    let own = if dialect == Dialect::Adt {
+        "PRIMARYKEY".to_owned()
+    } else {
+        own
+    };
     create_index(
         &CreateIndex {
             name: index.clone().unwrap_or_else(|| Ident::new(own)),
@@ -89,8 +98,8 @@ pub(super) fn is_temporary(name: &TableName) -> bool {
 /// # Errors
 /// [`Kind::Type`] for a name that is too long for a field of a DBF, where the table is no temporary one.
 pub(super) fn fields_of(rows: &Rows, table: &TableName, tables: &dyn Tables) -> Result<Vec<FieldSpec>> {
-    let is_standard = tables.makes_standard_tables();
-    let keeps_names = is_temporary(table) || is_standard;
+    let (is_standard, is_adt) = (tables.makes_standard_tables(), tables.makes_adt());
+    let keeps_names = is_temporary(table) || is_standard || is_adt;
     let too_long = |name: &str| !keeps_names && name.len() > 10;
     if let Some(column) = rows.columns.iter().find(|column| too_long(&column.name)) {
         let (name, bytes) = (&column.name, column.name.len());
@@ -108,6 +117,9 @@ pub(super) fn fields_of(rows: &Rows, table: &TableName, tables: &dyn Tables) -> 
             };
             let length = u16::try_from(column.length).unwrap_or(u16::MAX);
             let decimals = u8::try_from(column.decimals).unwrap_or(0);
+            if is_adt {
+                return field_of_rows(name, column.field_type, length, decimals);
+            }
             let spec = match column.field_type {
                 FieldType::Logical => FieldSpec::new(name, 'L', 1, 0),
                 FieldType::Numeric => FieldSpec::new(name, 'N', length.clamp(1, 20), decimals),
@@ -145,12 +157,18 @@ fn add_order(index: &CreateIndex, table: &mut TableEditor) -> Result<()> {
     if index.is_candidate {
         allow_candidates(table)?;
     }
-    let expression = key(&index.columns, table.fields())?;
+    let is_adt = table.header().dialect == Dialect::Adt;
+    let expression = match is_adt {
+        true => key_of_adt(&index.columns, table.fields())?,
+        false => key(&index.columns, table.fields())?,
+    };
+    // An ADI knows no other kind of unique one.
+    let is_candidate = index.is_candidate || index.is_unique && is_adt;
     let mut spec = OrderSpec::new(index.name.value.to_uppercase(), expression)
-        .unique(index.is_unique)
-        .candidate(index.is_candidate)
+        .unique(index.is_unique && !is_candidate)
+        .candidate(is_candidate)
         .descending(is_descending);
-    if index.is_without_deleted {
+    if index.is_without_deleted && !is_adt {
         spec = spec.condition("!DELETED()");
     }
     let created = table.create_order(&spec).map_err(crate::Error::from);
@@ -163,7 +181,7 @@ fn add_order(index: &CreateIndex, table: &mut TableEditor) -> Result<()> {
 /// [`Kind::Unsupported`].
 pub(super) fn allow_candidates(table: &TableEditor) -> Result<()> {
     let dialect = table.header().dialect;
-    if dialect.has_candidate_indexes() {
+    if dialect.has_candidate_indexes() || dialect == Dialect::Adt {
         return Ok(());
     }
     let why = format!("Tables of {dialect} have no candidate indexes");
@@ -190,8 +208,12 @@ pub(super) fn alter_table(table: &TableName, changes: &[TableChange], tables: &m
         return Err(Error::new(Kind::Unsupported, why));
     }
     let is_standard = tables.makes_standard_tables();
-    let altered = |column| altered(column, is_standard);
     tables.exclusively(table, &mut |table| {
+        let is_adt = table.header().dialect == Dialect::Adt;
+        let altered = |column| match is_adt {
+            true => field_of_adt(column),
+            false => altered(column, is_standard),
+        };
         let names: Vec<String> = table.fields().iter().map(|field| field.name.clone()).collect();
         let known = |ident: &Ident| {
             let name = names.iter().find(|name| name.eq_ignore_ascii_case(&ident.value));
@@ -260,6 +282,104 @@ fn key(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
         })
     });
     Ok(parts.collect::<Result<Vec<_>>>()?.join("+"))
+}
+
+/// The key expression of columns of an ADT: their names with semicolons between them, one way.
+fn key_of_adt(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
+    let is_descending = columns.first().is_some_and(|column| column.is_descending);
+    let names = columns.iter().map(|column| {
+        let Some(field) = Field::find(fields, &column.name.value).and_then(|place| fields.get(place)) else {
+            let why = format!("Column not found: {}", column.name.value);
+            return Err(Error::new(Kind::NoColumn, why).at(column.name.span.start));
+        };
+        match column.is_descending == is_descending {
+            true => Ok(field.name.as_str()),
+            false => {
+                let why = "The columns of an index of an ADT are all ascending or all DESC";
+                Err(Error::new(Kind::Unsupported, why).at(column.name.span.start))
+            }
+        }
+    });
+    Ok(names.collect::<Result<Vec<_>>>()?.join(";"))
+}
+
+/// The field for a column of an ADT ("Supported Data Types in the Advantage SQL Engine", ADS's help).
+fn field_of_adt(column: &ColumnSpec) -> Result<FieldSpec> {
+    let TypeName { name, length, decimals } = &column.type_of;
+    let fault = |why: String| Error::new(Kind::Type, why).at(name.span.start);
+    let written = name.value.to_ascii_uppercase();
+    let adt_type = match written.as_str() {
+        "CHAR" | "CHARACTER" | "STRING" => AdtType::Character,
+        "CICHAR" | "CICHARACTER" => AdtType::CiCharacter,
+        "VARCHAR" => AdtType::VarCharFox,
+        "VARBINARY" => AdtType::VarBinaryFox,
+        "NCHAR" => AdtType::NChar,
+        "NVARCHAR" => AdtType::NVarChar,
+        "NMEMO" => AdtType::NMemo,
+        "NUMERIC" | "DECIMAL" => AdtType::Numeric,
+        "DATE" => AdtType::Date,
+        "TIME" => AdtType::Time,
+        "TIMESTAMP" | "DATETIME" => AdtType::Timestamp,
+        "MODTIME" => AdtType::ModTime,
+        "ROWVERSION" => AdtType::RowVersion,
+        "LOGICAL" | "BIT" | "BOOLEAN" => AdtType::Logical,
+        "MEMO" => AdtType::Memo,
+        "BLOB" | "BINARY" => AdtType::Binary,
+        "IMAGE" => AdtType::Image,
+        "RAW" | "GUID" => AdtType::Raw,
+        "DOUBLE" | "FLOAT" | "REAL" => AdtType::Double,
+        "CURDOUBLE" => AdtType::CurDouble,
+        "MONEY" => AdtType::Money,
+        "INTEGER" | "INT" => AdtType::Integer,
+        "SHORT" | "SMALLINT" | "SHORTINT" => AdtType::ShortInteger,
+        "LONGINT" | "BIGINT" => AdtType::LongInteger,
+        "AUTOINC" | "AUTOINCREMENT" => AdtType::AutoIncrement,
+        other => return Err(fault(format!("An ADT has no columns of the type {other}"))),
+    };
+    if column.nullable == Some(false) && !adt_type.is_automatic() {
+        let why = "NOT NULL is a rule of a data dictionary, and these are not served: leave it out".to_owned();
+        return Err(fault(why));
+    }
+    let default = if written == "GUID" { 16 } else { 10 };
+    let letters = length.unwrap_or(default);
+    let width = match adt_type {
+        AdtType::NChar => letters.saturating_mul(2),
+        _ => letters,
+    };
+    let width = u16::try_from(width).map_err(|_| fault(format!("{letters} is too long for a column")))?;
+    let decimals = match adt_type {
+        AdtType::Numeric => decimals.unwrap_or(0),
+        AdtType::Double | AdtType::CurDouble => decimals.or(*length).unwrap_or(4),
+        _ => 0,
+    };
+    let digits = u8::try_from(decimals).map_err(|_| fault(format!("{decimals} decimals are too many")))?;
+    Ok(FieldSpec::of_adt(column.name.value.clone(), adt_type, width, digits))
+}
+
+/// The field of an ADT for a column of rows.
+fn field_of_rows(name: String, field_type: FieldType, length: u16, decimals: u8) -> FieldSpec {
+    let (adt_type, width) = match field_type {
+        FieldType::Logical => (AdtType::Logical, 1),
+        FieldType::Numeric => (AdtType::Numeric, length.clamp(2, 32)),
+        FieldType::Date | FieldType::CompactDate => (AdtType::Date, 4),
+        FieldType::String | FieldType::Varchar | FieldType::VarcharFox if length > 0 => (AdtType::Character, length),
+        FieldType::CaseInsensitiveString => (AdtType::CiCharacter, length),
+        FieldType::Raw => (AdtType::Raw, length),
+        FieldType::NChar => (AdtType::NChar, length),
+        FieldType::Double => (AdtType::Double, 8),
+        FieldType::CurrencyDouble => (AdtType::CurDouble, 8),
+        FieldType::Integer => (AdtType::Integer, 4),
+        FieldType::ShortInteger => (AdtType::ShortInteger, 2),
+        FieldType::LongLong | FieldType::Autoincrement | FieldType::RowVersion => (AdtType::LongInteger, 8),
+        FieldType::Time => (AdtType::Time, 4),
+        FieldType::Timestamp | FieldType::ModificationTime => (AdtType::Timestamp, 8),
+        FieldType::Money => (AdtType::Money, 8),
+        FieldType::Image => (AdtType::Image, 9),
+        FieldType::NMemo => (AdtType::NMemo, 9),
+        FieldType::Memo | FieldType::String | FieldType::Varchar | FieldType::VarcharFox => (AdtType::Memo, 9),
+        _ => (AdtType::Binary, 9),
+    };
+    FieldSpec::of_adt(name, adt_type, width, decimals)
 }
 
 /// Bytes of a text in a field of Visual FoxPro.

@@ -4,7 +4,7 @@ mod definitions;
 
 use definitions::{COLUMNS, EMPTY, INDEX_FILES, INDEXES, IOTA, OBJECTS, SYSTEM_PROCEDURES, TABLES, VIEWS};
 use tidemill_xbase::index::Tag;
-use tidemill_xbase::{Dialect, Field, Table, production_path};
+use tidemill_xbase::{Dialect, Field, Table, named_expression, production_path};
 
 use super::answer::{ColumnDescription, Rows};
 use super::error::Result;
@@ -13,6 +13,7 @@ use super::procedure;
 use super::statement::TableName;
 use super::tables::Tables;
 use super::value::Value;
+use crate::FieldType;
 
 /// Tables that have rows, with the table that they tell more of.
 const FILLED: &[(&str, &str)] = &[
@@ -96,10 +97,11 @@ fn of_tables(tables: &mut dyn Tables) -> Result<Listing> {
     Ok(listing)
 }
 
-/// `ADS_NTX`, `ADS_CDX` and `ADS_VFP` of `ace.h`.
+/// `ADS_NTX`, `ADS_CDX`, `ADS_ADT` and `ADS_VFP` of `ace.h`.
 pub(super) fn type_of(table: &Table) -> i64 {
     match table.header().dialect {
         Dialect::VisualFoxPro => 4,
+        Dialect::Adt => 3,
         Dialect::FoxPro2 => 2,
         _ => 1,
     }
@@ -116,6 +118,11 @@ fn of_columns(tables: &mut dyn Tables) -> Result<Listing> {
         let is_vfp = table.header().dialect == Dialect::VisualFoxPro;
         for (place, field) in (1_i64..).zip(table.fields()) {
             let column = ColumnDescription::of_field(field.name.clone(), field, table);
+            // Unicode text is counted in its units.
+            let width = match column.field_type {
+                FieldType::NChar => field.width / 2,
+                _ => field.width,
+            };
             let mut options = 0;
             if is_vfp && is_untranslated(field) {
                 options |= BINARY;
@@ -129,7 +136,7 @@ fn of_columns(tables: &mut dyn Tables) -> Result<Listing> {
                 text(name.as_str()),
                 number(place),
                 number(column.field_type as u16),
-                number(i64::try_from(field.width).unwrap_or(i64::MAX)),
+                number(i64::try_from(width).unwrap_or(i64::MAX)),
                 number(column.decimals),
                 null.clone(),
                 null.clone(),
@@ -156,15 +163,22 @@ fn of_indexes(tables: &mut dyn Tables) -> Result<Listing> {
         let snapshot = tables.snapshot(&TableName::new(name.clone()))?;
         let file = production_path(snapshot.table()).ok().flatten();
         let file = file.map_or(Value::Null, |file| text(file_name(&file)));
+        let table = snapshot.table();
+        let written = |expression: &str| match table.header().dialect {
+            Dialect::Adt => named_expression(expression, table.fields()),
+            _ => expression.to_owned(),
+        };
         for order in snapshot.orders()? {
             let tag = order.order().tag();
             listing.row([
                 text(tag.name.as_str()),
                 text(name.as_str()),
                 file.clone(),
-                text(tag.expression.as_str()),
-                tag.condition.as_deref().map_or(Value::Null, text),
-                number(options_of(tag)),
+                text(written(&tag.expression)),
+                tag.condition
+                    .as_deref()
+                    .map_or(Value::Null, |condition| text(written(condition))),
+                number(options_of(tag, table)),
                 number(i64::try_from(tag.key_len).unwrap_or(i64::MAX)),
             ]);
         }
@@ -173,13 +187,14 @@ fn of_indexes(tables: &mut dyn Tables) -> Result<Listing> {
 }
 
 /// `ADS_UNIQUE`, `ADS_COMPOUND`, `ADS_CUSTOM`, `ADS_DESCENDING` and `ADS_CANDIDATE` of `ace.h`, as far as they hold.
-fn options_of(tag: &Tag) -> i64 {
+fn options_of(tag: &Tag, table: &Table) -> i64 {
+    let is_adt = table.header().dialect == Dialect::Adt;
     let bits = [
-        (tag.is_unique, 0x1),
+        (tag.is_unique || tag.is_candidate && is_adt, 0x1),
         (true, 0x2),
         (tag.is_custom, 0x4),
         (tag.is_descending, 0x8),
-        (tag.is_candidate, 0x800),
+        (tag.is_candidate && !is_adt, 0x800),
     ];
     bits.iter().filter(|(holds, _)| *holds).map(|(_, bit)| bit).sum()
 }

@@ -8,7 +8,7 @@ use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::index::IndexDialect;
 use tidemill_xbase::{
-    Blank, Columns, Field, FieldSpec, KeySettings, SingleRecords, Table, TableEditor, TableIndex, TableOrder,
+    Blank, Columns, Dialect, Field, FieldSpec, KeySettings, SingleRecords, Table, TableEditor, TableIndex, TableOrder,
     production_path,
 };
 
@@ -113,6 +113,11 @@ impl Snapshot {
     /// The table.
     pub fn table(&self) -> &Arc<Table> {
         &self.table
+    }
+
+    /// Whether deleted records are shown, where that is `asked` for: those of an ADT never are.
+    pub(super) fn shows_deleted(&self, asked: bool) -> bool {
+        asked && self.table.header().dialect != Dialect::Adt
     }
 
     /// Its columns.
@@ -274,6 +279,11 @@ pub trait Tables {
     /// Whether tables are made as SQL has them: columns can be NULL unless NOT NULL is said, and keep the names that they are given.
     /// Default: no, as ADS makes them.
     fn makes_standard_tables(&self) -> bool {
+        false
+    }
+
+    /// Whether tables are made as Advantage's own, ADTs. Default: no, as DBFs.
+    fn makes_adt(&self) -> bool {
         false
     }
 

@@ -45,14 +45,22 @@ impl WorkArea {
     #[inline]
     pub fn write_record(&mut self) -> Result<()> {
         // Most often there is nothing to write.
-        match self.record.is_changed || self.appended.is_some() || self.locked_for_change.is_some() {
+        let waits = self.record.is_changed || self.record.is_deleted;
+        match waits || self.appended.is_some() || self.locked_for_change.is_some() {
             true => self.write_changes(),
             false => Ok(()),
         }
     }
 
     fn write_changes(&mut self) -> Result<()> {
-        if self.record.is_changed {
+        if self.record.is_deleted {
+            let record = self.record.number;
+            self.editor.delete(record)?;
+            self.forget_changes();
+            if self.locked.remove(&record) {
+                self.editor.unlock_record(record)?;
+            }
+        } else if self.record.is_changed {
             self.keep_within_constraint()?;
             let memos: Vec<(usize, Value<'_>)> = self
                 .record
@@ -63,7 +71,7 @@ impl WorkArea {
                         .editor
                         .fields()
                         .get(*field)
-                        .is_some_and(|field| field.kind == FieldKind::Memo);
+                        .is_some_and(|field| matches!(field.kind, FieldKind::Memo | FieldKind::MemoWide));
                     let value = match value {
                         None => Value::Null,
                         Some(bytes) if is_text => Value::Encoded(bytes),
@@ -107,21 +115,33 @@ impl WorkArea {
 
     /// Whether changes of the current record wait to be written.
     pub fn has_changes(&self) -> bool {
-        self.record.is_changed
+        self.record.is_changed || self.record.is_deleted
     }
 
     fn forget_changes(&mut self) {
-        self.record.is_changed = false;
+        (self.record.is_changed, self.record.is_deleted) = (false, false);
         self.record.memos.clear();
         self.record.number = 0;
     }
 
     /// Marks the current record as deleted, or takes the mark away. What was changed is written with it.
     ///
+    /// From an ADT the record is deleted for good when it is written, as at a move to another, and recalled until then; its lock is
+    /// given back then, and its space is the next record's (SAP's help, `AdsDeleteRecord`).
+    ///
     /// # Errors
-    /// [`ErrorCode::NoCurrentRecord`], [`ErrorCode::TableReadOnly`], [`ErrorCode::LockFailed`].
+    /// [`ErrorCode::NoCurrentRecord`], [`ErrorCode::TableReadOnly`], [`ErrorCode::LockFailed`]; [`ErrorCode::InvalidRecordNumber`] for a
+    /// record that was deleted from an ADT before.
     pub fn set_deleted(&mut self, is_deleted: bool) -> Result<()> {
         let record = self.lock_for_change()?;
+        if self.is_adt() {
+            if self.table.header().dialect.is_deleted(&self.record.bytes) {
+                let why = format!("record {record} was deleted, which is for good in an ADT");
+                return self.refuse(ErrorCode::InvalidRecordNumber, why);
+            }
+            self.record.is_deleted = is_deleted;
+            return Ok(());
+        }
         if self.record.is_changed {
             let lock = self.locked_for_change.take();
             let written = self.write_record();
@@ -140,10 +160,13 @@ impl WorkArea {
     /// Takes the mark of deletion from every record. Beside others each is locked for a moment.
     ///
     /// # Errors
-    /// As [`WorkArea::set_deleted`].
+    /// As [`WorkArea::set_deleted`]; [`ErrorCode::NotImplemented`] for an ADT.
     pub fn recall_all(&mut self) -> Result<()> {
         self.write_record()?;
         self.changeable()?;
+        if self.is_adt() {
+            return self.refuse(ErrorCode::NotImplemented, "what is deleted from an ADT is not recalled");
+        }
         let place = self.place;
         for record in 1..=self.record_count()? {
             self.read(record)?;
@@ -176,12 +199,12 @@ impl WorkArea {
     pub fn set_text(&mut self, field: usize, text: &[u8], settings: &Settings) -> Result<()> {
         let trimmed = || String::from_utf8_lossy(text.trim_ascii());
         match self.shape(field)?.kind {
-            FieldKind::Character | FieldKind::Varchar => {
+            FieldKind::Character | FieldKind::CharacterWide | FieldKind::Varchar => {
                 let text = self.to_table(text);
                 self.put(field, Value::Encoded(&text))
             }
             FieldKind::CharacterBinary | FieldKind::Varbinary => self.put(field, Value::Bytes(text)),
-            FieldKind::Memo => {
+            FieldKind::Memo | FieldKind::MemoWide => {
                 let text = self.to_table(text).into_owned();
                 self.put_memo(field, Some(text))
             }
@@ -225,7 +248,7 @@ impl WorkArea {
             | FieldKind::Double
             | FieldKind::DoubleDbase7
             | FieldKind::NumericDouble => self.put(field, Value::Double(number)),
-            FieldKind::Integer | FieldKind::IntegerDbase7 | FieldKind::Currency => {
+            FieldKind::Integer | FieldKind::Counter | FieldKind::IntegerDbase7 | FieldKind::Currency => {
                 let decimals = if known.kind == FieldKind::Currency {
                     4
                 } else {
@@ -253,7 +276,7 @@ impl WorkArea {
                 let day = number as i64;
                 self.set_julian(field, day)
             }
-            FieldKind::Character => {
+            FieldKind::Character | FieldKind::CharacterWide => {
                 let (width, decimals) = (known.width, usize::from(known.decimals));
                 let text = format!("{number:>width$.decimals$}");
                 self.put(field, Value::Encoded(text.as_bytes()))
@@ -296,6 +319,7 @@ impl WorkArea {
             | FieldKind::Float
             | FieldKind::NumericDouble
             | FieldKind::Integer
+            | FieldKind::Counter
             | FieldKind::IntegerDbase7
             | FieldKind::Currency => self.put(field, Value::Integer(number)),
             #[expect(
@@ -375,18 +399,19 @@ impl WorkArea {
         match (self.options.table_type, self.field(field)?.nullable) {
             (TableType::Vfp, true) => self.put(field, Value::Null),
             (TableType::Vfp, false) => self.refuse(ErrorCode::NotNullable, "the field cannot be NULL"),
-            (TableType::Ntx | TableType::Cdx, _) => self.set_empty(field),
+            (TableType::Ntx | TableType::Cdx | TableType::Adt, _) => self.set_empty(field),
         }
     }
 
-    /// Makes a field blank, and not NULL.
+    /// Makes a field blank, and not NULL; of an ADT, NULL.
     ///
     /// # Errors
     /// As [`WorkArea::set_number`].
     pub fn set_empty(&mut self, field: usize) -> Result<()> {
         let known = self.shape(field)?;
         match known.kind {
-            FieldKind::Memo | FieldKind::MemoBinary => self.put_memo(field, None),
+            kind if kind.uses_memo() => self.put_memo(field, None),
+            _ if self.is_adt() => self.put(field, Value::Null),
             FieldKind::Integer | FieldKind::Double | FieldKind::Currency => self.put(field, Value::Integer(0)),
             FieldKind::Time => self.put(field, Value::Time(0)),
             FieldKind::Timestamp | FieldKind::TimestampDbase7 => self.set_raw(field, &[0; 8]),
@@ -416,10 +441,11 @@ impl WorkArea {
                 format!("{given} bytes for a record of {wanted}"),
             );
         }
-        let flag = self.record.bytes.first().copied();
-        self.record.bytes.copy_from_slice(bytes);
-        if let (Some(first), Some(flag)) = (self.record.bytes.first_mut(), flag) {
-            *first = flag;
+        // The flag, and in an ADT the link behind it, are the table's.
+        let own = if self.is_adt() { 5 } else { 1 };
+        let values = self.record.bytes.get_mut(own..).zip(bytes.get(own..));
+        if let Some((values, given)) = values {
+            values.copy_from_slice(given);
         }
         self.record.is_changed = true;
         Ok(())
@@ -483,12 +509,20 @@ impl WorkArea {
         self.go_top(None, settings)
     }
 
-    /// Puts a value into the record in memory.
+    /// Puts a value into the record in memory. The record stays as it was where the value does not fit.
     pub(super) fn put(&mut self, field: usize, value: Value<'_>) -> Result<()> {
         let record = self.lock_for_change()?;
-        self.editor.encode(record, &mut self.record.bytes, field, value)?;
-        self.record.is_changed = true;
-        Ok(())
+        let place = self.shape(field)?.place();
+        self.before.clear();
+        self.before
+            .extend_from_slice(self.record.bytes.get(place.clone()).unwrap_or_default());
+        let put = self.editor.encode(record, &mut self.record.bytes, field, value);
+        match (&put, self.record.bytes.get_mut(place)) {
+            (Ok(()), _) => self.record.is_changed = true,
+            (Err(_), Some(cell)) if cell.len() == self.before.len() => cell.copy_from_slice(&self.before),
+            (Err(_), _) => {}
+        }
+        Ok(put?)
     }
 
     /// Sees to it that the current record may be changed, and that it is in memory as it is now.

@@ -1,7 +1,7 @@
 //! Records that are copied into another table.
 
 use tidemill_xbase::expression::{Record, RecordBytes, Value as Moment};
-use tidemill_xbase::{FieldKind, Value};
+use tidemill_xbase::{AdtType, FieldKind, Value};
 
 use super::changes::decimal;
 use super::{Counted, OrderId, WorkArea};
@@ -33,7 +33,7 @@ impl WorkArea {
                     );
                 }
                 area.go_to(record)?;
-                if settings.show_deleted || !area.is_deleted()? {
+                if area.shows_deleted(settings) || !area.is_deleted()? {
                     area.copy_record(target, pairs, settings)?;
                 }
             }
@@ -61,6 +61,14 @@ impl WorkArea {
     fn copy_record(&mut self, target: &mut Self, pairs: &[(usize, usize)], settings: &Settings) -> Result<()> {
         target.append_record()?;
         for (from, to) in pairs {
+            let is_given = match target.field(*to)?.adt_type {
+                Some(AdtType::AutoIncrement) => target.editor.enforces_autoincrement(),
+                Some(adt_type) => adt_type.is_automatic(),
+                None => false,
+            };
+            if is_given {
+                continue;
+            }
             if !self.is_empty(*from)? {
                 self.copy_field(*from, target, *to, settings)?;
             }
@@ -109,6 +117,7 @@ impl WorkArea {
             (FieldKind::Numeric | FieldKind::Float, Moment::Number(number)) if !is_double(other.kind) => {
                 target.put(to, decimal(&text()).unwrap_or(Value::Double(number)))
             }
+            (_, Moment::Null) => Ok(()),
             (FieldKind::Integer | FieldKind::Currency, Moment::Number(number))
                 if own.width == 8 && !is_double(other.kind) =>
             {
@@ -129,14 +138,14 @@ impl WorkArea {
             (_, moment @ Moment::Timestamp(_)) => {
                 target.put(to, moment.unix_ms().map_or(Value::Null, Value::Timestamp))
             }
-            (_, Moment::Null | Moment::Character(_)) => Ok(()),
+            (_, Moment::Character(text)) => target.put(to, Value::Text(&self.codepage().decode(&text))),
         }
     }
 }
 
 fn is_number(kind: FieldKind) -> bool {
-    use FieldKind::{Currency, Float, Integer, IntegerDbase7, Numeric};
-    is_double(kind) || matches!(kind, Numeric | Float | Integer | IntegerDbase7 | Currency)
+    use FieldKind::{Counter, Currency, Float, Integer, IntegerDbase7, Numeric};
+    is_double(kind) || matches!(kind, Numeric | Float | Integer | Counter | IntegerDbase7 | Currency)
 }
 
 fn is_double(kind: FieldKind) -> bool {

@@ -260,6 +260,16 @@ fn fields_of(rows: &Rows) -> Vec<FieldSpec> {
                     FieldSpec::new(name, 'I', if is_long(rows, at) { 8 } else { 4 }, 0)
                 }
                 FieldType::LongLong => FieldSpec::new(name, 'I', 8, 0),
+                FieldType::CaseInsensitiveString | FieldType::NChar if (1..=254).contains(&length) => {
+                    FieldSpec::new(name, 'C', length, 0)
+                }
+                FieldType::CaseInsensitiveString | FieldType::NChar | FieldType::NMemo => {
+                    FieldSpec::new(name, 'M', 4, 0)
+                }
+                FieldType::ShortInteger => FieldSpec::new(name, 'I', 4, 0),
+                FieldType::RowVersion => FieldSpec::new(name, 'I', 8, 0),
+                FieldType::CurrencyDouble => FieldSpec::new(name, 'B', 8, 4),
+                FieldType::ModificationTime => FieldSpec::new(name, 'T', 8, 0),
                 FieldType::Time => FieldSpec::new(name, 'T', 4, 0),
                 FieldType::Timestamp => FieldSpec::new(name, 'T', 8, 0),
                 FieldType::Money => FieldSpec::new(name, 'Y', 8, 4),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use tidemill_xbase::expression::{Record, RecordBytes, Value};
-use tidemill_xbase::{Dialect, Field, FieldKind};
+use tidemill_xbase::{AdtType, Dialect, Field, FieldKind};
 
 use super::{TableType, WorkArea};
 use crate::date_format::{clock, julian};
@@ -41,6 +41,9 @@ pub enum FieldType {
     VarcharFox = 23,
     VarbinaryFox = 24,
     System = 25,
+    NChar = 26,
+    NVarchar = 27,
+    NMemo = 28,
 }
 
 /// What reading and changing a field need to know of it.
@@ -62,6 +65,9 @@ impl Shape {
 impl FieldType {
     /// The type of a field.
     pub fn of(field: &Field, dialect: Dialect) -> Self {
+        if let Some(adt_type) = field.adt_type {
+            return Self::of_adt(adt_type);
+        }
         let is_vfp = dialect == Dialect::VisualFoxPro;
         match (field.kind, field.letter) {
             _ if field.autoincrement.is_some() => Self::Autoincrement,
@@ -89,6 +95,38 @@ impl FieldType {
             (FieldKind::Varchar, _) => Self::Varchar,
             (FieldKind::Varbinary, _) => Self::VarbinaryFox,
             (FieldKind::Variant | FieldKind::System, _) => Self::System,
+            _ => Self::System,
+        }
+    }
+
+    fn of_adt(adt_type: AdtType) -> Self {
+        match adt_type {
+            AdtType::Logical => Self::Logical,
+            AdtType::Numeric => Self::Numeric,
+            AdtType::Date => Self::Date,
+            AdtType::Character => Self::String,
+            AdtType::Memo => Self::Memo,
+            AdtType::Binary => Self::Binary,
+            AdtType::Image => Self::Image,
+            AdtType::VarChar => Self::Varchar,
+            AdtType::Double => Self::Double,
+            AdtType::Integer => Self::Integer,
+            AdtType::ShortInteger => Self::ShortInteger,
+            AdtType::Time => Self::Time,
+            AdtType::Timestamp => Self::Timestamp,
+            AdtType::AutoIncrement => Self::Autoincrement,
+            AdtType::Raw => Self::Raw,
+            AdtType::CurDouble => Self::CurrencyDouble,
+            AdtType::Money => Self::Money,
+            AdtType::LongInteger => Self::LongLong,
+            AdtType::CiCharacter => Self::CaseInsensitiveString,
+            AdtType::RowVersion => Self::RowVersion,
+            AdtType::ModTime => Self::ModificationTime,
+            AdtType::VarCharFox => Self::VarcharFox,
+            AdtType::VarBinaryFox => Self::VarbinaryFox,
+            AdtType::NChar => Self::NChar,
+            AdtType::NVarChar => Self::NVarchar,
+            AdtType::NMemo => Self::NMemo,
             _ => Self::System,
         }
     }
@@ -153,13 +191,13 @@ impl WorkArea {
         self.editor.blank_record()
     }
 
-    /// Whether the current record is marked as deleted.
+    /// Whether the current record is marked as deleted, or will be when it is written.
     ///
     /// # Errors
     /// [`ErrorCode::NoCurrentRecord`].
     pub fn is_deleted(&mut self) -> Result<bool> {
         let dialect = self.table.header().dialect;
-        Ok(dialect.is_deleted(self.record_bytes()?))
+        Ok(dialect.is_deleted(self.record_bytes()?) || self.record.is_deleted)
     }
 
     /// The text of a field: character fields in their whole width, numbers as the record has them or in digits, dates in the
@@ -170,8 +208,15 @@ impl WorkArea {
     pub fn text(&mut self, field: usize, settings: &Settings) -> Result<Cow<'_, [u8]>> {
         let record = self.current()?;
         let known = self.shape(field)?;
-        if matches!(known.kind, FieldKind::Memo | FieldKind::MemoBinary) {
+        if known.kind.uses_memo() {
             return Ok(Cow::Owned(self.memo(field)?));
+        }
+        if matches!(known.kind, FieldKind::Character | FieldKind::CharacterWide) && self.holds_null(field)? {
+            let width = match known.kind {
+                FieldKind::CharacterWide => known.width / 2,
+                _ => known.width,
+            };
+            return Ok(Cow::Owned(vec![b' '; width]));
         }
         let cell = self.record.bytes.get(known.place()).unwrap_or_default();
         match known.kind {
@@ -243,7 +288,8 @@ impl WorkArea {
         if let (FieldKind::Integer, 0, Some(cell)) = (known.kind, known.decimals, cell.and_then(<[u8]>::first_chunk))
             && known.width == 8
         {
-            return Ok(i64::from_le_bytes(*cell));
+            let whole = i64::from_le_bytes(*cell);
+            return Ok(if self.holds_null(field)? { 0 } else { whole });
         }
         let number = self.number_in(field)?.trunc();
         #[expect(clippy::cast_precision_loss, reason = "the bounds are powers of two")]
@@ -298,7 +344,7 @@ impl WorkArea {
     pub fn is_null(&mut self, field: usize) -> Result<bool> {
         match self.options.table_type {
             TableType::Vfp => self.holds_null(field),
-            TableType::Ntx | TableType::Cdx => self.is_empty(field),
+            TableType::Ntx | TableType::Cdx | TableType::Adt => self.is_empty(field),
         }
     }
 
@@ -311,7 +357,7 @@ impl WorkArea {
         Ok(self.value(field)? == Value::Null)
     }
 
-    /// Whether a field is blank: nothing but blanks, no memo, or NULL.
+    /// Whether a field is blank: nothing but blanks, no memo, or NULL. A field of an ADT is when it is NULL (SAP's help, `AdsIsEmpty`).
     ///
     /// # Errors
     /// [`ErrorCode::NoCurrentRecord`], [`ErrorCode::InvalidFieldNumber`].
@@ -321,8 +367,8 @@ impl WorkArea {
         if known.kind.uses_memo() {
             return Ok(self.memo(field)?.is_empty());
         }
-        if self.holds_null(field)? {
-            return Ok(true);
+        if self.holds_null(field)? || self.is_adt() {
+            return self.holds_null(field);
         }
         let cell = self.record.bytes.get(known.place()).unwrap_or_default();
         let is_blank = |byte: &u8| match known.kind {
@@ -336,7 +382,8 @@ impl WorkArea {
         Ok(cell.iter().all(is_blank))
     }
 
-    /// The bytes of a memo; none where there is no memo.
+    /// The bytes of a memo; none where there is no memo. Of one in UTF-16, its text in the table's code page, with a question mark for
+    /// what that has not got.
     ///
     /// # Errors
     /// [`ErrorCode::NoCurrentRecord`]; [`ErrorCode::InvalidFieldType`] for other fields.
@@ -349,17 +396,39 @@ impl WorkArea {
                 format!("field {} has no memos", known.name),
             );
         }
-        let is_text = known.kind == FieldKind::Memo;
+        let kind = known.kind;
         let waiting = self.record.memos.iter().find(|(changed, _)| *changed == field);
         let bytes = match waiting {
             Some((_, value)) => value.clone().unwrap_or_default(),
-            None => self.editor.memo_bytes(record, &self.record.bytes, field)?,
+            None => {
+                let bytes = self.editor.memo_bytes(record, &self.record.bytes, field)?;
+                match kind {
+                    FieldKind::MemoWide => self.in_table_page(&bytes),
+                    _ => bytes,
+                }
+            }
         };
-        Ok(if is_text {
-            self.to_program(Cow::Owned(bytes)).into_owned()
-        } else {
-            bytes
+        Ok(match kind {
+            FieldKind::Memo => self.to_program(Cow::Owned(bytes)).into_owned(),
+            _ => bytes,
         })
+    }
+
+    /// A text in UTF-16, little-endian, in the code page of the table.
+    fn in_table_page(&self, bytes: &[u8]) -> Vec<u8> {
+        let (units, _) = bytes.as_chunks::<2>();
+        let letters = char::decode_utf16(units.iter().map(|unit| u16::from_le_bytes(*unit)));
+        let mut out = Vec::with_capacity(units.len());
+        for letter in letters {
+            let known = letter.is_ok_and(|letter| {
+                let codepage = self.table.codepage();
+                codepage.encode(letter.encode_utf8(&mut [0; 4]), &mut out).is_ok()
+            });
+            if !known {
+                out.push(b'?');
+            }
+        }
+        out
     }
 
     /// The bytes of a field as the record has them.

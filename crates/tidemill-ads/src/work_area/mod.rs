@@ -45,25 +45,42 @@ pub enum TableType {
     Cdx,
     /// Visual FoxPro: as FoxPro 2, and its field types.
     Vfp,
+    /// Advantage's own tables: ADI index files that open with the table, ADM memos, NULL, and deleted records that are gone.
+    Adt,
 }
 
 impl TableType {
+    /// The extension of its files.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Ntx | Self::Cdx | Self::Vfp => "dbf",
+            Self::Adt => "adt",
+        }
+    }
+
     /// The extension of its index files.
     pub fn index_extension(self) -> &'static str {
         match self {
             Self::Ntx => "ntx",
             Self::Cdx | Self::Vfp => "cdx",
+            Self::Adt => "adi",
         }
     }
 
     /// How many bytes a block of the memo file has that a program asks for: 0 is the format's own size, 1 to 32 are so many times
-    /// 512 bytes, 33 to 1024 are bytes. The blocks of DBT files have 512 whatever is asked for (SAP's help, `AdsCreateTable`).
+    /// 512 bytes, 33 to 1024 are bytes; of an ADT 8 to 1024 are bytes. The blocks of DBT files have 512 whatever is asked for (SAP's
+    /// help, `AdsCreateTable`).
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidMemoBlockSize`] for more.
+    /// [`ErrorCode::InvalidMemoBlockSize`] for others.
     pub fn memo_block_size(self, asked: u16) -> Result<Option<u16>> {
         match (self, asked) {
             (Self::Ntx, _) | (_, 0) => Ok(None),
+            (Self::Adt, 8..=1024) => Ok(Some(asked)),
+            (Self::Adt, other) => Err(Error::new(
+                ErrorCode::InvalidMemoBlockSize,
+                format!("memo blocks of an ADT have 8 to 1024 bytes, and {other} are asked for"),
+            )),
             (_, 1..=32) => Ok(Some(asked * 512)),
             (_, 33..=1024) => Ok(Some(asked)),
             (_, more) => Err(Error::new(
@@ -79,6 +96,7 @@ impl TableType {
             Self::Ntx => Dialect::Dbase3,
             Self::Cdx => Dialect::FoxPro2,
             Self::Vfp => Dialect::VisualFoxPro,
+            Self::Adt => Dialect::Adt,
         }
     }
 }
@@ -86,7 +104,7 @@ impl TableType {
 /// How to open a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableOptions {
-    /// Default: [`TableType::Cdx`].
+    /// An ADT is [`TableType::Adt`] whatever is said here, and a DBF is not. Default: [`TableType::Cdx`].
     pub table_type: TableType,
     /// Who else may have it open. Default: [`OpenMode::Shared`].
     pub mode: OpenMode,
@@ -126,6 +144,19 @@ impl Default for TableOptions {
 }
 
 impl TableOptions {
+    /// As an open table makes them. An ADT is one whatever a program takes it for, and knows no text in a code page of DOS (SAP's help,
+    /// `AdsOpenTable`).
+    pub(crate) fn for_table(&self, table: &Table) -> Self {
+        let mut options = self.clone();
+        match (table.header().dialect, self.table_type) {
+            (Dialect::Adt, _) => (options.table_type, options.is_oem) = (TableType::Adt, false),
+            (Dialect::VisualFoxPro, TableType::Adt) => options.table_type = TableType::Vfp,
+            (_, TableType::Adt) => options.table_type = TableType::Cdx,
+            _ => {}
+        }
+        options
+    }
+
     /// Nothing is changed.
     #[must_use]
     pub fn read_only(mut self) -> Self {
@@ -187,6 +218,8 @@ pub struct WorkArea {
     locked_for_change: Option<u32>,
     /// The current record, when it was appended and neither written nor given up since.
     appended: Option<u32>,
+    /// What a field held that is being changed.
+    before: Vec<u8>,
     /// What takes long, while it is under way.
     work: Work,
     /// What was located last.
@@ -240,6 +273,8 @@ struct CurrentRecord {
     number: u32,
     bytes: Vec<u8>,
     is_changed: bool,
+    /// Whether it is deleted when it is written: in an ADT, where that is for good.
+    is_deleted: bool,
     /// New values of memo fields, by field; `None` empties one.
     memos: Vec<(usize, Option<Vec<u8>>)>,
 }
@@ -297,6 +332,7 @@ impl WorkArea {
         settings: &Settings,
     ) -> Result<Self> {
         let table = Arc::new(editor.table()?);
+        let options = &options.for_table(&table);
         let natural = Way {
             cursor: TableCursor::new(&table),
             order: None,
@@ -333,6 +369,7 @@ impl WorkArea {
             has_damaged_index: false,
             locked_for_change: None,
             appended: None,
+            before: Vec::new(),
             work,
             search: None,
             last_autoincrement: 0,
@@ -342,6 +379,11 @@ impl WorkArea {
         area.list_orders()?;
         area.go_top(None, settings)?;
         Ok(area)
+    }
+
+    /// Whether it is one of Advantage's own tables.
+    pub(crate) fn is_adt(&self) -> bool {
+        self.options.table_type == TableType::Adt
     }
 
     /// The table's file.
@@ -551,7 +593,7 @@ impl WorkArea {
 pub(crate) fn edit_options(options: &TableOptions, settings: &Settings, open: OpenOptions) -> EditOptions {
     let scheme = match options.table_type {
         TableType::Ntx => LockScheme::Clipper,
-        TableType::Cdx | TableType::Vfp => LockScheme::Vfp,
+        TableType::Cdx | TableType::Vfp | TableType::Adt => LockScheme::Vfp,
     };
     EditOptions::new(today())
         .mode(options.mode)
@@ -572,7 +614,7 @@ pub(crate) fn open_editor(
     log: Option<&TransactionLog>,
 ) -> Result<TableEditor> {
     let mut editor = open_without_index(path, options, settings, (open, work), log)?;
-    if options.table_type != TableType::Ntx {
+    if options.table_type != TableType::Ntx || editor.header().dialect == Dialect::Adt {
         open_own_index(&mut editor)?;
     }
     Ok(editor)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tidemill_xbase::expression::{Environment, Program, RecordBytes, Value};
 use tidemill_xbase::index::{IndexDialect, Key, KeyType, KeyValue, OrderSpec, Tag};
-use tidemill_xbase::{KeySettings, OpenMode, OrderKeys, TableCursor, build_index_with};
+use tidemill_xbase::{KeySettings, OpenMode, OrderKeys, TableCursor, build_index_with, named_expression};
 
 use super::{AreaOrder, TableType, Way, WorkArea, open_own_index};
 use crate::bookmark::Bookmark;
@@ -83,6 +83,14 @@ impl WorkArea {
         let order = self.order(order)?;
         let mut tags = self.editor.orders_of_files();
         match tags.find(|(path, tag)| *path == order.index && tag.name == order.name) {
+            Some((_, tag)) if self.is_adt() => {
+                let named = |text: &str| named_expression(text, self.fields());
+                let mut written = tag.clone();
+                written.expression = named(&tag.expression);
+                written.condition = tag.condition.as_deref().map(named);
+                written.is_unique |= tag.is_candidate;
+                Ok(written)
+            }
             Some((_, tag)) => Ok(tag.clone()),
             None => self.refuse(ErrorCode::InvalidIndexHandle, "the index file is open no more"),
         }
@@ -116,9 +124,11 @@ impl WorkArea {
     /// Whether an index file opened with the table.
     pub fn is_production(&self, index: &Path) -> bool {
         self.options.table_type != TableType::Ntx
-            && index
-                .extension()
-                .is_some_and(|extension| ["cdx", "mdx"].iter().any(|own| extension.eq_ignore_ascii_case(own)))
+            && index.extension().is_some_and(|extension| {
+                ["cdx", "mdx", "adi"]
+                    .iter()
+                    .any(|own| extension.eq_ignore_ascii_case(own))
+            })
             && index.file_stem() == self.path().file_stem()
             && index.parent() == self.path().parent()
     }
@@ -194,14 +204,19 @@ impl WorkArea {
         settings: &Settings,
     ) -> Result<OrderId> {
         self.write_record()?;
-        if options.is_candidate && !self.table.header().dialect.has_candidate_indexes() {
+        if options.is_candidate && !self.is_adt() && !self.table.header().dialect.has_candidate_indexes() {
             let why = "only tables of Visual FoxPro have candidate indexes";
             return self.refuse(ErrorCode::InvalidOption, why);
         }
         self.look_for_records()?;
-        let environment = self.environment(settings);
-        for text in [Some(expression), condition].into_iter().flatten() {
-            Program::compile(text, self.editor.fields(), &environment)?;
+        if self.is_adt() {
+            let keys = self.key_settings();
+            OrderKeys::compile(expression, condition, IndexDialect::Adi, self.editor.fields(), &keys)?;
+        } else {
+            let environment = self.environment(settings);
+            for text in [Some(expression), condition].into_iter().flatten() {
+                Program::compile(text, self.editor.fields(), &environment)?;
+            }
         }
         let production = self.path().with_extension(self.options.table_type.index_extension());
         let is_ntx = self.options.table_type == TableType::Ntx;
@@ -222,8 +237,9 @@ impl WorkArea {
         let name = if name.is_empty() { stem } else { name.to_owned() };
         let name = name.to_uppercase();
         let mut order = OrderSpec::new(&name, expression)
-            .unique(options.is_unique)
-            .candidate(options.is_candidate)
+            .unique(options.is_unique && !self.is_adt())
+            // An ADI knows no other kind of unique one (SAP's help, `AdsCreateIndex61`).
+            .candidate(options.is_candidate || options.is_unique && self.is_adt())
             .descending(options.is_descending)
             .custom(options.is_custom);
         if let Some(condition) = condition.filter(|text| !text.trim().is_empty()) {
@@ -412,6 +428,15 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::InvalidIndexHandle`], [`ErrorCode::InvalidExpression`].
     pub fn fields_of_key(&self, order: OrderId) -> Result<Vec<usize>> {
+        if self.is_adt() {
+            let mut fields: Vec<usize> = Vec::new();
+            for field in self.keys(order)?.parts().into_iter().flat_map(|(fields, _)| fields) {
+                if !fields.contains(&field) {
+                    fields.push(field);
+                }
+            }
+            return Ok(fields);
+        }
         let expression = self.order_tag(order)?.expression;
         let environment = Environment::new(self.table.codepage());
         Ok(Program::compile_key(&expression, self.fields(), &environment)?.fields())
@@ -431,6 +456,7 @@ impl WorkArea {
         let dialect = match self.options.table_type {
             TableType::Ntx => IndexDialect::Ntx,
             TableType::Cdx | TableType::Vfp => IndexDialect::Cdx,
+            TableType::Adt => IndexDialect::Adi,
         };
         OrderKeys::compile(expression, None, dialect, self.fields(), &self.key_settings()).is_ok()
     }
@@ -553,8 +579,8 @@ impl WorkArea {
         let Some(open) = place.way.as_ref().and_then(|way| way.order.as_ref()) else {
             return self.refuse(ErrorCode::InvalidIndexHandle, "the order is not open");
         };
-        let open = open.order();
-        let (text, letters);
+        let (keys, open) = (open.keys(), open.order());
+        let (text, letters, folded);
         let value = match (open.key_type(), key) {
             (_, SeekKey::Raw(bytes)) if open.key_type() != KeyType::Character => {
                 made.set_raw(bytes);
@@ -570,7 +596,12 @@ impl WorkArea {
                     _ => Cow::Borrowed(bytes),
                 };
                 let len = letters.len().min(open.tag().key_len);
-                KeyValue::Character(letters.get(..len).unwrap_or(&letters))
+                let given = letters.get(..len).unwrap_or(&letters);
+                folded = match key {
+                    SeekKey::Text(_) => keys.folded(given),
+                    _ => Cow::Borrowed(given),
+                };
+                KeyValue::Character(&folded)
             }
             (KeyType::Character, SeekKey::Number(number)) => {
                 text = number.to_string();

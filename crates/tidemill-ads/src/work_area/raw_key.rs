@@ -78,6 +78,11 @@ impl WorkArea {
         };
         let make = |bytes: &[u8]| keys.key_whatever_the_condition(&RecordBytes::new(&self.table, 1, bytes));
         let mut key = make(&bytes)?;
+        let parts = keys.parts();
+        if length != KeyLength::Full && parts.len() > 1 {
+            key.truncate(self.set_parts(&bytes, &key, &parts, length));
+            return Ok(key);
+        }
         if length == KeyLength::Full || keys.key_type() != KeyType::Character {
             return Ok(key);
         }
@@ -109,5 +114,35 @@ impl WorkArea {
         let end = key.iter().zip(&other).rposition(|(byte, other)| byte != other);
         key.truncate(end.map_or(0, |last| last + 1));
         Ok(key)
+    }
+
+    /// How many bytes of a key of several parts are those of parts with fields that were set.
+    fn set_parts(&self, bytes: &[u8], key: &[u8], parts: &[(Vec<usize>, usize)], length: KeyLength) -> usize {
+        let blank = self.editor.blank_record();
+        let is_set = |field: &usize| {
+            let cell = |record: &'_ [u8]| {
+                let field = self.fields().get(*field)?;
+                record.get(field.offset..field.offset + field.width).map(<[u8]>::to_vec)
+            };
+            cell(bytes) != cell(&blank)
+        };
+        let (mut end, mut set) = (0, 0);
+        for (fields, len) in parts {
+            let begin = end;
+            end += len;
+            if !fields.iter().any(is_set) {
+                continue;
+            }
+            let is_text = |field: &usize| {
+                self.fields()
+                    .get(*field)
+                    .is_some_and(|field| field.kind == FieldKind::Character)
+            };
+            set = match (length, key.get(begin..end)) {
+                (KeyLength::Partial, Some(part)) if fields.iter().all(is_text) => begin + part.trim_ascii_end().len(),
+                _ => end,
+            };
+        }
+        set
     }
 }

@@ -8,7 +8,7 @@ use tidemill_xbase::{Bitmap, Place, TableCursor};
 
 use super::orders::{OrderId, SeekKind};
 use super::{Way, WorkArea};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 
 /// Which records are counted.
@@ -130,12 +130,24 @@ impl WorkArea {
     }
 
     /// Goes to a record, whether it is shown or not; behind the last one when the table has not got it.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidRecordNumber`] for one that was deleted from an ADT, where it stays (SAP's help, `AdsGotoRecord`).
     pub(crate) fn go_to(&mut self, record: u32) -> Result<bool> {
         self.leave_record()?;
         if record > self.editor.record_count() {
             self.editor.refresh()?;
         }
         let is_there = (1..=self.editor.record_count()).contains(&record);
+        if is_there && self.is_adt() {
+            self.record.number = 0;
+            self.read(record)?;
+            if self.table.header().dialect.is_deleted(&self.record.bytes) {
+                self.record.number = 0;
+                let why = format!("record {record} was deleted");
+                return self.refuse(ErrorCode::InvalidRecordNumber, why);
+            }
+        }
         match is_there {
             true => self.arrive(Place::Record(record)),
             false => self.go_nowhere(),
@@ -143,6 +155,14 @@ impl WorkArea {
         // Reading it again is what going to the current record is for.
         self.record.number = 0;
         Ok(is_there)
+    }
+
+    /// Goes to a record where it was before; it stays where it is when that was deleted from an ADT meanwhile.
+    pub(crate) fn go_back(&mut self, record: u32) -> Result<()> {
+        match self.go_to(record) {
+            Err(error) if error.code() == ErrorCode::InvalidRecordNumber => Ok(()),
+            went => went.map(drop),
+        }
     }
 
     /// Is before the first record and behind the last one at once.
@@ -270,6 +290,11 @@ impl WorkArea {
             Counted::All | Counted::InScope if order.is_none() && self.is_cursor() => {
                 Some(Arc::new(self.of_statement(settings)?))
             }
+            // What is deleted from an ADT counts nowhere.
+            Counted::All | Counted::InScope if order.is_none() && self.is_adt() => {
+                let all = Bitmap::full(self.table.record_count());
+                Some(Arc::new(self.not_deleted(all, settings)?))
+            }
             Counted::All | Counted::InScope => None,
         };
         self.moving_among_known(order, |area, cursor, is_reversed| {
@@ -314,7 +339,7 @@ impl WorkArea {
 
     fn not_deleted(&mut self, mut set: Bitmap, settings: &Settings) -> Result<Bitmap> {
         set.resize(self.table.record_count());
-        if !settings.show_deleted {
+        if !self.shows_deleted(settings) {
             let environment = self.environment(settings);
             let there = Filter::new("!DELETED()", &self.table, &environment)?;
             let records = self.records();
@@ -325,7 +350,12 @@ impl WorkArea {
 
     /// Whether the cursors' own sets tell all that is shown.
     fn shows_all(&self, settings: &Settings) -> bool {
-        settings.show_deleted && self.filter.is_none()
+        self.shows_deleted(settings) && self.filter.is_none()
+    }
+
+    /// Whether deleted records are shown: those of an ADT never are.
+    pub(super) fn shows_deleted(&self, settings: &Settings) -> bool {
+        settings.show_deleted && !self.is_adt()
     }
 
     /// Goes on from record to record until one is shown.
@@ -344,7 +374,7 @@ impl WorkArea {
 
     pub(super) fn is_shown(&mut self, record: u32, settings: &Settings) -> Result<bool> {
         self.read(record)?;
-        if !settings.show_deleted && self.table.header().dialect.is_deleted(&self.record.bytes) {
+        if !self.shows_deleted(settings) && self.table.header().dialect.is_deleted(&self.record.bytes) {
             return Ok(false);
         }
         match &self.filter {

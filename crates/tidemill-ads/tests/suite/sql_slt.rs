@@ -10,7 +10,7 @@
 //! a|1|NULL
 //! ```
 //!
-//! A line `tables cdx` before the first statement has tables of FoxPro 2 made, not those of Visual FoxPro. A line `parameters 5|abc|NULL` before a statement gives values: whole numbers, `TRUE`, `NULL`, else text. `TIDEMILL_SLT=update` writes the
+//! A line `tables cdx` before the first statement has tables of FoxPro 2 made, not those of Visual FoxPro, and `tables adt` those of Advantage. A line `parameters 5|abc|NULL` before a statement gives values: whole numbers, `TRUE`, `NULL`, else text. `TIDEMILL_SLT=update` writes the
 //! answers anew; who does so reads them.
 
 use std::fmt::Write as _;
@@ -50,6 +50,9 @@ fn run(file: &Path) -> String {
     let (settings, mut options) = with_the_clock();
     if text.lines().any(|line| line == "tables cdx") {
         options.table.table_type = TableType::Cdx;
+    }
+    if text.lines().any(|line| line == "tables adt") {
+        options.table.table_type = TableType::Adt;
     }
     let mut tables = connection.tables(&settings, &options);
     let statements = Statements::default();

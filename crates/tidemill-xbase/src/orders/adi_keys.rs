@@ -69,9 +69,49 @@ pub(super) fn parts(text: &str) -> Vec<&str> {
     parts
 }
 
-/// As [`numbered`], of one part: names that are no functions and in no text.
+/// As [`numbered`], of one part: names that are no functions and in no text, the longest that stands in a place.
 fn names_to_numbers(text: &str, fields: &[Field]) -> String {
-    let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    with_other_names(text, |rest, _| {
+        let is_at = |field: &&Field| {
+            let begin = rest.get(..field.name.len());
+            let behind = rest.get(field.name.len()..).and_then(|behind| behind.chars().next());
+            begin.is_some_and(|begin| begin.eq_ignore_ascii_case(&field.name)) && !behind.is_some_and(is_of_name)
+        };
+        let longest = fields.iter().filter(is_at).max_by_key(|field| field.name.len());
+        longest.map(|field| (field.name.len(), format!("F{}", number(field))))
+    })
+}
+
+/// The expression of an order of an ADT as programs write it: with the names of fields for the numbers that the index has.
+///
+/// ```
+/// use tidemill_xbase::{AdtType, FieldSpec};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use tidemill_xbase::{CivilDate, CreateOptions, Dialect, EditOptions, TableEditor, named_expression};
+/// let fields = [FieldSpec::of_adt("Last Name", AdtType::Character, 20, 0), FieldSpec::of_adt("City", AdtType::Character, 20, 0)];
+/// # let today = CivilDate { year: 2026, month: 1, day: 1 };
+/// # let mut create = CreateOptions::new(today);
+/// # create.format = Dialect::Adt;
+/// # let table = TableEditor::in_memory("people", &fields, &create, &EditOptions::new(today))?;
+/// assert_eq!(named_expression("F2;UPPER(F1)", table.fields()), "City;UPPER(Last Name)");
+/// # Ok(())
+/// # }
+/// ```
+pub fn named_expression(text: &str, fields: &[Field]) -> String {
+    with_other_names(text, |_, own| {
+        let digits = own.strip_prefix(['F', 'f'])?;
+        let field = fields.iter().find(|field| digits == number(field).to_string())?;
+        Some((own.len(), field.name.clone()))
+    })
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// An expression with other names. `other` is told of each one that is neither a function nor an operator nor in a text, with all that
+/// stands from there on, and says how many bytes of that become what.
+fn with_other_names(text: &str, other: impl Fn(&str, &str) -> Option<(usize, String)>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -86,13 +126,17 @@ fn names_to_numbers(text: &str, fields: &[Field]) -> String {
         let (own, behind) = rest.split_at(len);
         let is_call = behind.trim_start().starts_with('(');
         let is_operator = out.ends_with('.') && behind.starts_with('.');
-        let begins_name = first.is_alphabetic() || first == '_';
-        let field = fields.iter().find(|field| field.name.eq_ignore_ascii_case(own));
-        match field.filter(|_| begins_name && !is_call && !is_operator) {
-            Some(field) => out += &format!("F{}", number(field)),
-            None => out += own,
+        let begins_name = (first.is_alphabetic() || first == '_') && !is_call && !is_operator;
+        match other(rest, own).filter(|_| begins_name) {
+            Some((len, name)) => {
+                out += &name;
+                rest = rest.get(len..).unwrap_or_default();
+            }
+            None => {
+                out += own;
+                rest = behind;
+            }
         }
-        rest = behind;
     }
     out
 }
@@ -188,6 +232,8 @@ mod tests {
             ("UPPER(City);City", "UPPER(F2);F2"),
             ("city + 'city' + \"a;city\"", "F2 + 'city' + \"a;city\""),
             ("City(City)", "City(F2)"),
+            ("UPPER(Last name)+City", "UPPER(F1)+F2"),
+            ("last names", "last names"),
             ("CITY > 1 .and. And < 2", "F2 > 1 .and. F3 < 2"),
             ("F1", "F12"),
             ("F2", "F2"),
@@ -200,5 +246,14 @@ mod tests {
         let renamed = numbered_fields(&fields);
         let names: Vec<&str> = renamed.iter().map(|field| field.name.as_str()).collect();
         assert_eq!(names, ["F1", "F2", "F3", "F12"]);
+        for (text, expected) in [
+            ("F1", "Last Name"),
+            ("UPPER(f2);F12;'F1'", "UPPER(CITY);F1;'F1'"),
+            ("F3 <> NULL", "And <> NULL"),
+            ("F4", "F4"),
+            ("F01", "F01"),
+        ] {
+            assert_eq!(named_expression(text, &fields), expected, "{text}");
+        }
     }
 }

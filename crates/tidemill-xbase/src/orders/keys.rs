@@ -1,5 +1,7 @@
 //! The keys of an order's records.
 
+use std::borrow::Cow;
+
 use crate::error::{Error, Result};
 use crate::expression::{Program, Record, RecordBytes, Type, Value};
 use crate::field::Field;
@@ -232,6 +234,27 @@ impl OrderKeys {
             Some(field) => Err(Error::Misuse(format!(
                 "numbers of field {field} have more than {DOUBLE_DIGITS} digits, of which keys would keep so many"
             ))),
+        }
+    }
+
+    /// A text as keys have it that begin with it: in small letters where the order is one of CICharacter fields.
+    pub fn folded<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
+        let first = self.adi.as_ref().and_then(|adi| adi.parts.first());
+        match first.and_then(|part| part.small.as_ref()) {
+            Some(small) => Cow::Owned(text.iter().map(|byte| small[usize::from(*byte)]).collect()),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    /// The parts of a key, in their order: the fields of each by their places, and how many bytes of the key are its. Only the keys of an
+    /// ADT have more than one.
+    pub fn parts(&self) -> Vec<(Vec<usize>, usize)> {
+        match &self.adi {
+            Some(adi) => {
+                let parts = adi.parts.iter();
+                parts.map(|part| (part.program.fields(), part.codec.len)).collect()
+            }
+            None => vec![(self.key.fields(), self.key_len())],
         }
     }
 

@@ -44,7 +44,7 @@ use crate::codepage::CodePage;
 use crate::error::{BadValue, Error, Result};
 use crate::field::{Field, Fields};
 use crate::header::{CivilDate, Dialect, Header};
-use crate::lock::{FileLocks, LockKind, LockRange, LockSubject, TableLocks};
+use crate::lock::{FileLocks, LockKind, LockRange, LockScheme, LockSubject, TableLocks};
 use crate::memo_editor::MemoEditor;
 use crate::orders::mdx_of;
 use crate::stamp::FileStamp;
@@ -146,6 +146,9 @@ impl TableEditor {
             return Err(Error::Misuse(format!("{}: somebody is replacing it", path.display())));
         }
         let table = Table::of_open(path, Arc::clone(&handle), &options.open)?;
+        // One way of locking for all who have an ADT open, whatever they take it for.
+        let in_adt = (table.header().dialect == Dialect::Adt).then(|| options.clone().scheme(LockScheme::Vfp));
+        let options = in_adt.as_ref().unwrap_or(options);
         if table.is_compressed() {
             let what = "a compressed table of DATASUS is only read; copy it to a table to change that";
             let (path, what) = (path.to_owned(), what.to_owned());

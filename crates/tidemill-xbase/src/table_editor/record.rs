@@ -316,6 +316,11 @@ impl TableEditor {
         self.enforces_autoincrement = enforces;
     }
 
+    /// Whether [values of autoincrement fields](TableEditor::enforce_autoincrement) are refused.
+    pub fn enforces_autoincrement(&self) -> bool {
+        self.enforces_autoincrement
+    }
+
     /// The value that the record which this handle appended last has in the first field that counts; `None` when nothing was
     /// appended since it was asked for, or no field counts.
     pub fn take_counted(&mut self) -> Option<u32> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tidemill_xbase::expression::Environment;
-use tidemill_xbase::{Columns, Sharing, Table};
+use tidemill_xbase::{Columns, Dialect, Sharing, Table};
 
 use super::surroundings::{index_state, is_read_only, state_of};
 use super::{ConnectionTables, Orders};
@@ -56,7 +56,7 @@ impl ConnectionTables<'_> {
             .cursors
             .retain(|area| area.path() != path || area.is_at_its_path());
         let index = (orders == Orders::Asked).then(|| index_state(&table));
-        let has_index = self.options.table.table_type != TableType::Ntx;
+        let has_index = self.options.table.table_type != TableType::Ntx || table.header().dialect == Dialect::Adt;
         let environment = Environment::new(table.codepage());
         let columns = Columns::new(&table, &self.connection.statements.cache, Sharing::Shared)?;
         let snapshot = Arc::new(Snapshot::new(columns, has_index, environment));

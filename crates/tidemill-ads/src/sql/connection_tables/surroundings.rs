@@ -23,6 +23,7 @@ impl TableInUse {
             locking: match area.options().table_type {
                 TableType::Ntx => ("NTX", 3),
                 TableType::Cdx | TableType::Vfp => ("CDX", 2),
+                TableType::Adt => ("Proprietary", 1),
             },
             indexes,
             is_locked: is_shared && area.is_table_locked(),

@@ -33,7 +33,7 @@ pub(super) fn count_all(
     if plan.selection.is_some() || !grouping.keys.is_empty() || !grouping.aggregates.iter().all(counts_rows) {
         return Ok(None);
     }
-    let selected = if shows_deleted {
+    let selected = if snapshot.shows_deleted(shows_deleted) {
         Selected::All
     } else {
         Selected::Undeleted

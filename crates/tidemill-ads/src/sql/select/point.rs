@@ -87,7 +87,7 @@ impl Point {
         parameters: &[Value],
         shows_deleted: bool,
     ) -> Result<Option<Rows>> {
-        let table = snapshot.table();
+        let (table, shows_deleted) = (snapshot.table(), snapshot.shows_deleted(shows_deleted));
         let value = match &self.value {
             Expr::Parameter(place) => parameters.get(*place),
             Expr::Value(value) => Some(value),
