@@ -231,6 +231,7 @@ pub(crate) fn code_of(error: &xbase::Error) -> ErrorCode {
         E::StaleIndex { .. } => ErrorCode::CorruptIndex,
         E::UnknownCollation => ErrorCode::UnsupportedCollation,
         E::NoKeys => ErrorCode::InvalidTableType,
+        E::UnknownKeys => ErrorCode::NotImplemented,
         E::Value(_) | E::Limit { .. } => ErrorCode::DataTooLong,
         E::Expression(_) => ErrorCode::InvalidExpression,
         E::DuplicateKey { .. } => ErrorCode::DuplicateKey,

@@ -151,6 +151,12 @@ pub enum Error {
          it, and name the language of the program that made it"
     )]
     UnknownCollation,
+    /// An index of Advantage has words (full-text search) or keys of Numeric fields, which are not made. Inside of [`Error::Order`].
+    #[error(
+        "its keys are words of full-text search or numbers of Numeric fields, which are read and not made: a change of \
+         these fields would leave it stale; drop the index tag, or make the change with Advantage"
+    )]
+    UnknownKeys,
     /// An order has a bit for each record and no keys. Inside of [`Error::Order`].
     #[error("a BINARY index of Visual FoxPro has one bit per record and no keys; it can be neither walked nor changed")]
     NoKeys,

@@ -390,6 +390,35 @@ static void orders(void)
     OK(AdsCloseIndex(again[0]));
 }
 
+/* Keys of amounts and of whole numbers of 64 bits are no doubles. */
+static void amounts(void)
+{
+    ADSHANDLE by_price, by_number;
+    double price = -2.5, whole = 5000000000.0;
+    UNSIGNED16 is_found = 77;
+
+    table = create("amounts", ADS_ADT, "price,Money;number,LongInt");
+    OK(AdsAppendRecord(table));
+    OK(AdsSetMoney(table, TEXT("price"), 99000));
+    OK(AdsSetLongLong(table, TEXT("number"), 5000000000LL));
+    OK(AdsAppendRecord(table));
+    OK(AdsSetMoney(table, TEXT("price"), -25000));
+    OK(AdsSetLongLong(table, TEXT("number"), -1));
+    OK(AdsAppendRecord(table));
+    OK(AdsWriteRecord(table));
+    by_price = order("PRICE", "price", "", 0);
+    by_number = order("NUMBER", "number", "", ADS_DESCENDING);
+    SAME(walk(by_price), "3 2 1 ");
+    SAME(walk(by_number), "1 2 3 ");
+    OK(AdsSeek(by_price, (UNSIGNED8 *) &price, sizeof price, ADS_DOUBLEKEY, ADS_HARDSEEK, &is_found));
+    IS(is_found, 1);
+    IS(number(table), 2);
+    OK(AdsSeek(by_number, (UNSIGNED8 *) &whole, sizeof whole, ADS_DOUBLEKEY, ADS_HARDSEEK, &is_found));
+    IS(is_found, 1);
+    IS(number(table), 1);
+    OK(AdsCloseTable(table));
+}
+
 /* What is deleted is gone once it is written, and its place is the next record's. */
 static void deletions(void)
 {
@@ -587,6 +616,7 @@ int main(int arguments, char **argument)
     fields();
     nothing();
     values();
+    amounts();
     orders();
     deletions();
     transactions();

@@ -657,6 +657,8 @@ impl WorkArea {
         let open: Vec<(PathBuf, String)> = self
             .editor
             .orders_of_files()
+            // One of words is no order of records.
+            .filter(|(_, tag)| !tag.is_full_text)
             .map(|(path, tag)| (path.to_owned(), tag.name.clone()))
             .collect();
         self.ways.retain(|order| {

@@ -138,6 +138,8 @@ pub(crate) enum KeyEncoding {
     Dbase,
     /// As Advantage writes them: zeros for NULL.
     Adi(AdiKey),
+    /// Words of full-text search, or packed digits (ADI): they are kept, and not made.
+    Unknown,
 }
 
 /// What a key that can be NULL begins with when it is not.
@@ -171,7 +173,7 @@ impl KeyCodec {
         let fits = match (self.encoding, self.key_type) {
             (KeyEncoding::Bitmap, key_type) => key_type == KeyType::Logical,
             // Which form numbers and moments have is the expression's to say.
-            (KeyEncoding::Adi(_), _) => len > 0,
+            (KeyEncoding::Adi(_) | KeyEncoding::Unknown, _) => len > 0,
             (_, KeyType::Character) => true,
             (KeyEncoding::Collated, _) => false,
             (KeyEncoding::Binary, KeyType::Number) => matches!(len, 4 | DOUBLE),
@@ -204,7 +206,10 @@ impl KeyCodec {
 
     /// Whether keys can be made of values.
     pub(crate) fn is_known(self) -> bool {
-        !matches!(self.encoding, KeyEncoding::Collated | KeyEncoding::Bitmap)
+        !matches!(
+            self.encoding,
+            KeyEncoding::Collated | KeyEncoding::Bitmap | KeyEncoding::Unknown
+        )
     }
 
     /// The byte that packed pages leave out at a key's end.
@@ -282,6 +287,7 @@ impl KeyCodec {
         match self.encoding {
             KeyEncoding::Collated => return Err(Error::UnknownCollation),
             KeyEncoding::Bitmap => return Err(Error::NoKeys),
+            KeyEncoding::Unknown => return Err(Error::UnknownKeys),
             KeyEncoding::Adi(kind) => {
                 return match kind.put(value, self.len, out) {
                     true => Ok(()),
@@ -387,7 +393,7 @@ impl KeyCodec {
                     KeyValue::Timestamp(Some(i64::from(days) * DAY_MS + time))
                 }
             },
-            (_, KeyEncoding::Collated | KeyEncoding::Bitmap) => return None,
+            (_, KeyEncoding::Collated | KeyEncoding::Bitmap | KeyEncoding::Unknown) => return None,
         })
     }
 
@@ -411,6 +417,7 @@ impl KeyCodec {
             | KeyEncoding::Dbase
             | KeyEncoding::Collated
             | KeyEncoding::Bitmap
+            | KeyEncoding::Unknown
             | KeyEncoding::Adi(_) => {
                 out.extend_from_slice(&sortable(number));
             }
@@ -448,6 +455,7 @@ impl KeyCodec {
             | KeyEncoding::Dbase
             | KeyEncoding::Collated
             | KeyEncoding::Bitmap
+            | KeyEncoding::Unknown
             | KeyEncoding::Adi(_) => {
                 let julian = match days {
                     None if self.encoding == KeyEncoding::Dbase => DBASE_BLANK,

@@ -78,7 +78,9 @@ impl Order {
     /// Names the order in an error that says of no order what is wrong.
     fn named<T>(&self, made: Result<T>) -> Result<T> {
         made.map_err(|e| match e {
-            Error::UnknownCollation | Error::NoKeys => Error::order(self.tree.source.path(), &self.tag.name, e),
+            Error::UnknownCollation | Error::UnknownKeys | Error::NoKeys => {
+                Error::order(self.tree.source.path(), &self.tag.name, e)
+            }
             e => e,
         })
     }

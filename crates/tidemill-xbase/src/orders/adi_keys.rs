@@ -144,12 +144,15 @@ fn with_other_names(text: &str, other: impl Fn(&str, &str) -> Option<(usize, Str
 impl Part {
     /// Compiles a part over the [numbered fields](numbered_fields).
     ///
+    /// With `keeps`, for the file that has it already, a part of keys that are not known is one.
+    ///
     /// # Errors
     /// [`Error::Expression`].
-    pub(super) fn compile(text: &str, fields: &[Field], environment: &Environment) -> Result<Self> {
+    pub(super) fn compile(text: &str, fields: &[Field], environment: &Environment, keeps: bool) -> Result<Self> {
         let program = Program::compile_key(text, fields, environment)?;
         let used: Vec<&Field> = program.fields().iter().filter_map(|index| fields.get(*index)).collect();
-        if let Some(memo) = used.iter().find(|field| field.kind.uses_memo()) {
+        let memo = used.iter().find(|field| field.kind.uses_memo());
+        if let Some(memo) = memo.filter(|_| !keeps) {
             let found = format!("{}, whose values are in the memo file", memo.name);
             return Err(Error::expression(1, "fields of the record", found));
         }
@@ -164,8 +167,9 @@ impl Part {
             Type::Date => KeyType::Date,
             Type::Timestamp => KeyType::Timestamp,
         };
+        let is_packed = bare.is_some_and(|field| field.kind == FieldKind::Numeric);
         let kind = match bare.map(|field| (field.kind, field.adt_type)) {
-            Some((FieldKind::Numeric, _)) => {
+            Some((FieldKind::Numeric, _)) if !keeps => {
                 let expected = "fields whose keys are known";
                 let found = format!("{} of type Numeric", used.first().map_or("", |field| &field.name));
                 return Err(Error::expression(1, expected, found));
@@ -184,7 +188,10 @@ impl Part {
             codec: KeyCodec {
                 key_type,
                 len,
-                encoding: KeyEncoding::Adi(kind),
+                encoding: match is_packed || memo.is_some() {
+                    true => KeyEncoding::Unknown,
+                    false => KeyEncoding::Adi(kind),
+                },
                 is_nullable: false,
             },
         })

@@ -49,7 +49,7 @@ impl OrderKeys {
     /// expression's type.
     pub fn of_tag(tag: &Tag, dialect: IndexDialect, fields: &[Field], settings: &KeySettings) -> Result<Self> {
         if dialect == IndexDialect::Adi {
-            return Self::of_adi(tag, fields, settings);
+            return Self::of_adi(tag, fields, settings, false);
         }
         let mut keys = Self::compile(&tag.expression, tag.condition.as_deref(), dialect, fields, settings)?;
         (keys.codec.len, keys.codec.is_nullable) = (tag.key_len, tag.is_nullable);
@@ -66,6 +66,22 @@ impl OrderKeys {
         Ok(keys)
     }
 
+    /// As [`OrderKeys::of_tag`], of a tag that stays in its file whether its keys are [known](OrderKeys::are_known) or not.
+    ///
+    /// # Errors
+    /// As [`OrderKeys::of_tag`].
+    pub(crate) fn of_kept_tag(
+        tag: &Tag,
+        dialect: IndexDialect,
+        fields: &[Field],
+        settings: &KeySettings,
+    ) -> Result<Self> {
+        match dialect {
+            IndexDialect::Adi => Self::of_adi(tag, fields, settings, true),
+            _ => Self::of_tag(tag, dialect, fields, settings),
+        }
+    }
+
     /// Compiles the expressions of a new order. Its keys are as long as FoxPro and Harbour make them: see
     /// [`Program::key_len`] and, for numbers in an NTX file, [`Program::number_width`].
     ///
@@ -80,7 +96,7 @@ impl OrderKeys {
     ) -> Result<Self> {
         if dialect == IndexDialect::Adi {
             let condition = condition.map(|condition| numbered(condition, fields));
-            return Self::compile_adi(numbered(expression, fields), condition, fields, settings);
+            return Self::compile_adi(numbered(expression, fields), condition, (fields, settings), false);
         }
         let compile = |text: &str| {
             let program = Program::compile_key(text, fields, &settings.environment)?;
@@ -145,15 +161,22 @@ impl OrderKeys {
     }
 
     /// The keys of a tag of an ADI, whose header says how long they are and what fills them up.
-    fn of_adi(tag: &Tag, fields: &[Field], settings: &KeySettings) -> Result<Self> {
-        if tag.is_full_text {
+    fn of_adi(tag: &Tag, fields: &[Field], settings: &KeySettings, keeps: bool) -> Result<Self> {
+        if tag.is_full_text && !keeps {
             return Err(Error::expression(
                 1,
                 "an order of records",
                 "one of words (full-text search)",
             ));
         }
-        let mut keys = Self::compile_adi(tag.expression.clone(), tag.condition.clone(), fields, settings)?;
+        let (expression, condition) = (tag.expression.clone(), tag.condition.clone());
+        let mut keys = Self::compile_adi(expression, condition, (fields, settings), keeps)?;
+        if tag.is_full_text {
+            keys.codec.encoding = KeyEncoding::Unknown;
+        }
+        if keys.codec.encoding == KeyEncoding::Unknown {
+            keys.codec.len = tag.key_len;
+        }
         if keys.codec.len != tag.key_len {
             let (expected, found) = (
                 format!("keys of {} bytes", tag.key_len),
@@ -171,13 +194,13 @@ impl OrderKeys {
     fn compile_adi(
         expression: String,
         condition: Option<String>,
-        fields: &[Field],
-        settings: &KeySettings,
+        (fields, settings): (&[Field], &KeySettings),
+        keeps: bool,
     ) -> Result<Self> {
         let (fields, environment) = (numbered_fields(fields), &settings.environment);
         let parts = parts(&expression).into_iter();
         let parts = parts
-            .map(|part| Part::compile(part, &fields, environment))
+            .map(|part| Part::compile(part, &fields, environment, keeps))
             .collect::<Result<Vec<_>>>()?;
         let Some(first) = parts.first() else {
             return Err(Error::expression(1, "an expression", "none"));
@@ -198,6 +221,10 @@ impl OrderKeys {
             condition: program,
             codec: KeyCodec {
                 len: parts.iter().map(|part| part.codec.len).sum(),
+                encoding: match parts.iter().all(|part| part.codec.is_known()) {
+                    true => first.codec.encoding,
+                    false => KeyEncoding::Unknown,
+                },
                 ..first.codec
             },
             capitals: None,
@@ -214,7 +241,7 @@ impl OrderKeys {
     }
 
     /// How keys are written; of several parts the first.
-    pub(super) fn codec(&self) -> KeyCodec {
+    pub(crate) fn codec(&self) -> KeyCodec {
         self.codec
     }
 
@@ -280,19 +307,35 @@ impl OrderKeys {
     pub(crate) fn check_known(&self) -> Result<()> {
         match self.codec.encoding {
             KeyEncoding::Bitmap => Err(Error::NoKeys),
+            KeyEncoding::Unknown => Err(Error::UnknownKeys),
             _ if !self.are_known() => Err(Error::UnknownCollation),
             _ => Ok(()),
         }
     }
 
-    /// Whether a record has the key that it had, as far as its fields and its deletion flag tell.
-    pub(crate) fn is_untouched(&self, fields: &[Field], before: &[u8], after: &[u8]) -> bool {
+    /// Whether a field is one that the keys are made of, or that its condition names.
+    pub(crate) fn reads(&self, fields: &[Field], field: &Field) -> bool {
+        self.programs().flat_map(Program::fields).any(|used| {
+            let used = fields.get(used);
+            used.is_some_and(|used| used.offset == field.offset)
+        })
+    }
+
+    /// The expressions.
+    fn programs(&self) -> impl Iterator<Item = &Program> {
         let parts = self
             .adi
             .iter()
             .flat_map(|adi| adi.parts.iter().map(|part| &part.program));
-        let programs = [Some(&self.key), self.condition.as_ref()];
-        let used = programs.into_iter().flatten().chain(parts).flat_map(Program::fields);
+        [Some(&self.key), self.condition.as_ref()]
+            .into_iter()
+            .flatten()
+            .chain(parts)
+    }
+
+    /// Whether a record has the key that it had, as far as its fields and its deletion flag tell.
+    pub(crate) fn is_untouched(&self, fields: &[Field], before: &[u8], after: &[u8]) -> bool {
+        let used = self.programs().flat_map(Program::fields);
         let used: Vec<&Field> = used.filter_map(|field| fields.get(field)).collect();
         // What says that a value is NULL, or how long a varying one is, stands elsewhere.
         let are_plain = used
@@ -414,6 +457,7 @@ impl OrderKeys {
         match self.codec.encoding {
             KeyEncoding::Collated => return Err(Error::UnknownCollation),
             KeyEncoding::Bitmap => return Err(Error::NoKeys),
+            KeyEncoding::Unknown => return Err(Error::UnknownKeys),
             KeyEncoding::Binary | KeyEncoding::Text(_) | KeyEncoding::Dbase | KeyEncoding::Adi(_) => {}
         }
         if let Some(adi) = &self.adi {

@@ -15,6 +15,7 @@ mod candidates;
 mod custom;
 mod drafts;
 mod fresh;
+mod kept;
 mod making;
 mod mdx;
 mod relisted;
@@ -674,7 +675,7 @@ impl OrderFile {
         let dialect = self.index.dialect();
         let keys = self.index.tags().iter().map(|tag| {
             let named = |e| Error::order(self.index.path(), &tag.name, e);
-            OrderKeys::of_tag(tag, dialect, self.table.fields(), &self.settings).map_err(named)
+            OrderKeys::of_kept_tag(tag, dialect, self.table.fields(), &self.settings).map_err(named)
         });
         self.keys = keys.collect::<Result<_>>()?;
         Ok(())
@@ -735,7 +736,10 @@ impl OrderFile {
                 self.index.path().display()
             )));
         };
-        let order = reader.order(&tag.name, keys.key_type(), &self.settings.collation)?;
+        let order = match reader.dialect() {
+            IndexDialect::Adi => reader.order_with(&tag.name, keys.codec(), &self.settings.collation),
+            _ => reader.order(&tag.name, keys.key_type(), &self.settings.collation),
+        }?;
         let seen = Seen {
             file: self.number,
             version: self.index.version(),

@@ -584,6 +584,7 @@ impl TableEditor {
     }
 
     fn fill_memo(&self, record: u32, bytes: &mut [u8], field: &Field, value: &[u8]) -> Result<()> {
+        self.check_memo(field)?;
         let Some(memo) = &self.memo else {
             return Err(self.missing_memo(field));
         };

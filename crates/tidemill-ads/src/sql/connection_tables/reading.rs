@@ -77,7 +77,8 @@ impl ConnectionTables<'_> {
         };
         editor.refresh()?;
         let table = Arc::new(editor.table_with(&options)?);
-        let names: Vec<String> = editor.orders().map(|tag| tag.name.clone()).collect();
+        let orders = editor.orders().filter(|tag| !tag.is_full_text);
+        let names: Vec<String> = orders.map(|tag| tag.name.clone()).collect();
         let orders = names.iter().map(|name| editor.order(name));
         let orders = orders.collect::<Result<Vec<_>, _>>()?;
         let environment = Environment::new(table.codepage());

@@ -138,6 +138,10 @@ impl OrderFile {
         // That of the shortest keys is looked at first, and has all records if there is one.
         orders.sort_by_key(|(tag, _)| (tag.condition.is_some(), tag.key_len));
         for (tag, keys) in orders {
+            // Words are more than records, or fewer.
+            if tag.is_full_text {
+                continue;
+            }
             let named = |e| Error::order(self.index.path(), &tag.name, e);
             let order = reader
                 .order(&tag.name, keys.key_type(), &self.settings.collation)

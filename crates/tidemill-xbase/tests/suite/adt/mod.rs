@@ -3,6 +3,7 @@
 mod create;
 mod damage;
 mod edit;
+mod kept_orders;
 mod orders;
 mod page;
 mod read;
