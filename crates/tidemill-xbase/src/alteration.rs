@@ -115,7 +115,7 @@ impl Alteration {
         Ok(self)
     }
 
-    /// How the table keeps memos when it gets its first memo field. Default: DBT in dBASE IV tables, FPT in all others.
+    /// How the table keeps memos when it gets its first memo field. Default: DBT in dBASE IV tables, ADM in an ADT, FPT in all others.
     #[must_use]
     pub fn memo(mut self, dialect: MemoDialect) -> Self {
         self.memo = Some(dialect);

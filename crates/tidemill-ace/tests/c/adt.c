@@ -607,6 +607,29 @@ static void copies(void)
     OK(AdsCloseTable(table));
 }
 
+/* Fields come, go and change, and the values of those that stay do. */
+static void restructured(void)
+{
+    ADSHANDLE by_name = 0;
+    UNSIGNED16 length = 40;
+    UNSIGNED8 text[40];
+
+    OK(AdsRestructureTable90(connection, TEXT("people"), NULL, ADS_ADT, ADS_ANSI, 0, 0, TEXT("Born,Date;"), TEXT("note;"),
+                             TEXT("Last Name,Family Name,CICharacter,14;year,year,Double,2;"), NULL));
+    OK(open_as("people", ADS_ADT, ADS_SHARED, &table));
+    OK(AdsGetNumFields(table, &length));
+    IS(length, 5);
+    OK(AdsGetIndexHandle(table, TEXT("BYNAME"), &by_name));
+    length = sizeof text;
+    OK(AdsGetIndexExpr(by_name, text, &length));
+    SAME(text, "Family Name;year");
+    IS(sought(by_name, "QUINN", ADS_HARDSEEK), 0);
+    IS(sought(by_name, "yOUNG", ADS_HARDSEEK), 1);
+    SAME(trimmed(table, "year"), "1970.00");
+    IS(blank(table, "Born"), 11);
+    OK(AdsCloseTable(table));
+}
+
 int main(int arguments, char **argument)
 {
     if (arguments != 2)
@@ -622,6 +645,7 @@ int main(int arguments, char **argument)
     transactions();
     statements();
     copies();
+    restructured();
     OK(AdsDisconnect(connection));
     OK(AdsApplicationExit());
     return failures != 0;

@@ -284,7 +284,8 @@ fn key(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
     Ok(parts.collect::<Result<Vec<_>>>()?.join("+"))
 }
 
-/// The key expression of columns of an ADT: their names with semicolons between them, one way.
+/// The key expression of columns of an ADT: their names with semicolons between them. What runs against the first column is written
+/// as DESCEND( … ).
 fn key_of_adt(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
     let is_descending = columns.first().is_some_and(|column| column.is_descending);
     let names = columns.iter().map(|column| {
@@ -293,11 +294,8 @@ fn key_of_adt(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
             return Err(Error::new(Kind::NoColumn, why).at(column.name.span.start));
         };
         match column.is_descending == is_descending {
-            true => Ok(field.name.as_str()),
-            false => {
-                let why = "The columns of an index of an ADT are all ascending or all DESC";
-                Err(Error::new(Kind::Unsupported, why).at(column.name.span.start))
-            }
+            true => Ok(field.name.clone()),
+            false => Ok(format!("DESCEND({})", field.name)),
         }
     });
     Ok(names.collect::<Result<Vec<_>>>()?.join(";"))

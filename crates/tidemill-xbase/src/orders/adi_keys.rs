@@ -105,13 +105,21 @@ pub fn named_expression(text: &str, fields: &[Field]) -> String {
     })
 }
 
+/// An expression of an index with other numbers of fields; those that `other` knows nothing of stay.
+pub(crate) fn with_other_numbers(text: &str, mut other: impl FnMut(usize) -> Option<usize>) -> String {
+    with_other_names(text, |_, own| {
+        let number = own.strip_prefix(['F', 'f'])?.parse().ok()?;
+        Some((own.len(), format!("F{}", other(number)?)))
+    })
+}
+
 fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
 /// An expression with other names. `other` is told of each one that is neither a function nor an operator nor in a text, with all that
 /// stands from there on, and says how many bytes of that become what.
-fn with_other_names(text: &str, other: impl Fn(&str, &str) -> Option<(usize, String)>) -> String {
+fn with_other_names(text: &str, mut other: impl FnMut(&str, &str) -> Option<(usize, String)>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -127,7 +135,8 @@ fn with_other_names(text: &str, other: impl Fn(&str, &str) -> Option<(usize, Str
         let is_call = behind.trim_start().starts_with('(');
         let is_operator = out.ends_with('.') && behind.starts_with('.');
         let begins_name = (first.is_alphabetic() || first == '_') && !is_call && !is_operator;
-        match other(rest, own).filter(|_| begins_name) {
+        let replaced = if begins_name { other(rest, own) } else { None };
+        match replaced {
             Some((len, name)) => {
                 out += &name;
                 rest = rest.get(len..).unwrap_or_default();

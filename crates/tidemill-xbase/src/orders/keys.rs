@@ -160,6 +160,19 @@ impl OrderKeys {
         })
     }
 
+    /// As [`OrderKeys::compile`], of an order of an ADI whose expressions name fields by number.
+    ///
+    /// # Errors
+    /// As [`OrderKeys::compile`].
+    pub(crate) fn compile_numbered(
+        expression: String,
+        condition: Option<String>,
+        fields: &[Field],
+        settings: &KeySettings,
+    ) -> Result<Self> {
+        Self::compile_adi(expression, condition, (fields, settings), false)
+    }
+
     /// The keys of a tag of an ADI, whose header says how long they are and what fills them up.
     fn of_adi(tag: &Tag, fields: &[Field], settings: &KeySettings, keeps: bool) -> Result<Self> {
         if tag.is_full_text && !keeps {

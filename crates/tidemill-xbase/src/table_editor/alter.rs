@@ -10,6 +10,8 @@
 //!
 //! What this module does not do: it alters no tables of dBASE II and dBASE 7, whose descriptors are others.
 
+mod in_adt;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +22,7 @@ use super::counters::counter_at;
 use super::files::{open_file, record_file};
 use super::record::END_OF_FILE;
 use super::{OpenMode, TableEditor};
+use crate::adt;
 use crate::alteration::{Alteration, AlteredColumn};
 use crate::array_values::ArrayValues;
 use crate::container::{BACKLINK, ContainerLink, ContainerTable, NewContainer};
@@ -94,6 +97,17 @@ impl TableEditor {
     }
 
     pub(crate) fn alter_on(&mut self, alteration: &Alteration, disk: &Arc<dyn Disk>) -> Result<()> {
+        if !self.is_adt() {
+            return self.alter_so(alteration, disk);
+        }
+        let alteration = in_adt::without_idle_changes(&self.fields.visible, alteration);
+        self.renumber_orders(Some(&in_adt::renumbered(&self.fields.visible, &alteration)));
+        let done = self.alter_so(&alteration, disk);
+        self.renumber_orders(None);
+        done
+    }
+
+    fn alter_so(&mut self, alteration: &Alteration, disk: &Arc<dyn Disk>) -> Result<()> {
         self.alone("altering")?;
         self.followed_by_mdx()?;
         self.committed("altering")?;
@@ -289,7 +303,9 @@ impl TableEditor {
                 }
             }
         }
-        out.push(END_OF_FILE);
+        if !self.is_adt() {
+            out.push(END_OF_FILE);
+        }
         new.file.write(at, &out)?;
         counted.iter().try_for_each(|counter| new.go_on_behind(counter))
     }
@@ -312,8 +328,13 @@ impl TableEditor {
         (sources, counted): (&[Source<'_>], &mut [Counted]),
         bytes: &mut [u8],
     ) -> Result<()> {
-        if let (Some(to), Some(from)) = (bytes.first_mut(), old.first()) {
-            *to = *from;
+        // The flag, and in an ADT the link of the list of free records, of which nothing else is of any use.
+        let own = if self.is_adt() { adt::RECORD_PROLOGUE } else { 1 };
+        if let (Some(to), Some(from)) = (bytes.get_mut(..own), old.get(..own)) {
+            to.copy_from_slice(from);
+        }
+        if self.is_adt() && self.header.dialect.is_deleted(old) {
+            return Ok(());
         }
         for (index, (source, field)) in sources.iter().zip(&new.fields.visible).enumerate() {
             match (source, values) {
@@ -330,6 +351,10 @@ impl TableEditor {
                 }
                 (Source::Values(from, column), Some((batch, row))) => {
                     let value = ArrayValues::new(&from.name, batch.column(*column))?.get(row);
+                    // NULL stays NULL, and becomes no empty text.
+                    if self.is_adt() && matches!(value, Value::Null) {
+                        continue;
+                    }
                     let converted = convert(value, field.kind)
                         .map_err(|expected| self.bad(record, from, expected.to_owned(), shown(value)))?;
                     match counted.iter_mut().find(|counter| counter.field == index) {
@@ -402,7 +427,10 @@ impl Structure {
                 what: what.to_owned(),
             })
         };
-        if matches!(dialect, Dialect::Dbase2 | Dialect::Dbase7 | Dialect::Adt) {
+        if dialect == Dialect::Adt {
+            return in_adt::structure(table, alteration);
+        }
+        if matches!(dialect, Dialect::Dbase2 | Dialect::Dbase7) {
             return refuse(&format!("the structure of {dialect} tables is read and not altered"));
         }
         let null_flags = table.fields.null_flags.map_or(0, |(_, width)| width);
@@ -589,6 +617,7 @@ fn memo_dialect(table: &TableEditor, alteration: &Alteration, has_memos: bool) -
     let dialect = match (alteration.memo, table.header.dialect) {
         (None, Dialect::Dbase4) => MemoDialect::Dbt4,
         (None, Dialect::Six) => MemoDialect::Smt,
+        (None, Dialect::Adt) => MemoDialect::Adm,
         (None, _) => MemoDialect::Fpt,
         (Some(memo), _) => memo,
     };
@@ -596,6 +625,7 @@ fn memo_dialect(table: &TableEditor, alteration: &Alteration, has_memos: bool) -
         Dialect::Dbase3 => !matches!(dialect, MemoDialect::Dbt4),
         Dialect::Dbase4 => dialect == MemoDialect::Dbt4,
         Dialect::VisualFoxPro => dialect == MemoDialect::Fpt,
+        Dialect::Adt => dialect == MemoDialect::Adm,
         _ => false,
     };
     if !has {

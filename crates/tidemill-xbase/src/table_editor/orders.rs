@@ -20,6 +20,8 @@ mod making;
 mod mdx;
 mod relisted;
 
+pub(super) use drafts::Renumbered;
+
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -65,6 +67,8 @@ struct OrderFile {
     keys: Vec<OrderKeys>,
     /// Which of the lists of orders that the file has had these are.
     relisted: u64,
+    /// What the numbers of fields in the expressions of an ADI become, while the table gets others.
+    renumbered: Option<Renumbered>,
     /// Beside others.
     locks: Option<(KeptLocks, LockRange)>,
     log: Option<TransactionLog>,
@@ -503,6 +507,7 @@ impl Orders {
             table: Arc::clone(&self.table),
             keys: Vec::new(),
             relisted: 0,
+            renumbered: None,
             locks,
             rollbacks: options.log.as_ref().map_or(0, TransactionLog::rollbacks),
             log: options.log.clone(),
@@ -679,22 +684,6 @@ impl OrderFile {
         });
         self.keys = keys.collect::<Result<_>>()?;
         Ok(())
-    }
-
-    /// The keys of new orders with the expressions of the tags.
-    fn keys_over(&self, fields: &[Field]) -> Result<Vec<OrderKeys>> {
-        let dialect = self.index.dialect();
-        let keys = self.index.tags().iter().map(|tag| {
-            let keys = OrderKeys::compile(
-                &tag.expression,
-                tag.condition.as_deref(),
-                dialect,
-                fields,
-                &self.settings,
-            );
-            keys.map_err(|e| Error::order(self.index.path(), &tag.name, e))
-        });
-        keys.collect()
     }
 
     /// The file anew, with these keys of the records of `table`. Custom orders are empty.

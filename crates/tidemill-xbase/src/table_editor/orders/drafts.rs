@@ -5,12 +5,46 @@ use std::sync::Arc;
 
 use super::{OrderFile, lies_in};
 use crate::draft::{Draft, DraftFile};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::field::Field;
-use crate::orders::{BuildOptions, OrderKeys};
+use crate::index::{IndexDialect, Tag};
+use crate::orders::{BuildOptions, KeySettings, OrderKeys, with_other_numbers};
 use crate::table::Table;
 use crate::table_editor::TableEditor;
 use crate::table_editor::files::data_file;
+
+/// The names of the fields that a table has, and what their numbers become, from 1; `None` for one that is dropped.
+#[derive(Debug, Clone)]
+pub(in crate::table_editor) struct Renumbered(pub(in crate::table_editor) Arc<[(String, Option<usize>)]>);
+
+impl Renumbered {
+    /// The keys of a tag over other fields.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a tag that names a field which is dropped; as [`OrderKeys::compile`].
+    fn keys(&self, tag: &Tag, fields: &[Field], settings: &KeySettings) -> Result<OrderKeys> {
+        let expression = self.renumber(&tag.expression)?;
+        let condition = tag.condition.as_deref().map(|text| self.renumber(text)).transpose()?;
+        OrderKeys::compile_numbered(expression, condition, fields, settings)
+    }
+
+    fn renumber(&self, text: &str) -> Result<String> {
+        let mut dropped = None;
+        let renumbered = with_other_numbers(text, |number| {
+            let (name, new) = number.checked_sub(1).and_then(|at| self.0.get(at))?;
+            if new.is_none() {
+                dropped = Some(name);
+            }
+            *new
+        });
+        match dropped {
+            None => Ok(renumbered),
+            Some(name) => Err(Error::Misuse(format!(
+                "its expression names field {name}, which is dropped; drop the index tag first"
+            ))),
+        }
+    }
+}
 
 impl TableEditor {
     /// Writes the orders of the open index files of a folder anew into a draft, with the keys of the records of `table`.
@@ -38,6 +72,13 @@ impl TableEditor {
             .index_files_in(folder)
             .map(|file| file.drafted(&file.keys_over(fields)?, table, &self.options.build, draft));
         drafted.collect()
+    }
+
+    /// Gives fields other numbers in the expressions of ADI files, or ends it.
+    pub(in crate::table_editor) fn renumber_orders(&mut self, numbers: Option<&Renumbered>) {
+        for file in &mut self.orders.files {
+            file.renumbered = numbers.filter(|_| file.index.dialect() == IndexDialect::Adi).cloned();
+        }
     }
 
     fn index_files_in(&self, folder: &Path) -> impl Iterator<Item = &OrderFile> {
@@ -84,6 +125,29 @@ impl TableEditor {
 }
 
 impl OrderFile {
+    /// The keys of new orders with the expressions of the tags.
+    ///
+    /// # Errors
+    /// [`Error::Order`] for an expression that does not compile over these fields.
+    pub(super) fn keys_over(&self, fields: &[Field]) -> Result<Vec<OrderKeys>> {
+        let dialect = self.index.dialect();
+        let keys = self.index.tags().iter().map(|tag| {
+            let keys = match &self.renumbered {
+                Some(numbers) => numbers.keys(tag, fields, &self.settings),
+                None if dialect == IndexDialect::Adi => {
+                    let (expression, condition) = (tag.expression.clone(), tag.condition.clone());
+                    OrderKeys::compile_numbered(expression, condition, fields, &self.settings)
+                }
+                None => {
+                    let condition = tag.condition.as_deref();
+                    OrderKeys::compile(&tag.expression, condition, dialect, fields, &self.settings)
+                }
+            };
+            keys.map_err(|e| Error::order(self.index.path(), &tag.name, e))
+        });
+        keys.collect()
+    }
+
     /// The file anew in a draft, as of [`OrderFile::rebuilt`].
     fn drafted(&self, keys: &[OrderKeys], table: &Table, options: &BuildOptions, draft: &Draft) -> Result<DraftFile> {
         let bytes = self.rebuilt(keys, table, options)?;

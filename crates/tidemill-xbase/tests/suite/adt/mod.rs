@@ -1,5 +1,6 @@
 //! Advantage's own tables: ADT, their memos and their indexes. The corpus is laid out by a script of our own.
 
+mod alter;
 mod create;
 mod damage;
 mod edit;
