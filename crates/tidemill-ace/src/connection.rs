@@ -60,7 +60,10 @@ pub extern "C" fn AdsConnect101(text: Name, _options: Out<Handle>, answer: Out<H
             !servers.contains("LOCAL") && servers.parse::<u16>().map_or(true, |bits| bits & ADS_LOCAL_SERVER == 0)
         });
         match part("Data Source") {
-            Some(folder) if !is_remote => open(&folder, answer),
+            Some(folder) if !is_remote => {
+                let trusts = part("TrustDictionary").is_some_and(|value| is_yes(&value));
+                open(&folder, trusts || trusts_dictionaries(), answer)
+            }
             Some(_) => no_server(),
             None => refuse(ErrorCode::InvalidPath, "the connection has no Data Source"),
         }
@@ -76,16 +79,39 @@ fn connect(folder: Name, servers: u16, answer: Out<Handle>) -> Result<()> {
     if servers != 0 && servers & ADS_LOCAL_SERVER == 0 {
         return no_server();
     }
-    open(&folder.needed()?, answer)
+    open(&folder.needed()?, trusts_dictionaries(), answer)
 }
 
-fn open(folder: &str, answer: Out<Handle>) -> Result<()> {
-    if folder.to_ascii_lowercase().trim_end().ends_with(".add") {
-        let what = format!("{folder}: data dictionaries are not supported; connect to the folder of the tables");
+/// Whether the environment says that data dictionaries are opened although nobody's rights are checked.
+fn trusts_dictionaries() -> bool {
+    std::env::var(TRUST).is_ok_and(|value| is_yes(&value))
+}
+
+fn is_yes(value: &str) -> bool {
+    ["1", "true", "yes"]
+        .iter()
+        .any(|yes| value.trim().eq_ignore_ascii_case(yes))
+}
+
+/// The environment variable of that.
+const TRUST: &str = "TIDEMILL_ACE_TRUST_DICTIONARY";
+
+fn open(folder: &str, trusts: bool, answer: Out<Handle>) -> Result<()> {
+    let settings = settings();
+    let is_dictionary = folder.to_ascii_lowercase().trim_end().ends_with(".add");
+    if is_dictionary && !trusts {
+        let what = format!(
+            "{folder}: users and rights of a data dictionary are encrypted and cannot be checked; if every user of this program \
+             may read its tables, set {TRUST}=1, or TrustDictionary=TRUE in the text of AdsConnect101"
+        );
         return refuse(ErrorCode::NotImplemented, what);
     }
-    let path = settings().paths.resolve(folder, std::path::Path::new("."))?;
-    answer.set(add_connection(Connection::open(path)?)?)
+    let path = settings.paths.resolve(folder, std::path::Path::new("."))?;
+    let connection = match is_dictionary {
+        true => Connection::open_dictionary(path, &settings)?,
+        false => Connection::open(path)?,
+    };
+    answer.set(add_connection(connection)?)
 }
 
 fn no_server() -> Result<()> {

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 18] = [
+const PROGRAMS: [&str; 19] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -29,6 +29,7 @@ const PROGRAMS: [&str; 18] = [
     "tests/c/read_only.c",
     "tests/c/damaged.c",
     "tests/c/adt.c",
+    "tests/c/dictionary.c",
 ];
 
 #[test]

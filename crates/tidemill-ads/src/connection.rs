@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tidemill_xbase::{Alteration, FieldSpec, OpenMode, TableEditor, TableSet, TableWriter};
 
+use crate::dictionary::Dictionary;
 use crate::error::{Error, ErrorCode, Result};
 use crate::field_definitions;
 use crate::relation::Relation;
@@ -40,6 +41,8 @@ pub struct Connection {
     pub(crate) analytical: Option<Arc<dyn Analytical>>,
     pub(crate) sole_use: Option<SoleUse>,
     pub(crate) enforcement: Enforcement,
+    /// What a connection to a data dictionary opens tables by.
+    pub(crate) dictionary: Option<Dictionary>,
     /// Behind all that has their files open.
     pub(crate) temporary: Temporary,
 }
@@ -106,8 +109,23 @@ impl Connection {
                 unique: true,
                 autoincrement: true,
             },
+            dictionary: None,
             temporary: Temporary::default(),
         })
+    }
+
+    /// A connection to a data dictionary (`.add`): its tables have the names that it gives them, and open with their index files. Its
+    /// users, rights and rules are not looked at, so that its tables are read and not changed; whoever calls this has asked whether the
+    /// dictionary is trusted.
+    ///
+    /// # Errors
+    /// As [`Connection::open`], of its folder; [`ErrorCode::InvalidPath`] for a file that is no dictionary.
+    pub fn open_dictionary(file: impl AsRef<Path>, settings: &Settings) -> Result<Self> {
+        let file = file.as_ref();
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut connection = Self::open(folder.unwrap_or(Path::new(".")))?;
+        connection.dictionary = Some(Dictionary::read(file, &settings.paths)?);
+        Ok(connection)
     }
 
     /// Gives joins, subqueries and windows to an engine. Default: none, they are refused.
@@ -169,6 +187,9 @@ impl Connection {
         }
         if let Some(file) = settings.paths.attached(name)? {
             return Ok(file);
+        }
+        if let Some(file) = self.dictionary.as_ref().and_then(|dictionary| dictionary.path(name)) {
+            return file;
         }
         let folder = settings.paths.default_folder.as_deref().unwrap_or(&self.folder);
         let has_extension = name.rsplit(['/', '\\']).next().is_some_and(|file| file.contains('.'));
@@ -247,7 +268,13 @@ impl Connection {
         if options.mode == OpenMode::Exclusive {
             self.statements.close(&path);
         }
-        let area = self.area_over(&path, options, settings)?;
+        let mut area = self.area_over(&path, options, settings)?;
+        let indexes = self.dictionary.as_ref().map(|dictionary| dictionary.indexes(&path));
+        for index in indexes.unwrap_or_default() {
+            if !area.is_production(&index) && index.is_file() {
+                area.open_index(&index)?;
+            }
+        }
         if options.table_type == TableType::Adt && !area.is_adt() {
             let what = format!("{} is no ADT but a DBF; open it as the type that it is", path.display());
             return Err(Error::new(ErrorCode::InvalidTableType, what));
@@ -291,15 +318,19 @@ impl Connection {
 
     /// A work area over a file, which belongs to the open transaction.
     pub(crate) fn area_over(&self, path: &Path, options: &TableOptions, settings: &Settings) -> Result<WorkArea> {
+        let options = self.options_of(path, options);
         if options.mode != OpenMode::ReadOnly {
             self.ready_to_write(path)?;
         }
-        let options = self.options_of(path, options);
         WorkArea::open_in(self.transactions.log(), path, &options, None, settings)
     }
 
-    /// How a file is opened: a temporary table has names for its fields.
+    /// How a file is opened: a temporary table has names for its fields, and one of a data dictionary is read.
     pub(crate) fn options_of<'o>(&self, path: &Path, options: &'o TableOptions) -> Cow<'o, TableOptions> {
+        let is_of_dictionary = self.dictionary.as_ref().is_some_and(|dictionary| dictionary.has(path));
+        if is_of_dictionary && options.mode == OpenMode::Shared {
+            return Cow::Owned(options.clone().read_only());
+        }
         match self.temporary.field_names(path) {
             None => Cow::Borrowed(options),
             names => Cow::Owned(TableOptions {

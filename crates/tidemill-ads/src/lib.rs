@@ -21,14 +21,15 @@
 //!
 //! # What this crate does not do
 //!
-//! It opens no network connection, no data dictionary and nothing that is encrypted: each is an error that says
-//! so. It starts no thread; a connection is for one thread at a time.
+//! It opens no network connection and nothing that is encrypted: each is an error that says so. Of a data dictionary it knows the
+//! tables alone. It starts no thread; a connection is for one thread at a time.
 
 mod bookmark;
 mod collation;
 mod connection;
 mod copies;
 mod date_format;
+mod dictionary;
 mod error;
 mod field_definitions;
 mod machine;

@@ -91,7 +91,7 @@ impl Connection {
             }
             None => {
                 let codepage = Some(table.codepage());
-                if options.table.mode != OpenMode::ReadOnly {
+                if opening.mode != OpenMode::ReadOnly {
                     self.ready_to_write(table.path())?;
                 }
                 WorkArea::open_in(self.transactions.log(), table.path(), &opening, codepage, settings)?.into()

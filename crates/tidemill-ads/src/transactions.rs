@@ -98,8 +98,11 @@ impl Connection {
     /// for below the connection's folder.
     ///
     /// # Errors
-    /// As [`recover_table`].
+    /// As [`recover_table`]; [`ErrorCode::TableReadOnly`] for a table of the connection's data dictionary.
     pub(crate) fn ready_to_write(&self, table: &Path) -> Result<()> {
+        if let Some(dictionary) = &self.dictionary {
+            dictionary.check_change(table)?;
+        }
         recover_table(table, Some(self.folder()))?;
         Ok(())
     }

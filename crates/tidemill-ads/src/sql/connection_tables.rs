@@ -569,6 +569,9 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn table_names(&mut self) -> Result<Vec<String>> {
+        if let Some(dictionary) = &self.connection.dictionary {
+            return Ok(dictionary.names().map(str::to_owned).collect());
+        }
         let mut files = self.connection.find_files("*.dbf", self.settings)?;
         files.extend(self.connection.find_files("*.adt", self.settings)?);
         let stem = |file: &String| {
