@@ -19,21 +19,23 @@ const HEADER: usize = 32 + 2 * 32 + 1;
 fn eight_threads_of_four_processes_lose_nothing() {
     let Some(programs) = Programs::new() else { return };
     programs.table();
-    // A process of its own: a file that is open while another thread starts a program would stay locked for a moment.
-    ended(programs.start("sharing", &programs.folder(), "cdx", 0, &[0, 0]));
-    let running: Vec<Child> = (0..PROCESSES)
-        .map(|process| programs.start("sharing", &programs.folder(), "cdx", process, &[THREADS, ROUNDS]))
-        .collect();
-    running.into_iter().for_each(ended);
-    let library = programs.command("sharing");
-    let look = [
-        programs.folder().display().to_string(),
-        "cdx".to_owned(),
-        PROCESSES.to_string(),
-        format!("-{THREADS}"),
-        ROUNDS.to_string(),
-    ];
-    ended(start(library, &look));
+    for table_type in ["cdx", "adt"] {
+        // A process of its own: a file that is open while another thread starts a program would stay locked for a moment.
+        ended(programs.start("sharing", &programs.folder(), table_type, 0, &[0, 0]));
+        let running: Vec<Child> = (0..PROCESSES)
+            .map(|process| programs.start("sharing", &programs.folder(), table_type, process, &[THREADS, ROUNDS]))
+            .collect();
+        running.into_iter().for_each(ended);
+        let library = programs.command("sharing");
+        let look = [
+            programs.folder().display().to_string(),
+            table_type.to_owned(),
+            PROCESSES.to_string(),
+            format!("-{THREADS}"),
+            ROUNDS.to_string(),
+        ];
+        ended(start(library, &look));
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 /*
  * Threads of one of several processes that share a table through libace.so: each appends records and counts up a number in
- * record 1. Arguments: a folder, "ntx" or "cdx", the number of the process, how many threads, how many rounds. With 0 threads it
- * makes the index, with -8 it looks whether all is there that so many processes of 8 threads have written.
+ * record 1. Arguments: a folder, "ntx", "cdx" or "adt", the number of the process, how many threads, how many rounds. In an ADT each
+ * also appends records that it deletes, whose places others take. With 0 threads it makes the index, and of an ADT the table, with -8 it looks whether all is there that so many processes of 8 threads have written.
  */
 
 #include <pthread.h>
@@ -51,6 +51,23 @@ static void append(ADSHANDLE table, int thread, int round)
     OK(AdsWriteRecord(table));
 }
 
+/* A record that is there for a moment. */
+static void append_in_vain(ADSHANDLE table)
+{
+    UNSIGNED32 code = 1;
+    int try;
+
+    for (try = 0; try < TRIES && (code = AdsAppendRecord(table)) != AE_SUCCESS; try++)
+        usleep(200);
+    IS(code, AE_SUCCESS);
+    OK(AdsSetString(table, TEXT("NAME"), TEXT("in vain"), 7));
+    OK(AdsWriteRecord(table));
+    OK(AdsDeleteRecord(table));
+    for (try = 0; try < TRIES && (code = AdsWriteRecord(table)) != AE_SUCCESS; try++)
+        usleep(200);
+    IS(code, AE_SUCCESS);
+}
+
 static void count_up(ADSHANDLE table)
 {
     double number = -1;
@@ -73,6 +90,8 @@ static void *work(void *place)
     ADSHANDLE own = thread % 2 ? connect() : 0, table = open_table(own ? own : common);
 
     for (round = 0; round < rounds; round++) {
+        if (type == ADS_ADT)
+            append_in_vain(table);
         append(table, thread, round);
         count_up(table);
         if (failures > 5)
@@ -103,8 +122,16 @@ static void make_index(void)
 {
     ADSHANDLE connection = connect(), table = 0, order;
 
-    OK(AdsOpenTable(connection, TEXT("shared"), NULL, type, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS,
-                    ADS_EXCLUSIVE, &table));
+    if (type == ADS_ADT) {
+        OK(AdsCreateTable(connection, TEXT("shared"), NULL, type, ADS_ANSI, ADS_PROPRIETARY_LOCKING, ADS_IGNORERIGHTS, 0,
+                          TEXT("NAME,Character,12;COUNT,Numeric,8"), &table));
+        OK(AdsAppendRecord(table));
+        OK(AdsSetString(table, TEXT("NAME"), TEXT("counter"), 7));
+        OK(AdsSetDouble(table, TEXT("COUNT"), 0));
+    } else {
+        OK(AdsOpenTable(connection, TEXT("shared"), NULL, type, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS,
+                        ADS_EXCLUSIVE, &table));
+    }
     OK(AdsCreateIndex61(table, NULL, TEXT("NAME"), TEXT("NAME"), NULL, NULL, ADS_COMPOUND, 512, &order));
 }
 
@@ -157,7 +184,7 @@ int main(int count, char **arguments)
     if (count != 6)
         return 2;
     folder = arguments[1];
-    type = strcmp(arguments[2], "ntx") ? ADS_CDX : ADS_NTX;
+    type = strcmp(arguments[2], "adt") == 0 ? ADS_ADT : strcmp(arguments[2], "ntx") == 0 ? ADS_NTX : ADS_CDX;
     process = atoi(arguments[3]);
     threads = atoi(arguments[4]);
     rounds = atoi(arguments[5]);
