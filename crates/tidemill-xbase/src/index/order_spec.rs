@@ -124,12 +124,15 @@ impl OrderSpec {
         self
     }
 
-    /// The same with the texts that an ADI has, and the byte that fills its keys up.
+    /// The same with the texts that an ADI has, and the byte that fills its keys up. A unique order of an ADI is a candidate index: it
+    /// knows none that leaves records out ("ADI Unique Indexes", ADS's help).
     pub(crate) fn as_in_adi(&self, expression: &str, condition: Option<&str>, trail: u8) -> Self {
         Self {
             expression: expression.to_owned(),
             condition: condition.map(str::to_owned),
             trail: Some(trail),
+            is_unique: false,
+            is_candidate: self.is_candidate || self.is_unique,
             ..self.clone()
         }
     }

@@ -88,6 +88,36 @@ fn json(value: Option<&str>) -> Json {
 }
 
 #[test]
+fn a_unique_order_is_one_that_allows_each_key_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = table(folder.path());
+    let mut editor = TableEditor::open(&path, &edit_options().mode(OpenMode::Exclusive)).unwrap();
+    for count in [1, 1] {
+        editor.append_values(&[(COUNT, Value::Integer(count))]).unwrap();
+    }
+    let refused = |made: Result<(), Error>| {
+        let error = made.unwrap_err();
+        let cause = std::error::Error::source(&error).map_or(String::new(), ToString::to_string);
+        assert!(format!("{error} {cause}").contains("each key once"), "{error} {cause}");
+    };
+    let once = [OrderSpec::new("ONCE", "Count").unique(true)];
+    refused(editor.create_order(&once[0]));
+    editor.flush().unwrap();
+    refused(build_index(
+        folder.path().join("other.adi"),
+        &open(&path),
+        &once,
+        &settings(),
+    ));
+    editor.replace(2, &[(COUNT, Value::Integer(2))]).unwrap();
+    editor.create_order(&once[0]).unwrap();
+    refused(editor.replace(2, &[(COUNT, Value::Integer(1))]));
+    editor.pack().unwrap();
+    drop(editor);
+    check(&path);
+}
+
+#[test]
 fn random_changes_are_those_of_a_naive_table() {
     for (seed, mode) in [
         (1, OpenMode::Exclusive),
