@@ -368,6 +368,8 @@ impl Connection {
         options: &TableOptions,
         settings: &Settings,
     ) -> Result<AreaId> {
+        let is_adt = options.table_type == TableType::Adt;
+        let first = field_definitions::first_autoincrement(fields).filter(|_| is_adt);
         let fields = field_definitions::fields(fields, options.table_type)?;
         let (path, fields) = self.place_for(name, fields, options.table_type, settings)?;
         let create = options.create_options(today());
@@ -378,7 +380,11 @@ impl Connection {
         }
         made?;
         let options = self.options_of(&path, options).into_owned().exclusive();
-        let area = WorkArea::open(&path, &options, settings)?;
+        let mut area = WorkArea::open(&path, &options, settings)?;
+        let counter = area.fields().iter().position(|field| field.autoincrement.is_some());
+        if let (Some(first), Some(counter)) = (first, counter) {
+            area.editor()?.count_from(counter, first)?;
+        }
         Ok(self.add(area))
     }
 

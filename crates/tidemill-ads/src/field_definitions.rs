@@ -157,8 +157,8 @@ fn field_of_adt(definition: &str) -> Result<FieldSpec> {
         }
     }
     let (width, decimals) = match (adt_type, numbers.as_slice()) {
-        (AdtType::AutoIncrement, [0 | 1 | 4, ..] | []) => (0, 0),
-        (AdtType::AutoIncrement, _) => return Err(bad("counters begin with 1")),
+        // It is the first value: see below.
+        (AdtType::AutoIncrement, _) => (0, 0),
         (AdtType::Raw, []) if type_name == "GUID" => (GUID, 0),
         (_, []) => (0, 0),
         (AdtType::Double | AdtType::CurDouble, [decimals]) => (0, *decimals),
@@ -177,6 +177,17 @@ fn field_of_adt(definition: &str) -> Result<FieldSpec> {
         _ => 0,
     };
     Ok(FieldSpec::of_adt(name, adt_type, width, decimals))
+}
+
+/// The value that the first record of an ADT gets in its autoincrement field, as its definition says: `ID,AutoIncrement,67` (SAP's help,
+/// `AdsCreateTable`).
+pub(crate) fn first_autoincrement(definitions: &str) -> Option<u32> {
+    definitions.split(';').find_map(|definition| {
+        let mut parts = definition.split(',').map(str::trim).skip(1);
+        let adt_type = type_of_adt(&parts.next()?.to_ascii_uppercase())?;
+        let first = parts.next().filter(|_| adt_type == AdtType::AutoIncrement)?;
+        first.parse().ok().filter(|first| *first > 0)
+    })
 }
 
 /// The bytes of a GUID.
@@ -323,7 +334,6 @@ mod tests {
             "a,memo,compressed",
             "a,char,99999",
             "a,int,not null",
-            "a,autoinc,67",
         ] {
             let code = fields(bad, TableType::Adt).unwrap_err().code();
             assert_eq!(code, ErrorCode::InvalidFieldDefinition, "{bad}");

@@ -397,8 +397,9 @@ static void amounts(void)
     double price = -2.5, whole = 5000000000.0;
     UNSIGNED16 is_found = 77;
 
-    table = create("amounts", ADS_ADT, "price,Money;number,LongInt");
+    table = create("amounts", ADS_ADT, "price,Money;number,LongInt;id,AutoIncrement,67");
     OK(AdsAppendRecord(table));
+    SAME(trimmed(table, "id"), "67");
     OK(AdsSetMoney(table, TEXT("price"), 99000));
     OK(AdsSetLongLong(table, TEXT("number"), 5000000000LL));
     OK(AdsAppendRecord(table));
@@ -406,6 +407,7 @@ static void amounts(void)
     OK(AdsSetLongLong(table, TEXT("number"), -1));
     OK(AdsAppendRecord(table));
     OK(AdsWriteRecord(table));
+    SAME(trimmed(table, "id"), "69");
     by_price = order("PRICE", "price", "", 0);
     by_number = order("NUMBER", "number", "", ADS_DESCENDING);
     SAME(walk(by_price), "3 2 1 ");

@@ -59,6 +59,23 @@ impl TableEditor {
         Ok(counted)
     }
 
+    /// Lets an autoincrement field, given by its index in [`TableEditor::fields`], count from `next` on: the next record gets it.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a field that does not count, and unless the table is open exclusively; [`Error::Io`].
+    pub fn count_from(&mut self, field: usize, next: u32) -> Result<()> {
+        self.alone("setting a counter")?;
+        match self
+            .fields
+            .visible
+            .get(field)
+            .filter(|field| field.autoincrement.is_some())
+        {
+            Some(field) => self.write_counter(field, next),
+            None => Err(self.misuse(&format!("field {field} does not count"))),
+        }
+    }
+
     /// Lets the counter of an autoincrement field go on behind the value that a record was given. The caller has the header locked.
     pub(super) fn count_behind(&self, record: u32, bytes: &[u8], index: usize) -> Result<()> {
         let bytes = RecordBytes::new(&self.orders.table, record, bytes);
