@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use tidemill_ads::{Counted, Error, ErrorCode, Result, SeekKey, SeekKind, TableType};
+use tidemill_ads::{Counted, Error, ErrorCode, Result, SeekKey, SeekKind};
 use tidemill_xbase::CodePage;
 
 use crate::call::{call, refuse};
@@ -258,10 +258,9 @@ pub extern "C" fn AdsGetRecordCount(object: Handle, option: u16, answer: Out<u32
         with_any(object, |session, area, order| {
             let counted = counted(option)?;
             let known = session.connection.area(area)?;
-            // The deleted records of an ADT are none of its records.
-            let is_adt = known.options().table_type == TableType::Adt;
-            if order.is_none() && counted != Counted::Shown && !known.is_cursor() && !is_adt {
-                return answer.set(known.record_count()?);
+            if order.is_none() && counted != Counted::Shown && !known.is_cursor() {
+                let count = known.live_count(session.settings.now())?;
+                return answer.set(u32::try_from(count).unwrap_or(u32::MAX));
             }
             let count = session.connection.count(area, order, counted, session.settings.now())?;
             answer.set(u32::try_from(count).unwrap_or(u32::MAX))

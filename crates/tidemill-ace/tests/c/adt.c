@@ -466,6 +466,8 @@ static void deletions(void)
     /* A record that is given up is deleted as well. */
     OK(AdsAppendRecord(table));
     OK(set(table, "Last Name", "Nobody"));
+    /* Who counts it does not write it. */
+    IS(counted(table, ADS_IGNOREFILTERS), 8);
     OK(AdsCancelUpdate(table));
     IS(counted(table, ADS_IGNOREFILTERS), 7);
     OK(AdsPackTable(table));

@@ -241,6 +241,19 @@ impl WorkArea {
         self.with_counted(order, counted, settings, |_, cursor, _| Ok(cursor.count()?))
     }
 
+    /// How many records there are, but for those that are deleted from an ADT. What waits in the current one stays.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub fn live_count(&mut self, settings: &Settings) -> Result<u64> {
+        if !self.is_adt() {
+            return Ok(self.record_count()?.into());
+        }
+        self.look_for_records()?;
+        let all = Bitmap::full(self.table.record_count());
+        Ok(self.not_deleted(all, settings)?.count().into())
+    }
+
     /// The number of the current record among those that are counted, from 1; 0 when it is none of them.
     pub(crate) fn number(&mut self, order: Option<OrderId>, counted: Counted, settings: &Settings) -> Result<u64> {
         self.write_record()?;
