@@ -62,7 +62,8 @@ impl TableEditor {
     /// Lets an autoincrement field, given by its index in [`TableEditor::fields`], count from `next` on: the next record gets it.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for a field that does not count, and unless the table is open exclusively; [`Error::Io`].
+    /// [`Error::Misuse`](crate::Error::Misuse) for a field that does not count, and unless the table is open exclusively;
+    /// [`Error::Io`](crate::Error::Io).
     pub fn count_from(&mut self, field: usize, next: u32) -> Result<()> {
         self.alone("setting a counter")?;
         match self
