@@ -5,6 +5,8 @@
 
 #[cfg(any(feature = "clickhouse", feature = "postgres", feature = "sqlite"))]
 mod average;
+#[cfg(any(feature = "adbc", feature = "sqlite"))]
+pub(super) mod begun;
 #[cfg(any(feature = "adbc", feature = "clickhouse", feature = "postgres", feature = "sqlite"))]
 pub(super) mod condition;
 #[cfg(any(

@@ -9,19 +9,21 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_cast::cast;
 use arrow_schema::{DataType, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{DataFusionError, Result as EngineResult, ScalarValue};
+use datafusion::common::{Result as EngineResult, ScalarValue};
 use datafusion::datasource::TableType;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::driver::Table;
 use super::error_at;
 use crate::answer::Answer;
 use crate::stores::decimals::{widen, widened};
-use crate::stores::server::condition::{Comparing, Comparison, Condition, Pattern, condition, exactly, whole_number};
+use crate::stores::server::begun::{self, Begun};
+use crate::stores::server::condition::{
+    Comparing, Comparison, Condition, Pattern, condition, exactly, pushed, whole_number,
+};
 use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::{Error, Result};
 
@@ -132,11 +134,7 @@ impl TableProvider for AdbcTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
-        let pushed = filters.iter().map(|filter| match condition(&self.columns, filter) {
-            Some(_) => TableProviderFilterPushDown::Exact,
-            None => TableProviderFilterPushDown::Unsupported,
-        });
-        Ok(pushed.collect())
+        Ok(pushed(filters, |filter| condition(&self.columns, filter)))
     }
 }
 
@@ -227,54 +225,28 @@ fn as_promised(batch: RecordBatch, promised: &SchemaRef, place: &str) -> Result<
 
 /// What a statement of the database's own SQL gives.
 pub(super) async fn answer(table: Table, statement: String) -> Result<Answer> {
-    const BATCHES_IN_FLIGHT: usize = 2;
-    let (begun, begins) = oneshot::channel();
-    let (sender, mut receiver) = mpsc::channel::<Result<RecordBatch>>(BATCHES_IN_FLIGHT);
-    let failed = sender.clone();
-    tokio::spawn(async move {
+    begun::answer(|told| async move {
         let done = table.wait(move |table| {
             run(table, &statement, |rows| {
                 let schema = widened(&rows.schema());
-                if begun.send(Arc::clone(&schema)).is_err() {
+                let begun = match schema.fields().is_empty() {
+                    true => Begun::Changed(None),
+                    false => Begun::Rows(Arc::clone(&schema)),
+                };
+                if told.begun.send(begun).is_err() || schema.fields().is_empty() {
                     return Ok(());
                 }
                 for batch in rows {
-                    if sender.blocking_send(widen(batch?, &schema)).is_err() {
+                    if told.rows.blocking_send(widen(batch?, &schema)).is_err() {
                         break;
                     }
                 }
                 Ok(())
             })
         });
-        if let Err(error) = done.await {
-            // Nobody may wait for it.
-            let _ = failed.send(Err(error)).await;
-        }
-    });
-    match begins.await {
-        // A statement that gives nothing but what it did.
-        Ok(schema) if schema.fields().is_empty() => match receiver.recv().await {
-            Some(Err(error)) => Err(error),
-            _ => Answer::counted(None),
-        },
-        Ok(schema) => {
-            let batches = futures::stream::unfold(receiver, |mut receiver| async move {
-                let batch = receiver.recv().await?;
-                Some((
-                    batch.map_err(|error| DataFusionError::External(Box::new(error))),
-                    receiver,
-                ))
-            });
-            Ok(Answer::streamed(Box::pin(RecordBatchStreamAdapter::new(
-                schema, batches,
-            ))))
-        }
-        // It ended before it began.
-        Err(_) => match receiver.recv().await {
-            Some(Err(error)) => Err(error),
-            Some(Ok(_)) | None => Answer::counted(None),
-        },
-    }
+        done.await
+    })
+    .await
 }
 
 impl fmt::Debug for AdbcScan {

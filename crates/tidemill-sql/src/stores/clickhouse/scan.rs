@@ -26,7 +26,7 @@ use super::error_at;
 use super::select::ClickHouseSql;
 use super::table::ServerTable;
 use crate::stores::decimals::{widen, widened};
-use crate::stores::server::condition::{Condition, condition};
+use crate::stores::server::condition::{condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
 use crate::stores::server::scan::{ServerRead, ServerScan};
@@ -131,12 +131,7 @@ impl TableProvider for ClickHouseTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
-        let pushed = filters.iter().map(|filter| match condition(&self.columns, filter) {
-            Some(Condition { exact: true, .. }) => TableProviderFilterPushDown::Exact,
-            Some(Condition { exact: false, .. }) => TableProviderFilterPushDown::Inexact,
-            None => TableProviderFilterPushDown::Unsupported,
-        });
-        Ok(pushed.collect())
+        Ok(pushed(filters, |filter| condition(&self.columns, filter)))
     }
 }
 
@@ -242,21 +237,10 @@ impl ServerRead for ClickHouseScan {
             let is_near = self.table.is_on_server_of(&other.table) && !other.json_as_text;
             is_near.then(|| other.select.clone())
         };
-        let select = match *operation {
-            Operation::Columns(columns) => self.select.with_columns(columns),
-            Operation::Group { keys, aggregates } => self.select.group(keys, aggregates),
-            Operation::First { order, skipped, rows } => self.select.first(order, skipped, rows),
-            Operation::Range { skipped, rows } => self.select.range(skipped, rows),
-            Operation::Semi {
-                other: rows,
-                is_there,
-                on,
-            } => self.select.semi(&other(rows)?, is_there, on),
-            Operation::Join { other: rows, on } => self.select.join(&other(rows)?, on),
-        };
+        let select = self.select.after(operation, other)?;
         Some(Arc::new(Self {
             table: Arc::clone(&self.table),
-            select: select?,
+            select,
             is_pushed: true,
             json_as_text: self.json_as_text,
             projected: Arc::clone(schema),

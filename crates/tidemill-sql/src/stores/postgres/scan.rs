@@ -24,7 +24,7 @@ use tokio::sync::mpsc::Sender;
 use super::dialect::{Columns, PostgresSql, Typed, selected};
 use super::{NamedTable, error_at};
 use crate::answer::Answer;
-use crate::stores::server::condition::{Condition, condition};
+use crate::stores::server::condition::{condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
 use crate::stores::server::scan::{ServerRead, ServerScan};
@@ -153,12 +153,7 @@ impl TableProvider for PostgresTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
-        let pushed = filters.iter().map(|filter| match condition(&self.columns, filter) {
-            Some(Condition { exact: true, .. }) => TableProviderFilterPushDown::Exact,
-            Some(Condition { exact: false, .. }) => TableProviderFilterPushDown::Inexact,
-            None => TableProviderFilterPushDown::Unsupported,
-        });
-        Ok(pushed.collect())
+        Ok(pushed(filters, |filter| condition(&self.columns, filter)))
     }
 }
 
@@ -229,21 +224,10 @@ impl ServerRead for PostgresScan {
         if !self.source.is_exact {
             return None;
         }
-        let select = match *operation {
-            Operation::Columns(columns) => self.select.with_columns(columns),
-            Operation::Group { keys, aggregates } => self.select.group(keys, aggregates),
-            Operation::First { order, skipped, rows } => self.select.first(order, skipped, rows),
-            Operation::Range { skipped, rows } => self.select.range(skipped, rows),
-            Operation::Semi {
-                other: rows,
-                is_there,
-                on,
-            } => self.select.semi(&other(rows)?, is_there, on),
-            Operation::Join { other: rows, on } => self.select.join(&other(rows)?, on),
-        };
+        let select = self.select.after(operation, other)?;
         Some(Arc::new(Self {
             source: self.source.clone(),
-            select: select?,
+            select,
             is_pushed: true,
             projected: Arc::clone(schema),
         }))

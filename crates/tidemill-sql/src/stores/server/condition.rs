@@ -6,7 +6,7 @@
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{Between, InList, Like};
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator, TableProviderFilterPushDown};
 
 /// A condition as the server reads it.
 #[derive(Debug, PartialEq)]
@@ -87,6 +87,19 @@ fn condition_when(server: &impl Comparing, expr: &Expr, wanted: bool) -> Option<
         Expr::Column(column) => server.is(&column.name, wanted),
         _ => None,
     }
+}
+
+/// Which filters of a scan a server takes, as the planner is told.
+pub(crate) fn pushed(
+    filters: &[&Expr],
+    condition: impl Fn(&Expr) -> Option<Condition>,
+) -> Vec<TableProviderFilterPushDown> {
+    let pushed = filters.iter().map(|filter| match condition(filter) {
+        Some(Condition { exact: true, .. }) => TableProviderFilterPushDown::Exact,
+        Some(Condition { exact: false, .. }) => TableProviderFilterPushDown::Inexact,
+        None => TableProviderFilterPushDown::Unsupported,
+    });
+    pushed.collect()
 }
 
 fn is_null(server: &impl Comparing, column: &Expr, wanted: bool) -> Option<Condition> {

@@ -11,7 +11,8 @@ use arrow_cast::cast_with_options;
 use arrow_schema::{SchemaRef, SortOptions};
 
 use super::average::{STRICT, average};
-use super::push_down::Aggregate;
+use super::push_down::{Aggregate, Operation};
+use super::scan::ServerRead;
 use crate::{Error, Result};
 
 /// What the servers of a kind mean by a SELECT, where they differ.
@@ -245,7 +246,7 @@ impl<D: Dialect> Select<D> {
     }
 
     /// These columns of it, in this order.
-    pub(crate) fn with_columns(&self, places: &[usize]) -> Option<Self> {
+    fn with_columns(&self, places: &[usize]) -> Option<Self> {
         let columns = places.iter().map(|&place| self.columns.get(place).cloned());
         Some(Self {
             columns: columns.collect::<Option<_>>()?,
@@ -286,7 +287,27 @@ impl<D: Dialect> Select<D> {
         Some(Self::over(columns, &text, self.depth + 1))
     }
 
-    pub(crate) fn group(&self, keys: &[usize], aggregates: &[Aggregate]) -> Option<Self> {
+    /// The SELECT of what is to be done with its rows; `other` is the SELECT of another read, where it is of the same server.
+    pub(crate) fn after(
+        &self,
+        operation: &Operation<'_>,
+        other: impl Fn(&dyn ServerRead) -> Option<Self>,
+    ) -> Option<Self> {
+        match *operation {
+            Operation::Columns(columns) => self.with_columns(columns),
+            Operation::Group { keys, aggregates } => self.group(keys, aggregates),
+            Operation::First { order, skipped, rows } => self.first(order, skipped, rows),
+            Operation::Range { skipped, rows } => self.range(skipped, rows),
+            Operation::Semi {
+                other: rows,
+                is_there,
+                on,
+            } => self.semi(&other(rows)?, is_there, on),
+            Operation::Join { other: rows, on } => self.join(&other(rows)?, on),
+        }
+    }
+
+    fn group(&self, keys: &[usize], aggregates: &[Aggregate]) -> Option<Self> {
         let rows = self.open()?;
         let column = |place: usize| rows.columns.get(place).and_then(Output::value);
         let keys = keys
@@ -315,7 +336,7 @@ impl<D: Dialect> Select<D> {
     }
 
     /// Those behind the first `skipped` rows, up to a limit.
-    pub(crate) fn range(&self, skipped: usize, rows: Option<usize>) -> Option<Self> {
+    fn range(&self, skipped: usize, rows: Option<usize>) -> Option<Self> {
         let (before, limit) = self.range;
         let left = limit.map(|limit| limit.saturating_sub(skipped));
         let rows = rows.into_iter().chain(left).min();
@@ -325,7 +346,7 @@ impl<D: Dialect> Select<D> {
         })
     }
 
-    pub(crate) fn first(&self, order: &[(usize, SortOptions)], skipped: usize, count: usize) -> Option<Self> {
+    fn first(&self, order: &[(usize, SortOptions)], skipped: usize, count: usize) -> Option<Self> {
         // Averages are no columns of a SELECT over this one, and stay in the list of this one.
         let mut rows = match self.is_whole() {
             true => self.clone(),
@@ -383,7 +404,7 @@ impl<D: Dialect> Select<D> {
     }
 
     /// Those whose key is among those of another SELECT, or is not.
-    pub(crate) fn semi(&self, other: &Self, is_there: bool, (here, there): (usize, usize)) -> Option<Self> {
+    fn semi(&self, other: &Self, is_there: bool, (here, there): (usize, usize)) -> Option<Self> {
         let mut rows = self.open()?;
         let key = rows.columns.get(here)?.value()?.clone();
         let others = other.with_columns(&[there])?;
@@ -403,7 +424,7 @@ impl<D: Dialect> Select<D> {
         Some(rows)
     }
 
-    pub(crate) fn join(&self, other: &Self, on: &[(usize, usize)]) -> Option<Self> {
+    fn join(&self, other: &Self, on: &[(usize, usize)]) -> Option<Self> {
         let (here, there): (Vec<usize>, Vec<usize>) = on.iter().copied().unzip();
         let (left, left_keys, left_rows) = self.side(&here, 'l')?;
         let (right, right_keys, right_rows) = other.side(&there, 'r')?;

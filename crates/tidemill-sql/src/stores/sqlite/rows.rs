@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
-use datafusion::common::DataFusionError;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Statement};
@@ -18,6 +16,7 @@ use super::error_at;
 use super::kind::{Column, Kind, Seen};
 use crate::answer::Answer;
 use crate::error::Fault;
+use crate::stores::server::begun::{self, Begun, Told};
 use crate::{Error, Result};
 
 /// How many rows tell the types of columns.
@@ -181,67 +180,24 @@ pub(super) fn seen(statement: &mut Statement<'_>, declared: &[Option<Kind>]) -> 
     Ok(seen)
 }
 
-/// What a statement begins with.
-enum Begun {
-    Rows(SchemaRef),
-    Changed(Option<u64>),
-}
-
 /// What statements of SQLite's own SQL give: the rows of the first one that has rows. All of them run.
 pub(super) async fn answer(database: Database, statements: &str) -> Result<Answer> {
-    const BATCHES_IN_FLIGHT: usize = 2;
-    let (begun, begins) = oneshot::channel();
-    let (sender, receiver) = mpsc::channel(BATCHES_IN_FLIGHT);
     let statements = statements.to_owned();
-    let failed = sender.clone();
-    tokio::spawn(async move {
-        let done = database
-            .wait(move |database| run(database, &statements, begun, &sender))
-            .await;
-        if let Err(error) = done {
-            // Nobody may wait for it.
-            let _ = failed.send(Err(error)).await;
-        }
-    });
-    let mut receiver = receiver;
-    match begins.await {
-        Ok(Begun::Changed(rows)) => Answer::counted(rows),
-        Ok(Begun::Rows(schema)) => {
-            let batches = futures::stream::unfold(receiver, |mut receiver| async move {
-                let batch: Result<RecordBatch> = receiver.recv().await?;
-                Some((
-                    batch.map_err(|error| DataFusionError::External(Box::new(error))),
-                    receiver,
-                ))
-            });
-            Ok(Answer::streamed(Box::pin(RecordBatchStreamAdapter::new(
-                schema, batches,
-            ))))
-        }
-        // It ended before it began.
-        Err(_) => match receiver.recv().await {
-            Some(Err(error)) => Err(error),
-            Some(Ok(_)) | None => Answer::counted(None),
-        },
-    }
+    begun::answer(|told| async move { database.wait(move |database| run(database, &statements, told)).await }).await
 }
 
-fn run(
-    database: &Database,
-    statements: &str,
-    begun: oneshot::Sender<Begun>,
-    sender: &mpsc::Sender<Result<RecordBatch>>,
-) -> Result<()> {
+fn run(database: &Database, statements: &str, told: Told) -> Result<()> {
     let failed = || error_at(database.place());
     // A database that is not there is not made by a question.
     database.read()?;
     let connection = database.write()?;
     let mut batch = rusqlite::Batch::new(&connection, statements);
+    let Told { begun, rows: sender } = told;
     let (mut changed, mut begun) = (None, Some(begun));
     while let Some(mut statement) = batch.next().map_err(failed())? {
         if statement.column_count() > 0 {
             match begun.take() {
-                Some(begun) => give(database, &mut statement, begun, sender)?,
+                Some(begun) => give(database, &mut statement, begun, &sender)?,
                 None => {
                     let mut rows = statement.raw_query();
                     while rows.next().map_err(failed())?.is_some() {}

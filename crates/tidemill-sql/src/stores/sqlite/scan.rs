@@ -20,7 +20,7 @@ use super::error_at;
 use super::kind::Kind;
 use super::rows::{Batches, LOOKED_AT, seen};
 use crate::Result;
-use crate::stores::server::condition::{Condition, condition};
+use crate::stores::server::condition::{Condition, condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
 use crate::stores::server::scan::{ServerRead, ServerScan};
@@ -129,12 +129,7 @@ impl TableProvider for SqliteTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
-        let pushed = filters.iter().map(|filter| match self.condition(filter) {
-            Some(Condition { exact: true, .. }) => TableProviderFilterPushDown::Exact,
-            Some(Condition { exact: false, .. }) => TableProviderFilterPushDown::Inexact,
-            None => TableProviderFilterPushDown::Unsupported,
-        });
-        Ok(pushed.collect())
+        Ok(pushed(filters, |filter| self.condition(filter)))
     }
 }
 
@@ -192,21 +187,10 @@ impl ServerRead for SqliteScan {
         if self.database.values() == Values::Null {
             return None;
         }
-        let select = match *operation {
-            Operation::Columns(columns) => self.select.with_columns(columns),
-            Operation::Group { keys, aggregates } => self.select.group(keys, aggregates),
-            Operation::First { order, skipped, rows } => self.select.first(order, skipped, rows),
-            Operation::Range { skipped, rows } => self.select.range(skipped, rows),
-            Operation::Semi {
-                other: rows,
-                is_there,
-                on,
-            } => self.select.semi(&other(rows)?, is_there, on),
-            Operation::Join { other: rows, on } => self.select.join(&other(rows)?, on),
-        };
+        let select = self.select.after(operation, other)?;
         Some(Arc::new(Self {
             database: self.database.clone(),
-            select: select?,
+            select,
             is_pushed: true,
             projected: Arc::clone(schema),
         }))
