@@ -114,10 +114,6 @@ pub(super) enum Address {
     )]
     File(&'static [&'static str]),
     /// Options of a driver: `scheme:table=NAME;option=value;…`.
-    #[cfg_attr(
-        not(feature = "adbc"),
-        expect(dead_code, reason = "no kind of this build has drivers")
-    )]
     Options,
 }
 

@@ -52,7 +52,7 @@ async fn a_copy_is_read_by_psql_and_comes_back_the_same() {
     let described = psql(&server, described);
     assert!(described.contains("total numeric(14,2)"), "{described}");
     assert!(
-        described.contains("UNIQUE INDEX") && described.contains("ID"),
+        described.contains("UNIQUE INDEX") && described.contains("(id)"),
         "{described}"
     );
     let again = session.copy(&source, &there, &options, |_| {}).await;

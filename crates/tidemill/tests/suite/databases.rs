@@ -15,7 +15,7 @@ fn books() -> Folder {
         "INSERT INTO 'books/orders.dbf' VALUES (1, 1, '2024-02-29', 10.5), (2, 2, '2024-03-01', 20), (3, 2, '2024-03-01', 30)",
         "CREATE INDEX order_no ON 'books/orders.dbf' (order_no)",
         "CREATE INDEX by_day ON 'books/orders.dbf' (day, order_no)",
-        "CREATE INDEX by_name ON 'books/customers.dbf' (\"UPPER(name)\")",
+        "EXECUTE PROCEDURE sp_CreateIndex('books/customers.dbf', NULL, 'BY_NAME', 'UPPER(name)', NULL, 2, 512)",
         "CREATE INDEX cust_no ON 'books/customers.dbf' (cust_no)",
     ] {
         drop(folder.run(&["sql", statement]).done());

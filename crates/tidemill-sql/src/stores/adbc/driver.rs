@@ -22,6 +22,8 @@ pub(super) struct Databases(tokio::sync::Mutex<HashMap<String, Opened>>);
 struct Opened {
     database: ManagedDatabase,
     quote: char,
+    /// Whether the driver's ingestion takes columns by their places, and all of them.
+    appends_by_place: bool,
     /// Options of each connection.
     connection: Arc<Vec<(OptionConnection, String)>>,
 }
@@ -132,14 +134,19 @@ impl Settings {
         let opened = Opened {
             database: driver.new_database_with_opts(options)?,
             quote: '"',
+            appends_by_place: false,
             connection: Arc::new(self.connection),
         };
-        let quote = match opened.connect()?.get_info(Some(HashSet::from([InfoCode::VendorName]))) {
-            Ok(info) => quote_of(&vendor(info)?),
+        let vendor = match opened.connect()?.get_info(Some(HashSet::from([InfoCode::VendorName]))) {
+            Ok(info) => vendor(info)?.to_ascii_lowercase(),
             // A driver need not tell.
-            Err(_) => '"',
+            Err(_) => String::new(),
         };
-        Ok(Opened { quote, ..opened })
+        Ok(Opened {
+            quote: quote_of(&vendor),
+            appends_by_place: vendor.contains("duckdb"),
+            ..opened
+        })
     }
 }
 
@@ -163,7 +170,6 @@ fn vendor(info: impl arrow_array::RecordBatchReader) -> adbc_core::error::Result
 
 /// What stands around a name: databases of MySQL's kind take double quotes for those of a text.
 fn quote_of(vendor: &str) -> char {
-    let vendor = vendor.to_ascii_lowercase();
     let has_backticks = ["mysql", "mariadb", "bigquery", "databricks", "spark", "clickhouse"];
     match has_backticks.iter().any(|known| vendor.contains(known)) {
         true => '`',
@@ -186,6 +192,11 @@ impl Table {
 
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether the driver's ingestion takes columns by their places, and all of them.
+    pub(super) fn appends_by_place(&self) -> bool {
+        self.opened.appends_by_place
     }
 
     /// A connection of its own. The calling thread waits.

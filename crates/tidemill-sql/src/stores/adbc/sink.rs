@@ -1,13 +1,16 @@
 //! A table that a driver fills by its bulk ingestion, in one transaction where the driver has them.
+//!
+//! A new table is filled under another name and renamed when it is whole: not every driver undoes what an ingestion that fails has made.
 
 use std::sync::Arc;
 
 use adbc_core::options::{IngestMode, OptionConnection, OptionStatement, OptionValue};
 use adbc_core::{Connection, Optionable, Statement};
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::{RecordBatch, RecordBatchReader, new_null_array};
 use arrow_schema::{ArrowError, SchemaRef};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use uuid::Uuid;
 
 use super::driver::Table;
 use super::error_at;
@@ -19,6 +22,8 @@ pub(super) struct AdbcSink {
     table: Table,
     /// The columns of the rows, in order.
     expected: SchemaRef,
+    /// The columns that the driver gets, where they are more.
+    sent: SchemaRef,
     rows: u64,
     batches: mpsc::Sender<Result<RecordBatch, ArrowError>>,
     filling: JoinHandle<Result<()>>,
@@ -28,7 +33,7 @@ impl AdbcSink {
     pub(super) async fn begin(table: Table, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Self> {
         let (schema, create, there) = (Arc::clone(schema), filling.making.create, filling.there);
         let columns = filling.columns.to_vec();
-        let (name, mode, expected) = table
+        let (into, expected, sent) = table
             .wait(move |table| {
                 let found = match table.found() {
                     Ok(found) => Some(found),
@@ -41,31 +46,41 @@ impl AdbcSink {
                         let known = table.connect()?.get_table_schema(None, None, &found);
                         let known = Arc::new(known.map_err(error_at(table.place()))?);
                         let expected = expected(table, &schema, &known, &columns, there)?;
-                        (found, IngestMode::Append, expected)
+                        let sent = match table.appends_by_place() {
+                            true => known,
+                            false => Arc::clone(&expected),
+                        };
+                        (Into::Table(found), expected, sent)
                     }
                     Some(_) if there != IfThere::Replace => {
                         return Err(Error::Exists {
                             place: table.place().to_owned(),
                         });
                     }
-                    Some(found) => (found, IngestMode::Replace, schema),
-                    None => (table.name().to_owned(), IngestMode::Create, schema),
+                    found => {
+                        let replaces = found.is_some();
+                        let name = found.unwrap_or_else(|| table.name().to_owned());
+                        let draft = format!("{name}_{}", Uuid::new_v4().simple());
+                        let into = Into::Draft { draft, name, replaces };
+                        (into, Arc::clone(&schema), schema)
+                    }
                 })
             })
             .await?;
         const BATCHES_IN_FLIGHT: usize = 2;
         let (batches, incoming) = mpsc::channel(BATCHES_IN_FLIGHT);
         let incoming = Incoming {
-            schema: Arc::clone(&expected),
+            schema: Arc::clone(&sent),
             batches: incoming,
         };
         let filling = tokio::task::spawn_blocking({
             let table = table.clone();
-            move || ingest(&table, &name, mode, incoming)
+            move || ingest(&table, &into, incoming)
         });
         Ok(Self {
             table,
             expected,
+            sent,
             rows: 0,
             batches,
             filling,
@@ -107,32 +122,63 @@ fn expected(
     Ok(Arc::new(known.project(&places)?))
 }
 
+/// Where rows go.
+enum Into {
+    /// Into a table that is there.
+    Table(String),
+    /// Into a new one, which then gets the name, perhaps that of another.
+    Draft {
+        draft: String,
+        name: String,
+        replaces: bool,
+    },
+}
+
 /// Gives the driver all rows, and makes them visible when they are all there.
-fn ingest(table: &Table, name: &str, mode: IngestMode, rows: Incoming) -> Result<()> {
+fn ingest(table: &Table, into: &Into, rows: Incoming) -> Result<()> {
     let failed = || error_at(table.place());
     let mut connection = table.connect()?;
     // A driver without transactions makes each statement visible at once.
     let off = OptionValue::String("false".to_owned());
     let has_transactions = connection.set_option(OptionConnection::AutoCommit, off).is_ok();
-    let done = (|| {
+    let fill = || {
+        let (target, mode) = match into {
+            Into::Table(name) => (name, IngestMode::Append),
+            Into::Draft { draft, .. } => (draft, IngestMode::Create),
+        };
         let mut statement = connection.new_statement()?;
-        let text = |text: &str| OptionValue::String(text.to_owned());
         statement.set_option(OptionStatement::IngestMode, OptionValue::from(mode))?;
-        statement.set_option(OptionStatement::TargetTable, text(name))?;
+        statement.set_option(OptionStatement::TargetTable, OptionValue::String(target.clone()))?;
         statement.bind_stream(Box::new(rows))?;
-        statement.execute_update()
-    })();
-    match done {
-        Ok(_) if has_transactions => connection.commit().map_err(failed()),
-        Ok(_) => Ok(()),
-        Err(error) => {
-            if has_transactions {
-                // What went wrong before is what is told.
-                let _ = connection.rollback();
+        statement.execute_update()?;
+        if let Into::Draft { draft, name, replaces } = into {
+            let (draft, name) = (table.quoted(draft), table.quoted(name));
+            let mut steps = Vec::new();
+            if *replaces {
+                steps.push(format!("DROP TABLE {name}"));
             }
-            Err(failed()(error))
+            steps.push(format!("ALTER TABLE {draft} RENAME TO {name}"));
+            for step in steps {
+                let mut statement = connection.new_statement()?;
+                statement.set_sql_query(step)?;
+                statement.execute_update()?;
+            }
         }
+        match has_transactions {
+            true => connection.commit(),
+            false => Ok(()),
+        }
+    };
+    let Err(error) = fill() else { return Ok(()) };
+    // What went wrong before is what is told.
+    if has_transactions {
+        let _ = connection.rollback();
     }
+    drop(connection);
+    if let Into::Draft { draft, .. } = into {
+        let _ = table.execute(&format!("DROP TABLE IF EXISTS {}", table.quoted(draft)));
+    }
+    Err(failed()(error))
 }
 
 /// Rows for a driver, as they come.
@@ -167,8 +213,15 @@ impl TableSink for AdbcSink {
 
     async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let fitted = fitted(batch, &self.expected, self.table.place(), self.rows)?;
-        // The values decide whether there are NULLs; the stream has one schema.
-        let fitted = fitted.with_schema(Arc::clone(&self.expected))?;
+        let columns = self
+            .sent
+            .fields()
+            .iter()
+            .map(|field| match self.expected.index_of(field.name()) {
+                Ok(place) => Arc::clone(fitted.column(place)),
+                Err(_) => new_null_array(field.data_type(), fitted.num_rows()),
+            });
+        let fitted = RecordBatch::try_new(Arc::clone(&self.sent), columns.collect())?;
         self.rows += batch.num_rows() as u64;
         if self.batches.send(Ok(fitted)).await.is_ok() {
             return Ok(());

@@ -226,6 +226,7 @@ impl<D: Dialect> Select<D> {
     }
 
     /// The list of its columns, and its condition; `None` where its rows are not simply some of a table's.
+    #[cfg(feature = "clickhouse")]
     pub(crate) fn of_table(&self) -> Option<(Vec<&str>, Option<&str>)> {
         let columns = self.columns.iter().map(|column| Some(column.value()?.text.as_str()));
         let columns = columns.collect::<Option<_>>()?;

@@ -9,6 +9,7 @@
 
 use std::collections::HashMap;
 
+use arrow_schema::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 
@@ -130,16 +131,18 @@ impl Dialect for SqliteSql {
                 Output::column(checked(function)?, data_type)
             }
             Function::Sum if data_type.kind == Kind::Integer => Output::column(checked("sum")?, data_type),
-            Function::Average if data_type.kind == Kind::Integer => Output::Average {
-                sum: Expression {
-                    text: checked("sum")?,
-                    data_type,
-                },
-                count: Expression {
-                    text: format!("count({text})"),
-                    data_type,
-                },
-            },
+            Function::Average if data_type.kind == Kind::Integer && aggregate.data_type == DataType::Float64 => {
+                Output::Average {
+                    sum: Expression {
+                        text: checked("sum")?,
+                        data_type,
+                    },
+                    count: Expression {
+                        text: format!("count({text})"),
+                        data_type,
+                    },
+                }
+            }
             _ => return None,
         })
     }
