@@ -1,13 +1,19 @@
 //! A table that a driver fills by its bulk ingestion, in one transaction where the driver has them.
 //!
-//! A new table is filled under another name and renamed when it is whole: not every driver undoes what an ingestion that fails has made.
+//! A new table is filled under another name, counted, and renamed when it is whole: not every driver undoes what an ingestion that fails has
+//! made, and some take rows that end with an error for all rows.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use adbc_core::error::Status;
 use adbc_core::options::{IngestMode, OptionConnection, OptionStatement, OptionValue};
 use adbc_core::{Connection, Optionable, Statement};
+use adbc_driver_manager::ManagedConnection;
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
 use arrow_array::{RecordBatch, RecordBatchReader, new_null_array};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
@@ -25,6 +31,8 @@ pub(super) struct AdbcSink {
     /// The columns that the driver gets, where they are more.
     sent: SchemaRef,
     rows: u64,
+    /// How many rows there are in all, when it is known.
+    total: Arc<OnceLock<u64>>,
     batches: mpsc::Sender<Result<RecordBatch, ArrowError>>,
     filling: JoinHandle<Result<()>>,
 }
@@ -73,15 +81,17 @@ impl AdbcSink {
             schema: Arc::clone(&sent),
             batches: incoming,
         };
+        let total = Arc::new(OnceLock::new());
         let filling = tokio::task::spawn_blocking({
-            let table = table.clone();
-            move || ingest(&table, &into, incoming)
+            let (table, total) = (table.clone(), Arc::clone(&total));
+            move || ingest(&table, &into, incoming, &total)
         });
         Ok(Self {
             table,
             expected,
             sent,
             rows: 0,
+            total,
             batches,
             filling,
         })
@@ -135,7 +145,7 @@ enum Into {
 }
 
 /// Gives the driver all rows, and makes them visible when they are all there.
-fn ingest(table: &Table, into: &Into, rows: Incoming) -> Result<()> {
+fn ingest(table: &Table, into: &Into, rows: Incoming, total: &OnceLock<u64>) -> Result<()> {
     let failed = || error_at(table.place());
     let mut connection = table.connect()?;
     // A driver without transactions makes each statement visible at once.
@@ -151,8 +161,15 @@ fn ingest(table: &Table, into: &Into, rows: Incoming) -> Result<()> {
         statement.set_option(OptionStatement::TargetTable, OptionValue::String(target.clone()))?;
         statement.bind_stream(Box::new(rows))?;
         statement.execute_update()?;
+        let Some(total) = total.get() else {
+            return Err(invalid("the rows ended before the last one"));
+        };
         if let Into::Draft { draft, name, replaces } = into {
             let (draft, name) = (table.quoted(draft), table.quoted(name));
+            let found = count(&mut connection, &draft)?;
+            if found != *total {
+                return Err(invalid(format!("{found} rows are there of {total}")));
+            }
             let mut steps = Vec::new();
             if *replaces {
                 steps.push(format!("DROP TABLE {name}"));
@@ -179,6 +196,24 @@ fn ingest(table: &Table, into: &Into, rows: Incoming) -> Result<()> {
         let _ = table.execute(&format!("DROP TABLE IF EXISTS {}", table.quoted(draft)));
     }
     Err(failed()(error))
+}
+
+fn invalid(message: impl std::convert::Into<String>) -> adbc_core::error::Error {
+    adbc_core::error::Error::with_message_and_status(message, Status::InvalidData)
+}
+
+/// The number of rows of a table, as a statement names it.
+fn count(connection: &mut ManagedConnection, table: &str) -> adbc_core::error::Result<u64> {
+    let mut statement = connection.new_statement()?;
+    statement.set_sql_query(format!("SELECT COUNT(*) FROM {table}"))?;
+    for batch in statement.execute()? {
+        let batch = batch?;
+        if batch.num_rows() > 0 {
+            let count = cast(batch.column(0), &DataType::UInt64)?;
+            return Ok(count.as_primitive::<UInt64Type>().value(0));
+        }
+    }
+    Err(invalid(format!("no number of the rows of {table}")))
 }
 
 /// Rows for a driver, as they come.
@@ -234,8 +269,13 @@ impl TableSink for AdbcSink {
 
     async fn finish(self: Box<Self>) -> Result<u64> {
         let Self {
-            rows, batches, filling, ..
+            rows,
+            total,
+            batches,
+            filling,
+            ..
         } = *self;
+        total.get_or_init(|| rows);
         drop(batches);
         Self::ended(filling).await.map(|()| rows)
     }
