@@ -34,7 +34,11 @@ fn columns() -> Vec<(String, Type)> {
         array(Type::Int4),
         array(Type::Text),
     ];
-    types.into_iter().enumerate().map(|(number, typ)| (format!("c{number}"), typ)).collect()
+    types
+        .into_iter()
+        .enumerate()
+        .map(|(number, typ)| (format!("c{number}"), typ))
+        .collect()
 }
 
 fuzz_target!(|bytes: &[u8]| {
