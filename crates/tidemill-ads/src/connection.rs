@@ -114,9 +114,8 @@ impl Connection {
         })
     }
 
-    /// A connection to a data dictionary (`.add`): its tables have the names that it gives them, and open with their index files. Its
-    /// users, rights and rules are not looked at, so that its tables are read and not changed; whoever calls this has asked whether the
-    /// dictionary is trusted.
+    /// Connects to a data dictionary (`.add`). Tables have the names that the dictionary gives them, and open with their index files. They can
+    /// only be read, because users, rights and rules are not checked. Ask first whether the dictionary is trusted.
     ///
     /// # Errors
     /// As [`Connection::open`], of its folder; [`ErrorCode::InvalidPath`] for a file that is no dictionary.

@@ -1,6 +1,6 @@
 //! What connections are encrypted with, by rustls.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, path::Path, sync::Arc};
 
 use rustls::{
     ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
@@ -20,6 +20,22 @@ pub struct Settings {
     pub accepts_any_certificate: bool,
 }
 
+impl Settings {
+    /// Reads the files that a client's options name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] for a file that cannot be read.
+    pub fn of_files(trusted: Option<&Path>, identity: Option<(&Path, &Path)>, verify: bool) -> Result<Self, Error> {
+        let identity = identity.map(|(certificate, key)| Ok::<_, Error>((Pem::read(certificate)?, Pem::read(key)?)));
+        Ok(Self {
+            trusted: trusted.map(Pem::read).transpose()?,
+            identity: identity.transpose()?,
+            accepts_any_certificate: !verify,
+        })
+    }
+}
+
 /// A text in PEM, and what errors call it: the path of a file, or what it is.
 #[derive(Clone)]
 pub struct Pem {
@@ -27,6 +43,22 @@ pub struct Pem {
     pub name: String,
     /// The text.
     pub bytes: Vec<u8>,
+}
+
+impl Pem {
+    /// # Errors
+    ///
+    /// [`Error`] for a file that cannot be read.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        match std::fs::read(path) {
+            Ok(bytes) => Ok(Self { name, bytes }),
+            Err(error) => Err(Error {
+                name,
+                problem: error.to_string(),
+            }),
+        }
+    }
 }
 
 /// The text may be a key, and is not shown.

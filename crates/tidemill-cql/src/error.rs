@@ -34,7 +34,7 @@ pub enum Error {
     NotFound {
         /// `keyspace` or `table`.
         kind: &'static str,
-        /// The name, behind that of its keyspace.
+        /// The name, with its keyspace: `shop.orders`.
         name: String,
         /// What is there.
         hint: String,
@@ -88,7 +88,7 @@ pub enum Error {
     Arrow(#[from] arrow_schema::ArrowError),
 }
 
-/// A value that is not of its type: the part of an error that whoever knows table and column completes.
+/// A value that does not fit its type. The caller adds the table and the column.
 #[derive(Debug)]
 pub(crate) struct Misfit {
     pub(crate) expected: String,

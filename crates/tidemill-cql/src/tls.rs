@@ -1,10 +1,8 @@
 //! Encrypted connections to a cluster.
 
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
-use tidemill_client::tls::{self, Pem, Settings};
+use tidemill_client::tls::{self, Settings};
 use tokio_rustls::rustls::ClientConfig;
 
 use crate::error::{Error, Result};
@@ -17,25 +15,10 @@ use crate::options::TlsOptions;
 /// [`Error::Tls`] when a file can't be read or is not what it should be.
 pub fn config(options: &TlsOptions) -> Result<Arc<ClientConfig>> {
     let identity = options.identity.as_ref();
-    let settings = Settings {
-        trusted: options.authorities.as_deref().map(pem).transpose()?,
-        identity: identity
-            .map(|(certificate, key)| Ok::<_, Error>((pem(certificate)?, pem(key)?)))
-            .transpose()?,
-        accepts_any_certificate: !options.verify,
-    };
-    let config = tls::config(&settings).map_err(|error| Error::Tls {
+    let identity = identity.map(|(certificate, key)| (certificate.as_path(), key.as_path()));
+    let settings = Settings::of_files(options.authorities.as_deref(), identity, options.verify);
+    let config = settings.and_then(|settings| tls::config(&settings));
+    config.map(Arc::new).map_err(|error| Error::Tls {
         what: error.to_string(),
-    })?;
-    Ok(Arc::new(config))
-}
-
-fn pem(path: &Path) -> Result<Pem> {
-    let name = path.display().to_string();
-    match fs::read(path) {
-        Ok(bytes) => Ok(Pem { name, bytes }),
-        Err(error) => Err(Error::Tls {
-            what: format!("{name}: {error}"),
-        }),
-    }
+    })
 }

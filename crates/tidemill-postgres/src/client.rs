@@ -99,8 +99,7 @@ impl Client {
     }
 }
 
-/// The use of a connection. When it is dropped before it is done, the server is told to stop what runs there, a transaction is undone,
-/// and the connection is closed.
+/// The use of a connection. Dropping it early cancels the running statement, rolls back the transaction and closes the connection.
 pub(crate) struct Lease {
     client: Client,
     connection: Connection,

@@ -62,7 +62,7 @@ impl Connection {
         let connected = config.connect_raw(Bounded::new(stream), NoTls).await;
         let (client, connection) = connected.map_err(|error| refused(options, &error))?;
         let driver = tokio::spawn(async move {
-            // Requests that wait for an answer are told that there will be none.
+            // Pending requests fail: no answer will come.
             let _ = connection.await;
         });
         Ok(Self {

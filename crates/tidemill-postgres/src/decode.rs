@@ -182,13 +182,13 @@ impl Decoder {
     }
 
     /// Takes the values of a row, which came by themselves.
-    pub(crate) fn values(&mut self, fields: &[Option<&[u8]>]) -> Result<()> {
+    pub(crate) fn values<'a>(&mut self, fields: impl ExactSizeIterator<Item = Result<Option<&'a [u8]>>>) -> Result<()> {
         if fields.len() != self.columns.len() {
             return Err(self.corrupt(format!("{} fields", self.columns.len()), fields.len()));
         }
         let mut size = 0;
-        for (index, value) in fields.iter().enumerate() {
-            size += self.value(index, *value)?;
+        for (index, value) in fields.enumerate() {
+            size += self.value(index, value?)?;
         }
         self.rows += 1;
         self.bytes += size;
@@ -264,7 +264,7 @@ impl Decoder {
     }
 }
 
-/// A field's bytes, `None` for NULL, and what is behind it.
+/// The bytes of a field (`None` for NULL), and the bytes after it.
 type Field<'a> = (Option<&'a [u8]>, &'a [u8]);
 
 /// The first field. `None` when it has not come whole, and an error for a length that none has.

@@ -39,7 +39,7 @@ pub enum Error {
     NotFound {
         /// `schema` or `table`.
         kind: &'static str,
-        /// The name, behind that of its schema.
+        /// The name, with its schema: `public.orders`.
         name: String,
         /// What is there.
         hint: String,
@@ -213,7 +213,7 @@ pub(crate) fn words(error: &tokio_postgres::Error) -> String {
     }
 }
 
-/// A value that is not of its type: the part of an error that whoever knows table, row and column completes.
+/// A value that does not fit its type. The caller adds the table, the row and the column.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Misfit {
     pub(crate) expected: String,

@@ -50,6 +50,9 @@ enum Step {
 pub enum IfThere {
     /// Its rows stay, and new ones are added.
     Append,
+    /// A row takes the place of the one with the same primary key; others are added. Of rows with one key in one fill the server refuses the
+    /// second.
+    Update,
     /// Its rows are removed (`TRUNCATE`): columns, indexes, rights and whatever else depends on it stay. Others cannot read it until the
     /// end.
     Empty,
@@ -94,10 +97,23 @@ impl Fill {
         }
         let name = table.quoted_name();
         let begin = match there {
-            IfThere::Append => Vec::new(),
+            IfThere::Append | IfThere::Update => Vec::new(),
             IfThere::Empty => vec![format!("TRUNCATE TABLE {name}")],
         };
-        Self::start(client, place, &name, targets, begin, Vec::new(), false).await
+        let conflict = match there {
+            IfThere::Update => Some(update(table, &targets)?),
+            IfThere::Append | IfThere::Empty => None,
+        };
+        Self::start(
+            client,
+            place,
+            &name,
+            targets,
+            begin,
+            Vec::new(),
+            Rows::Into { conflict },
+        )
+        .await
     }
 
     /// Makes a table and begins to fill it; without a schema, in the first one of the session's search path.
@@ -116,7 +132,7 @@ impl Fill {
             end.push(Step::Run(text));
             end.push(rename(&schema, &key.draft, key.name(name)));
         }
-        Self::start(client, place, &quoted_name, targets(table), begin, end, true).await
+        Self::start(client, place, &quoted_name, targets(table), begin, end, Rows::New).await
     }
 
     /// Makes a table under another name and begins to fill it. At the end it takes the place of the one that has the name, if there is
@@ -138,7 +154,7 @@ impl Fill {
         end.push(Step::Run(format!("DROP TABLE IF EXISTS {old}")));
         end.push(Step::Run(format!("ALTER TABLE {new} RENAME TO {}", quoted(name))));
         end.extend(keys.iter().map(|(_, key)| rename(&schema, &key.draft, key.name(name))));
-        Self::start(client, place, &new, targets(table), begin, end, true).await
+        Self::start(client, place, &new, targets(table), begin, end, Rows::New).await
     }
 
     async fn start(
@@ -148,7 +164,7 @@ impl Fill {
         columns: Vec<(String, Target)>,
         begin: Vec<String>,
         mut end: Vec<Step>,
-        is_new: bool,
+        kind: Rows,
     ) -> Result<Self> {
         let doing = format!("{place}: filling");
         let lease = client.lease().await?;
@@ -166,7 +182,11 @@ impl Fill {
             .iter()
             .map(|(_, target)| arrow_type::field(&target.name, &target.typ, target.is_nullable));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<Field>>()));
-        let is_staged = columns.iter().any(|(_, target)| staged(&target.typ).is_some());
+        let conflict = match &kind {
+            Rows::Into { conflict } => conflict.as_deref(),
+            Rows::New => None,
+        };
+        let is_staged = conflict.is_some() || columns.iter().any(|(_, target)| staged(&target.typ).is_some());
         let copy = if is_staged {
             // What has no form of bytes here goes into texts, and from there into the table.
             let stage = quoted(&draft("stage"));
@@ -181,11 +201,13 @@ impl Fill {
                 .iter()
                 .map(|(declared, target)| format!("{}::{declared}", quoted(&target.name)));
             let values = values.collect::<Vec<_>>().join(", ");
-            let insert =
-                format!("INSERT INTO {name} ({names}) OVERRIDING SYSTEM VALUE SELECT {values} FROM pg_temp.{stage}");
+            let conflict = conflict.unwrap_or_default();
+            let insert = format!(
+                "INSERT INTO {name} ({names}) OVERRIDING SYSTEM VALUE SELECT {values} FROM pg_temp.{stage}{conflict}"
+            );
             end.insert(0, Step::Run(insert));
             format!("COPY pg_temp.{stage} ({names}) FROM STDIN (FORMAT binary)")
-        } else if is_new {
+        } else if matches!(kind, Rows::New) {
             // The rows are visible to nobody before the table is.
             format!("COPY {name} ({names}) FROM STDIN (FORMAT binary, FREEZE)")
         } else {
@@ -357,6 +379,35 @@ impl Client {
             hint: "name a schema in the URL: postgres://host/database/schema/table".to_owned(),
         })
     }
+}
+
+/// What rows go into.
+enum Rows {
+    /// A table that nobody else sees yet.
+    New,
+    /// A table that is there, and what is done with a row whose key it has.
+    Into { conflict: Option<String> },
+}
+
+/// The end of an INSERT by which rows take the place of those with the same primary key.
+fn update(table: &Table, targets: &[(String, Target)]) -> Result<String> {
+    if table.primary_key.is_empty() {
+        return Err(Error::Unsupported {
+            what: format!(
+                "{}: replacing rows of a table without a primary key",
+                table.quoted_name()
+            ),
+            hint: "give it one with ALTER TABLE ... ADD PRIMARY KEY".to_owned(),
+        });
+    }
+    let key = list(table.primary_key.iter().map(String::as_str));
+    let others = targets.iter().map(|(_, target)| &target.name);
+    let others = others.filter(|name| !table.primary_key.contains(name));
+    let set: Vec<String> = others.map(|name| format!("{0} = EXCLUDED.{0}", quoted(name))).collect();
+    Ok(match set.is_empty() {
+        true => format!(" ON CONFLICT ({key}) DO NOTHING"),
+        false => format!(" ON CONFLICT ({key}) DO UPDATE SET {}", set.join(", ")),
+    })
 }
 
 fn target(name: &str, typ: &Type, is_nullable: bool) -> Target {

@@ -218,9 +218,8 @@ impl Rows {
             let next = async { stream.next().await.transpose() };
             match self.session.client.within(&self.place, next).await? {
                 Some(row) => {
-                    let fields = (0..row.len()).map(|index| bytes(&row, index, &self.place));
-                    let fields = fields.collect::<Result<Vec<_>>>()?;
-                    self.decoder.values(&fields)?;
+                    self.decoder
+                        .values((0..row.len()).map(|index| bytes(&row, index, &self.place)))?;
                 }
                 None => self.stream = None,
             }

@@ -58,6 +58,18 @@ async fn a_table_is_made_replaced_emptied_and_added_to() {
     assert_eq!(fill.finish().await.unwrap(), 10);
     assert_eq!(server.psql("SELECT count(*) FROM t").unwrap(), "40010\n");
 
+    let mut fill = Fill::begin(&client, &table, &[], IfThere::Update).await.unwrap();
+    let changed = StringArray::from(vec!["changed", "added"]);
+    let numbers = Int32Array::from(vec![7, 40_010]);
+    let changed = RecordBatch::try_from_iter([("n", Arc::new(numbers) as ArrayRef), ("Name", Arc::new(changed))]);
+    fill.write(&changed.unwrap()).await.unwrap();
+    assert_eq!(fill.finish().await.unwrap(), 2);
+    let found = "SELECT count(*), max(\"Name\") FILTER (WHERE n = 7) FROM t";
+    assert_eq!(server.psql(found).unwrap(), "40011|changed\n");
+    server
+        .psql("UPDATE t SET \"Name\" = 'n7' WHERE n = 7; DELETE FROM t WHERE n = 40010")
+        .unwrap();
+
     // Of the second transaction nothing is left.
     let mut fill = Fill::begin(&client, &table, &[], IfThere::Append).await.unwrap();
     fill.write(&batch(50_000, 10)).await.unwrap();

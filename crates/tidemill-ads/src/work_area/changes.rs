@@ -441,7 +441,7 @@ impl WorkArea {
                 format!("{given} bytes for a record of {wanted}"),
             );
         }
-        // The flag, and in an ADT the link behind it, are the table's.
+        // The deletion flag belongs to the table. So does the link that follows it in an ADT.
         let own = if self.is_adt() { 5 } else { 1 };
         let values = self.record.bytes.get_mut(own..).zip(bytes.get(own..));
         if let Some((values, given)) = values {

@@ -160,7 +160,7 @@ fn words(array: &dyn Array) -> Option<Cell<'_>> {
     if array.data_type().is_nested() || bytes(array).is_some() {
         return None;
     }
-    // A time zone that this build knows is told apart here, before the first value.
+    // Fails here, before the first value, for a time zone that this build does not know.
     let formatter = ArrayFormatter::try_new(array, &FormatOptions::default()).ok()?;
     Some(Box::new(move |row, out| {
         let mut text = String::new();

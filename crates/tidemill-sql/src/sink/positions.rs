@@ -51,6 +51,12 @@ impl<'s> Positions<'s> {
     /// `name` is the target's as it is there, however it was written.
     pub(crate) fn new(session: &'s Session, target: &Location, name: String, source: String) -> Result<Self> {
         let (table, target) = match &target.place {
+            Place::Server(url) if !session.servers.of(url)?.updates() => {
+                return Err(Error::Unsupported {
+                    what: format!("{target}: following into a table of {}", url.kind()),
+                    hint: "its position cannot be kept there: copy again with --overwrite".to_owned(),
+                });
+            }
             Place::Server(url) => (Location::server(url.with_table(TABLE))?, name),
             _ => {
                 let file = target.file()?;
@@ -189,7 +195,7 @@ impl<'s> Positions<'s> {
         let filling = Filling {
             columns: &columns,
             making: &making,
-            there: IfThere::Add,
+            there: IfThere::Update,
             job: None,
         };
         let server = self.session.servers.of(table)?;

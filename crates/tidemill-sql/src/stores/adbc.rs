@@ -99,6 +99,10 @@ impl ServerStore for Adbc {
             .collect())
     }
 
+    fn updates(&self) -> bool {
+        false
+    }
+
     async fn fill(&self, table: &ServerUrl, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Box<dyn TableSink>> {
         let table = self.0.table(table).await?;
         Ok(Box::new(sink::AdbcSink::begin(table, schema, filling).await?))

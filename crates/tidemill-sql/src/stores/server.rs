@@ -232,6 +232,11 @@ pub(crate) trait ServerStore: fmt::Debug + Send + Sync {
     /// Begins to fill a table.
     async fn fill(&self, table: &ServerUrl, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Box<dyn TableSink>>;
 
+    /// Whether rows can take the place of those with the same primary key ([`IfThere::Update`]). Default: yes.
+    fn updates(&self) -> bool {
+        true
+    }
+
     /// Whether a copy into a table can go on where it broke: its first rows are those of the source. Default: no.
     fn resumes(&self) -> bool {
         false

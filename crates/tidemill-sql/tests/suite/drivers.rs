@@ -128,6 +128,10 @@ async fn a_copy_that_fails_leaves_the_table_as_it_was() {
             .copy_query("SELECT id, name FROM orders", &there, &options, |_| {})
             .await
             .expect("copied");
+        // A position cannot be kept there, so nothing is sent.
+        let source = session.locate("orders.dbf").await.expect("a table");
+        let followed = session.follow(&source, &there, &options).await;
+        assert!(matches!(followed, Err(Error::Unsupported { .. })), "{database}");
         let bad = "SELECT id, CAST(name AS INT) AS name FROM orders";
         session
             .copy_query(bad, &there, &options, |_| {})

@@ -7,7 +7,7 @@ use arrow_array::types::Int64Type;
 use arrow_schema::DataType;
 use tidemill_riegeli::{ReaderOptions, RecordReader, RecordWriter, WriterOptions};
 use tidemill_sql::{CopyOptions, Error, Follower, Location, Session, SessionOptions, TableOptions};
-use tidemill_testkit::{Cassandra, ClickHouse};
+use tidemill_testkit::{Cassandra, ClickHouse, Postgres};
 use tidemill_xbase::{CivilDate, Deleted, EditOptions, OpenMode, TableEditor, Value};
 
 use crate::destination;
@@ -185,6 +185,46 @@ async fn a_table_is_followed_into_cassandra() {
         format!("{:?}", answer[0].column(0).slice(0, 1)),
         "PrimitiveArray<Int64>\n[\n  3,\n]"
     );
+}
+
+/// Follows a table into an empty database, with steps and sessions that update the position.
+async fn follow_into(database: &str) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let begin = || Session::new(SessionOptions::default().dir(folder.path()).attach("db", database));
+    let session = begin();
+    run(&session, "CREATE TABLE calls (id Integer, name Char(10))").await;
+    run(&session, "INSERT INTO calls VALUES (1, 'Ada'), (2, 'Bob')").await;
+    let calls = session.locate("calls").await.expect("a table");
+    let there = session.locate("db.calls").await.expect("a table of the database");
+    for (id, (position, before)) in [(3, (0, vec![2])), (4, (2, vec![1])), (5, (3, vec![1]))] {
+        let session = begin();
+        let mut follower = session.follow(&calls, &there, &making()).await.expect("followed");
+        assert_eq!(
+            (follower.position(), rows(&mut follower).await),
+            (position, before),
+            "{database}"
+        );
+        run(&session, &format!("INSERT INTO calls VALUES ({id}, 'x')")).await;
+    }
+    assert_eq!(
+        numbers(&session, "SELECT SUM(id) AS n FROM db.calls").await,
+        [10],
+        "{database}"
+    );
+    let kept = "SELECT COUNT(*) AS n FROM db.tidemill_positions";
+    assert_eq!(numbers(&session, kept).await, [1], "{database}");
+}
+
+#[tokio::test]
+async fn a_table_is_followed_into_sqlite() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    follow_into(&format!("sqlite:{}", folder.path().join("shop.db").display())).await;
+}
+
+#[tokio::test]
+async fn a_table_is_followed_into_postgresql() {
+    let Some(server) = Postgres::need() else { return };
+    follow_into(&server.url()).await;
 }
 
 /// The first column of an answer.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use tidemill_testkit::{Cassandra, ClickHouse, S3, corpus_bytes};
+use tidemill_testkit::{Cassandra, ClickHouse, Postgres, S3, corpus_bytes, npm_package};
 
 use crate::run::{Folder, Run};
 
@@ -117,6 +117,10 @@ fn shell(folder: &Folder, command: &str) -> Command {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(command);
     shell.current_dir(folder.path()).stdin(Stdio::null()).env("PATH", path);
+    // DuckDB as it is installed in a system.
+    if let Some(duckdb) = npm_package("@duckdb/node-bindings-linux-x64@1.5.6-r.1") {
+        shell.env("LD_LIBRARY_PATH", duckdb);
+    }
     shell
 }
 
@@ -195,11 +199,13 @@ fn run_page(document: &str, servers: Option<&Servers>) -> Vec<String> {
 }
 
 /// The documents with commands.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 11] = [
     "README.md",
     "docs/tutorial.md",
     "docs/recipes.md",
     "docs/sqlite.md",
+    "docs/postgres.md",
+    "docs/drivers.md",
     "docs/troubleshooting.md",
     "docs/sql-dialects.md",
     "docs/types.md",
@@ -214,6 +220,7 @@ const MADE_TABLES: [&str; 2] = ["README.md", "docs/cql.md"];
 struct Servers {
     clickhouse: ClickHouse,
     cassandra: Cassandra,
+    postgres: Postgres,
     store: S3,
 }
 
@@ -222,6 +229,7 @@ impl Servers {
         let clickhouse = format!("clickhouse://default@{}/", self.clickhouse.native());
         let cassandra = format!("cql://{}/", self.cassandra.native());
         let mut command = command.replace("clickhouse://me@host/", &clickhouse);
+        command = command.replace("postgres://me@host/shop", &self.postgres.url());
         for host in ["cql://host/", "cql://localhost/"] {
             command = command.replace(host, &cassandra);
         }
@@ -246,6 +254,8 @@ impl Servers {
                 done.expect("a database");
             }
         }
+        let emptied = self.postgres.psql("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+        emptied.expect("an empty database");
         fs::write(folder.file("keyspace.rn"), KEYSPACE).expect("written");
         let node = self.cassandra.native().to_string();
         folder.run(&["bench", "schema", "keyspace.rn", &node]).done();
@@ -286,12 +296,15 @@ fn the_commands_of_the_documents_work_in_their_order() {
 
 #[test]
 fn the_commands_of_the_documents_work_with_servers() {
-    let (Some(clickhouse), Some(cassandra), Some(store)) = (ClickHouse::need(), Cassandra::need(), S3::need()) else {
+    let (Some(clickhouse), Some(cassandra), Some(postgres), Some(store)) =
+        (ClickHouse::need(), Cassandra::need(), Postgres::need(), S3::need())
+    else {
         return;
     };
     let servers = Servers {
         clickhouse,
         cassandra,
+        postgres,
         store,
     };
     let pages = PAGES.iter().filter(|page| {

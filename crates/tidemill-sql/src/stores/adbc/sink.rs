@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::driver::Table;
 use super::error_at;
-use crate::stores::server::fitting::{column_of, fitted, unfit};
+use crate::stores::server::fitting::{columns_for, fitted, unfit};
 use crate::stores::server::{Filling, IfThere, TableSink};
 use crate::{Error, Result};
 
@@ -48,17 +48,17 @@ impl AdbcSink {
                     Err(Error::NotFound { .. }) if create => None,
                     Err(error) => return Err(error),
                 };
-                let adds = matches!(there, IfThere::Add | IfThere::GoOn);
+                let adds = there.keeps_rows();
                 Ok(match found {
                     Some(found) if !create || adds => {
                         let known = table.connect()?.get_table_schema(None, None, &found);
                         let known = Arc::new(known.map_err(error_at(table.place()))?);
-                        let expected = expected(table, &schema, &known, &columns, there)?;
+                        let expected = columns_for(&known, &schema, (&columns, there), table.place())?;
                         let sent = match table.appends_by_place() {
                             true => known,
                             false => Arc::clone(&expected),
                         };
-                        (Into::Table(found), expected, sent)
+                        (Target::Table(found), expected, sent)
                     }
                     Some(_) if there != IfThere::Replace => {
                         return Err(Error::Exists {
@@ -69,7 +69,7 @@ impl AdbcSink {
                         let replaces = found.is_some();
                         let name = found.unwrap_or_else(|| table.name().to_owned());
                         let draft = format!("{name}_{}", Uuid::new_v4().simple());
-                        let into = Into::Draft { draft, name, replaces };
+                        let into = Target::Draft { draft, name, replaces };
                         (into, Arc::clone(&schema), schema)
                     }
                 })
@@ -112,28 +112,8 @@ impl AdbcSink {
     }
 }
 
-/// The columns that rows are for, as the table has them.
-fn expected(
-    table: &Table,
-    schema: &SchemaRef,
-    known: &SchemaRef,
-    columns: &[String],
-    there: IfThere,
-) -> Result<SchemaRef> {
-    let names: Vec<&String> = match (columns.is_empty(), there) {
-        (false, _) => columns.iter().collect(),
-        (true, IfThere::Add) => known.fields().iter().map(|field| field.name()).collect(),
-        (true, _) => schema.fields().iter().map(|field| field.name()).collect(),
-    };
-    let places = names
-        .into_iter()
-        .map(|name| column_of(known, name).ok_or_else(|| unfit(table.place(), name, "the table has no such column")));
-    let places = places.collect::<Result<Vec<_>>>()?;
-    Ok(Arc::new(known.project(&places)?))
-}
-
 /// Where rows go.
-enum Into {
+enum Target {
     /// Into a table that is there.
     Table(String),
     /// Into a new one, which then gets the name, perhaps that of another.
@@ -145,7 +125,7 @@ enum Into {
 }
 
 /// Gives the driver all rows, and makes them visible when they are all there.
-fn ingest(table: &Table, into: &Into, rows: Incoming, total: &OnceLock<u64>) -> Result<()> {
+fn ingest(table: &Table, into: &Target, rows: Incoming, total: &OnceLock<u64>) -> Result<()> {
     let failed = || error_at(table.place());
     let mut connection = table.connect()?;
     // A driver without transactions makes each statement visible at once.
@@ -153,8 +133,8 @@ fn ingest(table: &Table, into: &Into, rows: Incoming, total: &OnceLock<u64>) -> 
     let has_transactions = connection.set_option(OptionConnection::AutoCommit, off).is_ok();
     let fill = || {
         let (target, mode) = match into {
-            Into::Table(name) => (name, IngestMode::Append),
-            Into::Draft { draft, .. } => (draft, IngestMode::Create),
+            Target::Table(name) => (name, IngestMode::Append),
+            Target::Draft { draft, .. } => (draft, IngestMode::Create),
         };
         let mut statement = connection.new_statement()?;
         statement.set_option(OptionStatement::IngestMode, OptionValue::from(mode))?;
@@ -164,7 +144,7 @@ fn ingest(table: &Table, into: &Into, rows: Incoming, total: &OnceLock<u64>) -> 
         let Some(total) = total.get() else {
             return Err(invalid("the rows ended before the last one"));
         };
-        if let Into::Draft { draft, name, replaces } = into {
+        if let Target::Draft { draft, name, replaces } = into {
             let (draft, name) = (table.quoted(draft), table.quoted(name));
             let found = count(&mut connection, &draft)?;
             if found != *total {
@@ -192,13 +172,13 @@ fn ingest(table: &Table, into: &Into, rows: Incoming, total: &OnceLock<u64>) -> 
         let _ = connection.rollback();
     }
     drop(connection);
-    if let Into::Draft { draft, .. } = into {
+    if let Target::Draft { draft, .. } = into {
         let _ = table.execute(&format!("DROP TABLE IF EXISTS {}", table.quoted(draft)));
     }
     Err(failed()(error))
 }
 
-fn invalid(message: impl std::convert::Into<String>) -> adbc_core::error::Error {
+fn invalid(message: impl Into<String>) -> adbc_core::error::Error {
     adbc_core::error::Error::with_message_and_status(message, Status::InvalidData)
 }
 

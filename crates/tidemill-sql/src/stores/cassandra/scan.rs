@@ -128,11 +128,7 @@ impl ServerRead for CassandraScan {
         let failed = || error_at(&self.place);
         if self.projected.fields().is_empty() {
             let count = self.scan.count().await.map_err(failed())?;
-            for rows in counted::without_columns(&self.projected, count) {
-                if sender.send(rows.map_err(Into::into)).await.is_err() {
-                    break;
-                }
-            }
+            counted::send(&self.projected, count, sender).await;
             return Ok(());
         }
         let mut batches = self.scan.batches();

@@ -43,7 +43,7 @@ impl CassandraSink {
             .await
             .map_err(error_at(&named.place))?;
         let is_there = found.contains(&named.table);
-        let (table, is_made) = if !options.create || (there == IfThere::Add && is_there) {
+        let (table, is_made) = if !options.create || (there.is_by_place() && is_there) {
             (named.find().await?, false)
         } else {
             (
@@ -113,7 +113,7 @@ impl CassandraSink {
         let known = table.schema();
         let names: Vec<String> = match (columns.is_empty(), there) {
             (false, _) => columns.to_vec(),
-            (true, IfThere::Add) => known.fields().iter().map(|field| field.name().clone()).collect(),
+            (true, there) if there.is_by_place() => known.fields().iter().map(|field| field.name().clone()).collect(),
             (true, _) => schema.fields().iter().map(|field| field.name().clone()).collect(),
         };
         let place_of = |name: &String| {

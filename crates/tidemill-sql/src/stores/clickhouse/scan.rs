@@ -182,11 +182,7 @@ impl ServerRead for ClickHouseScan {
         let failed = || error_at(self.table.place());
         if self.projected.fields().is_empty() {
             let count = self.table.number(&self.query()).await?;
-            for rows in counted::without_columns(&self.projected, count) {
-                if sender.send(rows.map_err(Into::into)).await.is_err() {
-                    break;
-                }
-            }
+            counted::send(&self.projected, count, sender).await;
             return Ok(());
         }
         if self.connections() > 1

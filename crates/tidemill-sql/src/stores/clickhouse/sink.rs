@@ -47,7 +47,7 @@ impl ClickHouseSink {
             job,
         } = filling;
         let mut draft = None;
-        let adds = matches!(there, IfThere::Add | IfThere::GoOn);
+        let adds = there.keeps_rows();
         if !options.create || (adds && table.exists().await?) {
             table = table.found().await?;
         } else if there == IfThere::GoOn {

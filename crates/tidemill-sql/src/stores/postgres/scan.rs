@@ -194,11 +194,7 @@ impl ServerRead for PostgresScan {
         let failed = || error_at(place);
         if self.projected.fields().is_empty() {
             let count = number_of(client, place, &self.query()).await?;
-            for rows in counted::without_columns(&self.projected, count) {
-                if sender.send(rows.map_err(Into::into)).await.is_err() {
-                    break;
-                }
-            }
+            counted::send(&self.projected, count, sender).await;
             return Ok(());
         }
         let schema = (!self.is_pushed).then_some(&self.projected);

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
-use tidemill_postgres::{Fill, IfThere as FillIfThere, NewIndex, NewTable, Table};
+use tidemill_postgres::{Column, Fill, IfThere as FillIfThere, NewIndex, NewTable};
 
 use super::{NamedTable, error_at};
-use crate::stores::server::fitting::{column_of, fitted, unfit};
+use crate::stores::server::fitting::{column_of, columns_for, fitted, unfit};
 use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
 
@@ -36,12 +36,18 @@ impl PostgresSink {
         };
         let failed = || error_at(&named.place);
         let (client, in_schema) = (&named.client, named.schema.as_deref());
-        let adds = matches!(there, IfThere::Add | IfThere::GoOn);
+        let adds = there.keeps_rows();
         let (begun, expected) = match found {
             Some(found) if !making.create || adds => {
-                let expected = expected(&named, &found, schema, columns, there)?;
+                let written = found.columns.iter().filter(|column| !column.is_generated);
+                let written = written.map(Column::field).collect::<Vec<_>>();
+                let expected = columns_for(&Arc::new(Schema::new(written)), schema, (columns, there), &named.place)?;
                 let names: Vec<String> = expected.fields().iter().map(|field| field.name().clone()).collect();
-                let begun = Fill::begin(client, &found, &names, FillIfThere::Append).await;
+                let there = match there {
+                    IfThere::Update => FillIfThere::Update,
+                    _ => FillIfThere::Append,
+                };
+                let begun = Fill::begin(client, &found, &names, there).await;
                 (begun, expected)
             }
             Some(_) if there != IfThere::Replace => {
@@ -121,28 +127,6 @@ fn new_table(named: &NamedTable, schema: &SchemaRef, making: &TableOptions) -> R
         });
     }
     Ok(table)
-}
-
-/// The columns that rows are for, of the table's types.
-fn expected(
-    named: &NamedTable,
-    table: &Table,
-    schema: &SchemaRef,
-    columns: &[String],
-    there: IfThere,
-) -> Result<SchemaRef> {
-    let known = table.schema();
-    let all = || table.columns.iter().filter(|column| !column.is_generated);
-    let names: Vec<&String> = match (columns.is_empty(), there) {
-        (false, _) => columns.iter().collect(),
-        (true, IfThere::Add) => all().map(|column| &column.name).collect(),
-        (true, _) => schema.fields().iter().map(|field| field.name()).collect(),
-    };
-    let places = names
-        .into_iter()
-        .map(|name| column_of(&known, name).ok_or_else(|| unfit(&named.place, name, "the table has no such column")));
-    let places = places.collect::<Result<Vec<_>>>()?;
-    Ok(Arc::new(Schema::new(known.project(&places)?.fields)))
 }
 
 #[async_trait::async_trait]

@@ -4,12 +4,20 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, SchemaRef};
+use datafusion::common::Result as EngineResult;
+use tokio::sync::mpsc::Sender;
+
+/// Sends so many rows without columns, until nobody wants them.
+pub(crate) async fn send(schema: &SchemaRef, count: u64, sender: &Sender<EngineResult<RecordBatch>>) {
+    for rows in without_columns(schema, count) {
+        if sender.send(rows.map_err(Into::into)).await.is_err() {
+            break;
+        }
+    }
+}
 
 /// So many rows without columns.
-pub(crate) fn without_columns(
-    schema: &SchemaRef,
-    count: u64,
-) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send {
+fn without_columns(schema: &SchemaRef, count: u64) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send {
     // Whoever counts them makes a value for each row of a batch.
     const ROWS: u64 = 1 << 20;
     let schema = Arc::clone(schema);

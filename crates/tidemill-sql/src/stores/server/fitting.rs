@@ -10,6 +10,8 @@ use arrow_cast::display::array_value_to_string;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType as ArrowType, Field, SchemaRef, TimeUnit};
 
+#[cfg(any(feature = "adbc", feature = "postgres", feature = "sqlite"))]
+use super::IfThere;
 use super::read_text::first_loss;
 use crate::{Error, Result};
 
@@ -61,6 +63,27 @@ pub(crate) fn fitted(batch: &RecordBatch, expected: &SchemaRef, place: &str, bef
         Arc::new(arrow_schema::Schema::new(fields)),
         columns,
     )?)
+}
+
+/// The columns of a table that rows are for: those that are named; without names, those of the rows, or all of the table's in their order.
+#[cfg(any(feature = "adbc", feature = "postgres", feature = "sqlite"))]
+pub(crate) fn columns_for(
+    known: &SchemaRef,
+    rows: &SchemaRef,
+    filling: (&[String], IfThere),
+    place: &str,
+) -> Result<SchemaRef> {
+    let (columns, there) = filling;
+    let of = |schema: &SchemaRef| schema.fields().iter().map(|field| field.name().clone()).collect();
+    let names: Vec<String> = match columns.is_empty() {
+        false => columns.to_vec(),
+        true if there.is_by_place() => of(known),
+        true => of(rows),
+    };
+    let places = names
+        .iter()
+        .map(|name| column_of(known, name).ok_or_else(|| unfit(place, name, "the table has no such column")));
+    Ok(Arc::new(known.project(&places.collect::<Result<Vec<_>>>()?)?))
 }
 
 /// The column of this name, in any case where none is spelled so.

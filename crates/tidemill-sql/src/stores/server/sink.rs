@@ -53,6 +53,20 @@ pub(crate) enum IfThere {
     Add,
     /// Rows are added to it, and one that is made is filled under its own name, so that another copy can go on with it.
     GoOn,
+    /// Rows take the place of those with the same primary key, and others are added.
+    Update,
+}
+
+impl IfThere {
+    /// Whether the rows of a table that is there stay.
+    pub(crate) fn keeps_rows(self) -> bool {
+        matches!(self, Self::Add | Self::GoOn | Self::Update)
+    }
+
+    /// Whether rows without names of columns are for the columns of the table in their order.
+    pub(crate) fn is_by_place(self) -> bool {
+        matches!(self, Self::Add | Self::Update)
+    }
 }
 
 /// How a table of a server is filled.

@@ -13,26 +13,12 @@ use arrow_schema::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 
-use super::kind::Kind;
+use super::kind::{Kind, Type, write_date};
 use crate::stores::server::condition::{Comparing, Comparison, Condition, Pattern, exactly, text, whole_number};
 use crate::stores::server::push_down::{Aggregate, Function};
 use crate::stores::server::select::{Dialect, Expression, Output};
 
-/// The type of a column, and whether SQLite converts its values to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Type {
-    pub(super) kind: Kind,
-    pub(super) is_converted: bool,
-}
-
 impl Type {
-    fn of(kind: Kind) -> Self {
-        Self {
-            kind,
-            is_converted: false,
-        }
-    }
-
     /// The storage class of the values, as `typeof` names it, of types whose values are compared there as here.
     fn storage_class(self) -> Option<&'static str> {
         match self.kind {
@@ -55,12 +41,7 @@ fn string(text: &str) -> String {
 
 /// A column in the list of a SELECT.
 pub(super) fn selected(column: &str, data_type: Type) -> Output<Type> {
-    let text = match (data_type.kind, data_type.is_converted) {
-        (Kind::Text, true) => format!("CAST({} AS TEXT)", name(column)),
-        (Kind::Blob, true) => format!("CAST({} AS BLOB)", name(column)),
-        _ => value(column, data_type),
-    };
-    Output::column(text, data_type)
+    Output::column(value(column, data_type), data_type)
 }
 
 /// A column that is compared by its bytes.
@@ -179,7 +160,11 @@ impl Comparing for Columns {
             Kind::Real => return compare_real(&name, comparison, value),
             Kind::Text => string(text(value).filter(|text| !text.contains('\0'))?),
             Kind::Date => match value {
-                ScalarValue::Date32(Some(days)) => string(&super::kind::text_of_date(*days)?),
+                ScalarValue::Date32(Some(days)) => {
+                    let mut text = String::new();
+                    write_date(*days, &mut text)?;
+                    string(&text)
+                }
                 _ => return None,
             },
             _ => return None,

@@ -18,6 +18,7 @@
 //!
 //! Where the first rows do not keep to it, or nothing is declared, the stored values decide: all whole numbers, all numbers, or text.
 
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
@@ -149,8 +150,11 @@ impl Kind {
 }
 
 /// What the values that were looked at have in common.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Seen {
+    declared: Option<Kind>,
+    /// Takes the values of the declared type.
+    column: Option<Column>,
     /// Whether one is no value of the declared type.
     is_other: bool,
     integers: bool,
@@ -160,7 +164,19 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn look_at(&mut self, declared: Option<Kind>, value: ValueRef<'_>) {
+    pub(super) fn new(declared: Option<Kind>) -> Self {
+        Self {
+            column: declared.map(|kind| Column::new(Type::of(kind), 0)),
+            declared,
+            is_other: false,
+            integers: false,
+            reals: false,
+            texts: false,
+            blobs: false,
+        }
+    }
+
+    pub(super) fn look_at(&mut self, value: ValueRef<'_>) {
         match value {
             ValueRef::Null => return,
             ValueRef::Integer(_) => self.integers = true,
@@ -168,18 +184,35 @@ impl Seen {
             ValueRef::Text(_) => self.texts = true,
             ValueRef::Blob(_) => self.blobs = true,
         }
-        self.is_other |= declared.is_none_or(|kind| !Column::new(kind, 1).push(value));
+        self.is_other |= self.column.as_mut().is_none_or(|column| !column.push(value));
     }
 
-    /// The type of the column, and whether its values are to be converted to it by SQLite.
-    pub(super) fn decide(self, declared: Option<Kind>) -> (Kind, bool) {
-        match declared {
+    /// The type of the column.
+    pub(super) fn decide(self) -> Type {
+        let (kind, is_converted) = match self.declared {
             Some(kind) if !self.is_other => (kind, false),
             _ if self.blobs => (Kind::Blob, self.integers || self.reals || self.texts),
             _ if self.texts => (Kind::Text, self.integers || self.reals),
             _ if self.reals => (Kind::Real, false),
             _ if self.integers => (Kind::Integer, false),
             _ => (Kind::Text, true),
+        };
+        Type { kind, is_converted }
+    }
+}
+
+/// The type of a column, and whether values of others are converted to it: to text, or to the bytes of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Type {
+    pub(super) kind: Kind,
+    pub(super) is_converted: bool,
+}
+
+impl Type {
+    pub(super) fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            is_converted: false,
         }
     }
 }
@@ -191,15 +224,15 @@ pub(super) enum Column {
     Boolean(BooleanBuilder),
     Real(Float64Builder),
     Decimal(Decimal128Builder, u8, i8),
-    Text(StringBuilder),
-    Blob(BinaryBuilder),
+    Text(StringBuilder, bool),
+    Blob(BinaryBuilder, bool),
     Date(Date32Builder),
     Timestamp(TimestampMicrosecondBuilder, bool),
     Time(Time64MicrosecondBuilder),
 }
 
 impl Column {
-    pub(super) fn new(kind: Kind, rows: usize) -> Self {
+    pub(super) fn new(Type { kind, is_converted }: Type, rows: usize) -> Self {
         match kind {
             Kind::Integer => Self::Integer(Int64Builder::with_capacity(rows)),
             Kind::Boolean => Self::Boolean(BooleanBuilder::with_capacity(rows)),
@@ -208,8 +241,8 @@ impl Column {
                 let builder = Decimal128Builder::with_capacity(rows).with_data_type(kind.data_type());
                 Self::Decimal(builder, precision, scale)
             }
-            Kind::Text => Self::Text(StringBuilder::with_capacity(rows, 16 * rows)),
-            Kind::Blob => Self::Blob(BinaryBuilder::with_capacity(rows, 16 * rows)),
+            Kind::Text => Self::Text(StringBuilder::with_capacity(rows, 16 * rows), is_converted),
+            Kind::Blob => Self::Blob(BinaryBuilder::with_capacity(rows, 16 * rows), is_converted),
             Kind::Date => Self::Date(Date32Builder::with_capacity(rows)),
             Kind::Timestamp { zoned } => {
                 let builder = TimestampMicrosecondBuilder::with_capacity(rows).with_data_type(kind.data_type());
@@ -233,11 +266,20 @@ impl Column {
                 Some(value) => values.append_value(value),
                 None => return false,
             },
-            (Self::Text(values), ValueRef::Text(text)) => match std::str::from_utf8(text) {
+            (Self::Text(values, _), ValueRef::Text(text)) => match std::str::from_utf8(text) {
                 Ok(text) => values.append_value(text),
                 Err(_) => return false,
             },
-            (Self::Blob(values), ValueRef::Blob(bytes)) => values.append_value(bytes),
+            (Self::Text(values, true), ValueRef::Integer(value)) => values.append_value(value.to_string()),
+            (Self::Text(values, true), ValueRef::Real(value)) => values.append_value(format!("{value:?}")),
+            (Self::Text(values, true), ValueRef::Blob(bytes)) => match std::str::from_utf8(bytes) {
+                Ok(text) => values.append_value(text),
+                Err(_) => return false,
+            },
+            (Self::Blob(values, _), ValueRef::Blob(bytes)) => values.append_value(bytes),
+            (Self::Blob(values, true), ValueRef::Text(text)) => values.append_value(text),
+            (Self::Blob(values, true), ValueRef::Integer(value)) => values.append_value(value.to_string()),
+            (Self::Blob(values, true), ValueRef::Real(value)) => values.append_value(format!("{value:?}")),
             (Self::Date(values), ValueRef::Text(text)) => match date(text) {
                 Some(date) => values.append_value(days(date)),
                 None => return false,
@@ -261,8 +303,8 @@ impl Column {
             Self::Boolean(values) => values.append_null(),
             Self::Real(values) => values.append_null(),
             Self::Decimal(values, ..) => values.append_null(),
-            Self::Text(values) => values.append_null(),
-            Self::Blob(values) => values.append_null(),
+            Self::Text(values, _) => values.append_null(),
+            Self::Blob(values, _) => values.append_null(),
             Self::Date(values) => values.append_null(),
             Self::Timestamp(values, _) => values.append_null(),
             Self::Time(values) => values.append_null(),
@@ -276,8 +318,8 @@ impl Column {
             Self::Boolean(values) => ArrayBuilder::finish(values),
             Self::Real(values) => ArrayBuilder::finish(values),
             Self::Decimal(values, ..) => ArrayBuilder::finish(values),
-            Self::Text(values) => Arc::new(values.finish()),
-            Self::Blob(values) => Arc::new(values.finish()),
+            Self::Text(values, _) => Arc::new(values.finish()),
+            Self::Blob(values, _) => Arc::new(values.finish()),
             Self::Date(values) => ArrayBuilder::finish(values),
             Self::Timestamp(values, _) => ArrayBuilder::finish(values),
             Self::Time(values) => ArrayBuilder::finish(values),
@@ -367,25 +409,30 @@ fn seconds_east(offset: &str) -> Option<i64> {
     Some(sign * i64::from(clock.num_seconds_from_midnight()))
 }
 
-/// The text of a date; `None` outside of the years that SQLite knows, 0000 to 9999.
-pub(super) fn text_of_date(days: i32) -> Option<String> {
-    in_range(NaiveDate::from_epoch_days(days)?).map(|date| date.to_string())
+/// The text of a date, written behind what is there; `None` outside of the years that SQLite knows, 0000 to 9999.
+pub(super) fn write_date(days: i32, text: &mut String) -> Option<ValueRef<'_>> {
+    let date = in_range(NaiveDate::from_epoch_days(days)?)?;
+    written(text, format_args!("{date}"))
 }
 
 /// The text of an instant, as SQLite's own functions read it.
-pub(super) fn text_of_timestamp(micros: i64, zoned: bool) -> Option<String> {
+pub(super) fn write_timestamp(micros: i64, zoned: bool, text: &mut String) -> Option<ValueRef<'_>> {
     let time: NaiveDateTime = DateTime::from_timestamp_micros(micros)?.naive_utc();
     in_range(time.date())?;
-    Some(match zoned {
-        true => format!("{time}Z"),
-        false => time.to_string(),
-    })
+    let zone = if zoned { "Z" } else { "" };
+    written(text, format_args!("{time}{zone}"))
 }
 
-pub(super) fn text_of_time(micros: i64) -> Option<String> {
+pub(super) fn write_time(micros: i64, text: &mut String) -> Option<ValueRef<'_>> {
     let (seconds, micros) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
     let nanos = u32::try_from(micros).ok()? * 1_000;
-    NaiveTime::from_num_seconds_from_midnight_opt(u32::try_from(seconds).ok()?, nanos).map(|time| time.to_string())
+    let time = NaiveTime::from_num_seconds_from_midnight_opt(u32::try_from(seconds).ok()?, nanos)?;
+    written(text, format_args!("{time}"))
+}
+
+fn written<'t>(text: &'t mut String, value: fmt::Arguments<'_>) -> Option<ValueRef<'t>> {
+    text.write_fmt(value).ok()?;
+    Some(ValueRef::Text(text.as_bytes()))
 }
 
 fn in_range(date: NaiveDate) -> Option<NaiveDate> {
@@ -437,12 +484,16 @@ mod tests {
         assert_eq!(at("1970-02-30", false), None);
         assert_eq!(at("é970-02-30", false), None);
         for micros in [0, 1, 1_500_000, -62_167_219_200_000_000] {
-            let text = text_of_timestamp(micros, false).expect("a time");
+            let mut text = String::new();
+            write_timestamp(micros, false, &mut text).expect("a time");
             assert_eq!(at(&text, false), Some(micros), "{text}");
         }
-        assert_eq!(text_of_timestamp(i64::MAX, false), None);
-        assert_eq!(text_of_date(-1).as_deref(), Some("1969-12-31"));
-        assert_eq!(text_of_time(47_159_250_000).as_deref(), Some("13:05:59.250"));
+        assert_eq!(write_timestamp(i64::MAX, false, &mut String::new()), None);
+        assert_eq!(write_date(-1, &mut String::new()), Some(ValueRef::Text(b"1969-12-31")));
+        assert_eq!(
+            write_time(47_159_250_000, &mut String::new()),
+            Some(ValueRef::Text(b"13:05:59.250"))
+        );
     }
 
     #[test]

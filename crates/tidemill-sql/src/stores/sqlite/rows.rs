@@ -7,13 +7,13 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{Value, ValueRef};
-use rusqlite::{Connection, Statement};
+use rusqlite::{Rows, Statement};
 use tidemill_trust::printable;
 use tokio::sync::{mpsc, oneshot};
 
 use super::database::{Database, Values};
 use super::error_at;
-use super::kind::{Column, Kind, Seen};
+use super::kind::{Column, Kind, Seen, Type};
 use crate::answer::Answer;
 use crate::error::Fault;
 use crate::stores::server::begun::{self, Begun, Told};
@@ -38,9 +38,9 @@ pub(super) struct Batches<'a> {
 }
 
 impl<'a> Batches<'a> {
-    pub(super) fn new(kinds: &[Kind], schema: SchemaRef, place: &'a str, values: Values) -> Self {
+    pub(super) fn new(types: &[Type], schema: SchemaRef, place: &'a str, values: Values) -> Self {
         Self {
-            columns: kinds.iter().map(|kind| Column::new(*kind, ROWS)).collect(),
+            columns: types.iter().map(|of| Column::new(*of, ROWS)).collect(),
             schema,
             place,
             values,
@@ -92,16 +92,8 @@ impl<'a> Batches<'a> {
     }
 
     /// Reads all rows, until there are no more or nobody wants them.
-    pub(super) fn read(
-        &mut self,
-        connection: &Connection,
-        query: &str,
-        mut send: impl FnMut(RecordBatch) -> bool,
-    ) -> Result<()> {
-        let failed = || error_at(self.place);
-        let mut statement = connection.prepare(query).map_err(failed())?;
+    pub(super) fn read(&mut self, rows: &mut Rows<'_>, mut send: impl FnMut(RecordBatch) -> bool) -> Result<()> {
         let width = self.columns.len();
-        let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(error_at(self.place))? {
             if let Some(batch) = self.push((0..width).map(|place| row.get_ref(place)))?
                 && !send(batch)
@@ -164,20 +156,16 @@ fn shown(value: ValueRef<'_>) -> String {
 }
 
 /// What the first rows of a statement tell of its columns.
-pub(super) fn seen(statement: &mut Statement<'_>, declared: &[Option<Kind>]) -> rusqlite::Result<Vec<Seen>> {
-    let mut seen = vec![Seen::default(); declared.len()];
+pub(super) fn types(statement: &mut Statement<'_>, declared: &[Option<Kind>]) -> rusqlite::Result<Vec<Type>> {
+    let mut seen: Vec<Seen> = declared.iter().copied().map(Seen::new).collect();
     let mut rows = statement.raw_query();
-    let mut left = LOOKED_AT;
-    while let Some(row) = rows.next()? {
-        for (place, (seen, declared)) in seen.iter_mut().zip(declared).enumerate() {
-            seen.look_at(*declared, row.get_ref(place)?);
-        }
-        left -= 1;
-        if left == 0 {
-            break;
+    for _ in 0..LOOKED_AT {
+        let Some(row) = rows.next()? else { break };
+        for (place, seen) in seen.iter_mut().enumerate() {
+            seen.look_at(row.get_ref(place)?);
         }
     }
-    Ok(seen)
+    Ok(seen.into_iter().map(Seen::decide).collect())
 }
 
 /// What statements of SQLite's own SQL give: the rows of the first one that has rows. All of them run.
@@ -234,8 +222,8 @@ fn give(
     let failed = || error_at(database.place());
     let columns = statement.columns();
     let columns = columns.map(|column| (column.name().to_owned(), column.decl_type().and_then(Kind::declared)));
-    let (names, declared): (Vec<String>, Vec<Option<Kind>>) = columns.unzip();
-    let mut seen = vec![Seen::default(); names.len()];
+    let (names, mut seen): (Vec<String>, Vec<Seen>) = columns.map(|(name, kind)| (name, Seen::new(kind))).unzip();
+    // Running it again could change something.
     let mut first: Vec<Vec<Value>> = Vec::new();
     let mut rows = statement.raw_query();
     while first.len() < LOOKED_AT {
@@ -243,63 +231,27 @@ fn give(
             break;
         };
         let mut values = Vec::with_capacity(names.len());
-        for (place, (seen, declared)) in seen.iter_mut().zip(&declared).enumerate() {
+        for (place, seen) in seen.iter_mut().enumerate() {
             let value = row.get_ref(place).map_err(failed())?;
-            seen.look_at(*declared, value);
+            seen.look_at(value);
             values.push(Value::try_from(value).map_err(|error| failed()(error.into()))?);
         }
         first.push(values);
     }
-    let kinds: Vec<(Kind, bool)> = seen
-        .iter()
-        .zip(&declared)
-        .map(|(seen, declared)| seen.decide(*declared))
-        .collect();
-    let fields = names.iter().zip(&kinds);
-    let fields = fields.map(|(name, (kind, _))| Field::new(name, kind.data_type(), true));
+    let types: Vec<Type> = seen.into_iter().map(Seen::decide).collect();
+    let fields = names.iter().zip(&types);
+    let fields = fields.map(|(name, of)| Field::new(name, of.kind.data_type(), true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     if begun.send(Begun::Rows(Arc::clone(&schema))).is_err() {
         return Ok(());
     }
-    let is_mixed: Vec<bool> = kinds.iter().map(|(_, is_mixed)| *is_mixed).collect();
-    let kinds: Vec<Kind> = kinds.into_iter().map(|(kind, _)| kind).collect();
-    let mut batches = Batches::new(&kinds, schema, database.place(), database.values());
+    let mut batches = Batches::new(&types, schema, database.place(), database.values());
     for row in first {
-        let row: Vec<Value> = row
-            .into_iter()
-            .zip(&is_mixed)
-            .map(|(value, is_mixed)| as_text(value, *is_mixed))
-            .collect();
         if let Some(batch) = batches.push(row.iter().map(|value| Ok(value.into())))?
             && sender.blocking_send(Ok(batch)).is_err()
         {
             return Ok(());
         }
     }
-    while let Some(row) = rows.next().map_err(failed())? {
-        let mut values = Vec::with_capacity(is_mixed.len());
-        for (place, is_mixed) in is_mixed.iter().enumerate() {
-            let value = row.get_ref(place).map_err(failed())?;
-            let value = Value::try_from(value).map_err(|error| failed()(error.into()))?;
-            values.push(as_text(value, *is_mixed));
-        }
-        if let Some(batch) = batches.push(values.iter().map(|value| Ok(value.into())))?
-            && sender.blocking_send(Ok(batch)).is_err()
-        {
-            return Ok(());
-        }
-    }
-    if batches.rows > 0 {
-        let _ = sender.blocking_send(batches.finish());
-    }
-    Ok(())
-}
-
-/// A number in a column of texts.
-fn as_text(value: Value, is_mixed: bool) -> Value {
-    match value {
-        Value::Integer(value) if is_mixed => Value::Text(value.to_string()),
-        Value::Real(value) if is_mixed => Value::Text(value.to_string()),
-        value => value,
-    }
+    batches.read(&mut rows, |batch| sender.blocking_send(Ok(batch)).is_ok())
 }

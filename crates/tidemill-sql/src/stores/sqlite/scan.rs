@@ -15,10 +15,10 @@ use datafusion::physical_plan::ExecutionPlan;
 use tokio::sync::mpsc::Sender;
 
 use super::database::{Database, Values};
-use super::dialect::{Columns, SqliteSql, Type, name, selected};
+use super::dialect::{Columns, SqliteSql, name, selected};
 use super::error_at;
-use super::kind::Kind;
-use super::rows::{Batches, LOOKED_AT, seen};
+use super::kind::{Kind, Type};
+use super::rows::{self, Batches, LOOKED_AT};
 use crate::Result;
 use crate::stores::server::condition::{Condition, condition, pushed};
 use crate::stores::server::counted;
@@ -47,11 +47,7 @@ pub(super) fn types(
         .collect();
     let first = format!("SELECT * FROM {} LIMIT {LOOKED_AT}", name(table));
     let mut first = connection.prepare(&first).map_err(failed())?;
-    let seen = seen(&mut first, &declared).map_err(failed())?;
-    let types = seen.into_iter().zip(declared).map(|(seen, declared)| {
-        let (kind, is_converted) = seen.decide(declared);
-        Type { kind, is_converted }
-    });
+    let types = rows::types(&mut first, &declared).map_err(failed())?;
     Ok(listed.into_iter().map(|(name, _)| name).zip(types).collect())
 }
 
@@ -168,11 +164,7 @@ impl ServerRead for SqliteScan {
     async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
         if self.projected.fields().is_empty() {
             let count = self.database.number(self.query()).await?;
-            for rows in counted::without_columns(&self.projected, count) {
-                if sender.send(rows.map_err(Into::into)).await.is_err() {
-                    break;
-                }
-            }
+            counted::send(&self.projected, count, sender).await;
             return Ok(());
         }
         let (scan, sender) = (self.clone(), sender.clone());
@@ -205,18 +197,19 @@ impl SqliteScan {
         let waiting = sender.clone();
         let handler = connection.progress_handler(INSTRUCTIONS, Some(move || waiting.is_closed()));
         handler.map_err(error_at(database.place()))?;
-        let kinds: Vec<Kind> = self.select.types().map(|of| of.kind).collect();
+        let types: Vec<Type> = self.select.types().copied().collect();
         let schema = match self.is_pushed {
             false => Arc::clone(&self.projected),
             true => {
-                let fields = kinds.iter().enumerate();
-                let fields = fields.map(|(place, kind)| Field::new(place.to_string(), kind.data_type(), true));
+                let fields = types.iter().enumerate();
+                let fields = fields.map(|(place, of)| Field::new(place.to_string(), of.kind.data_type(), true));
                 Arc::new(Schema::new(fields.collect::<Vec<_>>()))
             }
         };
-        let mut batches = Batches::new(&kinds, schema, database.place(), database.values());
+        let mut batches = Batches::new(&types, schema, database.place(), database.values());
         let mut failed = None;
-        let read = batches.read(&connection, &self.query(), |batch| {
+        let mut statement = connection.prepare(&self.query()).map_err(error_at(database.place()))?;
+        let read = batches.read(&mut statement.raw_query(), |batch| {
             let batch = match self.is_pushed {
                 true => self.select.answer(&batch, &self.projected),
                 false => Ok(batch),

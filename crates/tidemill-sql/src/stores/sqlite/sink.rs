@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Date32Type, Decimal128Type, Float64Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType,
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, RecordBatch,
+    StringArray, Time64MicrosecondArray, TimestampMicrosecondArray,
 };
-use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
+use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, Statement};
 use tokio::sync::OwnedMutexGuard;
 
 use super::database::Database;
 use super::dialect::name;
-use super::kind::{Kind, text_of_date, text_of_time, text_of_timestamp};
+use super::kind::{Kind, write_date, write_time, write_timestamp};
 use super::{error_at, scan};
 use crate::error::Left;
-use crate::stores::server::fitting::{column_of, fitted, unfit};
+use crate::stores::server::fitting::{columns_for, fitted, unfit};
 use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
 
@@ -125,7 +125,7 @@ impl Begun {
             Err(Error::NotFound { .. }) if making.create => None,
             Err(error) => return Err(error),
         };
-        let adds = matches!(there, IfThere::Add | IfThere::GoOn);
+        let adds = there.keeps_rows();
         let (table, types, is_made) = match found {
             Some(found) if !making.create || adds => {
                 let types = scan::types(database, &connection, &found)?;
@@ -146,7 +146,11 @@ impl Begun {
                 (database.table().to_owned(), types, true)
             }
         };
-        let expected = expected(database, schema, &types, columns, there)?;
+        let known = types
+            .iter()
+            .map(|(name, kind)| Field::new(name, kind.data_type(), true));
+        let known = Arc::new(Schema::new(known.collect::<Vec<_>>()));
+        let expected = columns_for(&known, schema, (columns, there), database.place())?;
         let kinds = expected.fields().iter().filter_map(|field| {
             let mut known = types.iter();
             known.find(|(name, _)| name == field.name()).map(|(_, kind)| *kind)
@@ -154,8 +158,12 @@ impl Begun {
         let kinds: Vec<Kind> = kinds.collect();
         let names: Vec<String> = expected.fields().iter().map(|field| name(field.name())).collect();
         let marks = vec!["?"; names.len()];
+        let verb = match there {
+            IfThere::Update => "INSERT OR REPLACE INTO",
+            _ => "INSERT INTO",
+        };
         let insert = format!(
-            "INSERT INTO {} ({}) VALUES ({})",
+            "{verb} {} ({}) VALUES ({})",
             name(&table),
             names.join(", "),
             marks.join(", ")
@@ -212,30 +220,6 @@ fn indexes(table: &str, making: &TableOptions) -> Vec<String> {
         )
     });
     statements.collect()
-}
-
-/// The columns that rows are for, of the types that they are written from.
-fn expected(
-    database: &Database,
-    schema: &SchemaRef,
-    types: &[(String, Kind)],
-    columns: &[String],
-    there: IfThere,
-) -> Result<SchemaRef> {
-    let known = types
-        .iter()
-        .map(|(name, kind)| Field::new(name, kind.data_type(), true));
-    let known: SchemaRef = Arc::new(Schema::new(known.collect::<Vec<_>>()));
-    let names: Vec<&String> = match (columns.is_empty(), there) {
-        (false, _) => columns.iter().collect(),
-        (true, IfThere::Add) => known.fields().iter().map(|field| field.name()).collect(),
-        (true, _) => schema.fields().iter().map(|field| field.name()).collect(),
-    };
-    let places = names.into_iter().map(|name| {
-        column_of(&known, name).ok_or_else(|| unfit(database.place(), name, "the table has no such column"))
-    });
-    let places = places.collect::<Result<Vec<_>>>()?;
-    Ok(Arc::new(known.project(&places)?))
 }
 
 #[async_trait::async_trait]
@@ -320,13 +304,22 @@ impl Filled {
     fn write(&self, batch: &RecordBatch, place: &str, before: u64) -> Result<()> {
         let failed = || error_at(place);
         let mut insert = self.connection.prepare_cached(&self.insert).map_err(failed())?;
+        let columns = batch.columns().iter().zip(&self.kinds);
+        let columns: Vec<Values<'_>> = columns.map(|(column, kind)| Values::of(column, *kind)).collect();
+        let mut text = String::new();
         for row in 0..batch.num_rows() {
-            for (index, (column, kind)) in batch.columns().iter().zip(&self.kinds).enumerate() {
-                if bind(&mut insert, index + 1, column, *kind, row).map_err(failed())? {
-                    continue;
-                }
-                let why = format!("row {}: SQLite has no such value", before + row as u64 + 1);
-                return Err(unfit(place, batch.schema().field(index).name(), why));
+            for (index, (column, values)) in batch.columns().iter().zip(&columns).enumerate() {
+                text.clear();
+                let value = match column.is_null(row) {
+                    true => Some(ValueRef::Null),
+                    false => values.get(row, &mut text),
+                };
+                let value = value.ok_or_else(|| {
+                    let why = format!("row {}: SQLite has no such value", before + row as u64 + 1);
+                    unfit(place, batch.schema().field(index).name(), why)
+                })?;
+                let bound = insert.raw_bind_parameter(index + 1, ToSqlOutput::Borrowed(value));
+                bound.map_err(failed())?;
             }
             insert.raw_execute().map_err(failed())?;
         }
@@ -334,60 +327,53 @@ impl Filled {
     }
 }
 
-/// Gives a statement the value of a parameter. False for a value that SQLite has not: NaN, or a date beyond its years.
-fn bind(
-    insert: &mut Statement<'_>,
-    parameter: usize,
-    column: &ArrayRef,
-    kind: Kind,
-    row: usize,
-) -> rusqlite::Result<bool> {
-    let mut set = |value: ValueRef<'_>| insert.raw_bind_parameter(parameter, ToSqlOutput::Borrowed(value));
-    if column.is_null(row) {
-        set(ValueRef::Null)?;
-        return Ok(true);
+/// The values of a column in the type in which they are written.
+enum Values<'a> {
+    Integer(&'a Int64Array),
+    Boolean(&'a BooleanArray),
+    Real(&'a Float64Array),
+    Decimal(&'a Decimal128Array, i8),
+    Text(&'a StringArray),
+    Blob(&'a BinaryArray),
+    Date(&'a Date32Array),
+    Timestamp(&'a TimestampMicrosecondArray, bool),
+    Time(&'a Time64MicrosecondArray),
+}
+
+impl<'a> Values<'a> {
+    fn of(column: &'a ArrayRef, kind: Kind) -> Self {
+        match kind {
+            Kind::Integer => Self::Integer(column.as_primitive()),
+            Kind::Boolean => Self::Boolean(column.as_boolean()),
+            Kind::Real => Self::Real(column.as_primitive()),
+            Kind::Decimal(_, scale) => Self::Decimal(column.as_primitive(), scale),
+            Kind::Text => Self::Text(column.as_string()),
+            Kind::Blob => Self::Blob(column.as_binary()),
+            Kind::Date => Self::Date(column.as_primitive()),
+            Kind::Timestamp { zoned } => Self::Timestamp(column.as_primitive(), zoned),
+            Kind::Time => Self::Time(column.as_primitive()),
+        }
     }
-    let text = match kind {
-        Kind::Integer => {
-            set(ValueRef::Integer(column.as_primitive::<Int64Type>().value(row)))?;
-            return Ok(true);
+
+    /// The value of a row, which may lie in `text`; `None` for one that SQLite has not: NaN, or a date beyond its years.
+    fn get<'t>(&self, row: usize, text: &'t mut String) -> Option<ValueRef<'t>>
+    where
+        'a: 't,
+    {
+        match self {
+            Self::Integer(values) => Some(ValueRef::Integer(values.value(row))),
+            Self::Boolean(values) => Some(ValueRef::Integer(i64::from(values.value(row)))),
+            Self::Real(values) => Some(ValueRef::Real(values.value(row))).filter(|_| !values.value(row).is_nan()),
+            // At most 15 digits, which a double holds.
+            Self::Decimal(values, scale) => Some(match (scale, i64::try_from(values.value(row))) {
+                (0, Ok(digits)) => ValueRef::Integer(digits),
+                _ => ValueRef::Real(values.value(row) as f64 / 10_f64.powi(i32::from(*scale))),
+            }),
+            Self::Text(values) => Some(ValueRef::Text(values.value(row).as_bytes())),
+            Self::Blob(values) => Some(ValueRef::Blob(values.value(row))),
+            Self::Date(values) => write_date(values.value(row), text),
+            Self::Timestamp(values, zoned) => write_timestamp(values.value(row), *zoned, text),
+            Self::Time(values) => write_time(values.value(row), text),
         }
-        Kind::Boolean => {
-            set(ValueRef::Integer(i64::from(column.as_boolean().value(row))))?;
-            return Ok(true);
-        }
-        Kind::Real => {
-            let value = column.as_primitive::<Float64Type>().value(row);
-            if value.is_nan() {
-                return Ok(false);
-            }
-            set(ValueRef::Real(value))?;
-            return Ok(true);
-        }
-        // At most 15 digits, which a double holds.
-        Kind::Decimal(_, scale) => {
-            let digits = column.as_primitive::<Decimal128Type>().value(row);
-            match (scale, i64::try_from(digits)) {
-                (0, Ok(digits)) => set(ValueRef::Integer(digits))?,
-                _ => set(ValueRef::Real(digits as f64 / 10_f64.powi(i32::from(scale))))?,
-            }
-            return Ok(true);
-        }
-        Kind::Text => {
-            set(ValueRef::Text(column.as_string::<i32>().value(row).as_bytes()))?;
-            return Ok(true);
-        }
-        Kind::Blob => {
-            set(ValueRef::Blob(column.as_binary::<i32>().value(row)))?;
-            return Ok(true);
-        }
-        Kind::Date => text_of_date(column.as_primitive::<Date32Type>().value(row)),
-        Kind::Timestamp { zoned } => {
-            text_of_timestamp(column.as_primitive::<TimestampMicrosecondType>().value(row), zoned)
-        }
-        Kind::Time => text_of_time(column.as_primitive::<Time64MicrosecondType>().value(row)),
-    };
-    let Some(text) = text else { return Ok(false) };
-    set(ValueRef::Text(text.as_bytes()))?;
-    Ok(true)
+    }
 }
