@@ -1,0 +1,181 @@
+/** What the server of this page answers, and how it is asked. */
+
+export type ColumnType =
+  | "boolean" | "integer" | "number" | "decimal" | "text" | "date" | "time" | "timestamp" | "binary" | "other";
+
+export interface Column {
+  name: string;
+  type: ColumnType;
+  arrow: string;
+  nullable: boolean;
+}
+
+/** A cell. Integers beyond 2^53 and decimals are strings; binary values are hex text. */
+export type Value = string | number | boolean | null;
+
+export interface Answer {
+  columns: Column[];
+  rows: Value[][];
+  /** The number of changed rows, of a statement that changes rows. */
+  changed: number | null;
+  /** Whether there are more rows than the limit let through. */
+  truncated: boolean;
+  ms: number;
+}
+
+export interface Catalog {
+  version: string;
+  schemas: { name: string; tables: { name: string; format: string }[] }[];
+}
+
+export interface TableDetail {
+  name: string;
+  schema: string;
+  format: string;
+  columns: Column[];
+  rows: number | null;
+  bytes: number | null;
+  inspect: string;
+}
+
+export class ApiError extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+    readonly sqlstate: string | null = null,
+    readonly hint: string | null = null,
+    /** The place in the statement, in characters from 1. */
+    readonly position: number | null = null,
+  ) {
+    super(message);
+  }
+
+  get cancelled(): boolean {
+    return this.status === CANCELLED;
+  }
+}
+
+export function tables(): Promise<Catalog> {
+  return json(request("tables"));
+}
+
+/** `path` is the table's name with its schema, unless that is `main`. */
+export function table(path: string): Promise<TableDetail> {
+  return json(request(`tables/${encodeURIComponent(path)}`));
+}
+
+/** Runs statements and returns an answer for each. An abort cancels them on the server too. */
+export async function run(sql: string, limit: number, signal?: AbortSignal, statement = uuid()): Promise<Answer[]> {
+  const stop = () => void cancel(statement);
+  signal?.addEventListener("abort", stop);
+  try {
+    const body: { answers: Answer[] } = await json(post(sql, "application/json", statement, limit, signal));
+    return body.answers;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+/** Cancels what was posted under the name `statement`. */
+export async function cancel(statement: string): Promise<void> {
+  await request(`sql/${statement}`, { method: "DELETE", headers: HEADERS }).catch(() => undefined);
+}
+
+/** Runs a SELECT for its rows in the format `accept`, and tells how many bytes have come. */
+export async function download(
+  sql: string,
+  accept: string,
+  signal: AbortSignal,
+  progress: (bytes: number) => void,
+): Promise<Blob> {
+  const statement = uuid();
+  const stop = () => void cancel(statement);
+  signal.addEventListener("abort", stop);
+  try {
+    const response = await post(sql, accept, statement, undefined, signal);
+    const parts: BlobPart[] = [];
+    let bytes = 0;
+    const reader = response.body!.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      parts.push(value);
+      bytes += value.byteLength;
+      progress(bytes);
+    }
+    return new Blob(parts, { type: accept });
+  } catch (error) {
+    throw known(error, signal);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** A random name for a statement. `crypto.randomUUID` is missing on pages that come by plain HTTP from another machine. */
+export function uuid(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/** Any error as text for the reader, with its SQLSTATE in front if there is one. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error instanceof ApiError && error.sqlstate ? `${error.sqlstate}: ${error.message}` : error.message;
+}
+
+const CANCELLED = 499;
+const HEADERS = { "X-Tidemill": "1" };
+
+function post(
+  sql: string,
+  accept: string,
+  statement: string,
+  limit: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  return request("sql", {
+    method: "POST",
+    headers: { ...HEADERS, "Content-Type": "application/json", "X-Statement": statement, Accept: accept },
+    body: JSON.stringify({ sql, parameters: [], limit }),
+    signal: signal ?? null,
+  });
+}
+
+async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(new URL(path, document.baseURI.replace(/[?#].*$/s, "")), init);
+  } catch (error) {
+    throw known(error, init.signal);
+  }
+  if (response.ok) return response;
+  const body = (await response.json().catch(() => null)) as { error?: Partial<ApiError> & { message?: string } } | null;
+  const error = body?.error;
+  throw new ApiError(
+    error?.message ?? `The server answered ${response.status} ${response.statusText}`.trimEnd(),
+    response.status,
+    error?.sqlstate ?? null,
+    error?.hint ?? null,
+    error?.position ?? null,
+  );
+}
+
+async function json<T>(response: Promise<Response>): Promise<T> {
+  try {
+    return (await (await response).json()) as T;
+  } catch (error) {
+    throw known(error);
+  }
+}
+
+function known(error: unknown, signal?: AbortSignal | null): unknown {
+  if (error instanceof ApiError) return error;
+  if (signal?.aborted || (error instanceof DOMException && error.name === "AbortError")) {
+    return new ApiError("The statement was cancelled", CANCELLED);
+  }
+  if (error instanceof SyntaxError) return new ApiError("The answer of the server is not JSON", 0);
+  return new ApiError("The server cannot be reached", 0, null, "Is `tidemill serve` still running?");
+}

@@ -1,0 +1,127 @@
+/** The page: a bar, the list of tables, and the editor or a table. */
+
+import { errorText, tables } from "./api";
+import { button, element, icon, replace, svg } from "./element";
+import { place, sqlLink, tableLink } from "./link";
+import { QueryView } from "./query_view";
+import { Schema } from "./schema";
+import { announce } from "./status";
+import { TableView } from "./table_view";
+import { TablesList } from "./tables_list";
+import { themeSwitch } from "./theme";
+
+const schema = new Schema();
+const list = new TablesList();
+const query = new QueryView(schema);
+const main = element("main", { id: "main" });
+const version = element("span", { class: "version" });
+const sqlLinkNode = element("a", { class: "bar-link", href: "#" }, "SQL");
+const drawer = button("Tables", { class: "quiet drawer-button", "aria-expanded": "false", "aria-controls": "tables", onclick: () => openDrawer(!drawerOpen()) }, icon("M2.5 4h11M2.5 8h11M2.5 12h11"));
+let shown: TableView | null = null;
+let wanted = "";
+
+const bar = element(
+  "header",
+  { class: "bar" },
+  drawer,
+  svg("svg", { viewBox: "0 0 32 32", class: "logo", "aria-hidden": "true" },
+    svg("rect", { width: 32, height: 32, rx: 7, class: "logo-ground" }),
+    svg("path", { class: "logo-wave", d: "M6 11.5c3.3-3 6.7-3 10 0s6.7 3 10 0M6 17c3.3-3 6.7-3 10 0s6.7 3 10 0M6 22.5c3.3-3 6.7-3 10 0s6.7 3 10 0" })),
+  element("strong", { class: "brand" }, "Tidemill"),
+  version,
+  element("nav", { class: "bar-nav", "aria-label": "Views" }, sqlLinkNode),
+  themeSwitch(),
+);
+
+document.body.prepend(
+  element("a", { class: "skip", href: "#main", onclick: (event: Event) => (event.preventDefault(), main.focus()) }, "Skip to the content"),
+  bar,
+  element("div", { class: "columns" }, list.element, element("div", { class: "backdrop", onclick: () => openDrawer(false) }), main),
+);
+main.tabIndex = -1;
+window.addEventListener("hashchange", () => void route(true));
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && drawerOpen()) {
+    event.preventDefault();
+    openDrawer(false);
+    drawer.focus();
+  }
+}, true);
+void load();
+void route(false);
+
+async function load(): Promise<void> {
+  try {
+    const catalog = await tables();
+    version.textContent = catalog.version;
+    schema.set(catalog);
+    list.show(catalog);
+  } catch (error) {
+    list.fail(errorText(error), () => void load());
+  }
+}
+
+/** Shows what the address says. */
+async function route(moved: boolean): Promise<void> {
+  const where = place(window.location.hash);
+  openDrawer(false);
+  if (where.kind === "table") return showTable(where.path, where.tab);
+  wanted = "";
+  leaveTable();
+  list.mark("");
+  document.title = "Tidemill";
+  sqlLinkNode.setAttribute("aria-current", "page");
+  query.element.hidden = false;
+  replace(main, query.element);
+  query.editor.measure();
+  // A link carries text for the editor. What it says is not run: links come from anywhere.
+  if (where.sql !== null) query.editor.text = where.sql;
+  if (moved) query.editor.focus();
+}
+
+async function showTable(path: string, tab: string | null): Promise<void> {
+  if (shown?.path === path) return shown.show(tab);
+  wanted = path;
+  leaveTable();
+  query.element.hidden = true;
+  sqlLinkNode.removeAttribute("aria-current");
+  list.mark(path);
+  document.title = `${path} · Tidemill`;
+  const waiting = element("p", { class: "nothing" }, `Opening ${path}…`);
+  replace(main, waiting);
+  try {
+    schema.forget(path);
+    const detail = await schema.detail(schema.find(path) ?? { schema: "main", name: path, format: "" });
+    if (wanted !== path) return;
+    const prefix = `${detail.schema}.`;
+    const name = detail.schema !== "main" && detail.name.startsWith(prefix) ? detail.name.slice(prefix.length) : detail.name;
+    shown = new TableView(
+      { schema: detail.schema, name },
+      detail,
+      (sql) => (window.location.hash = sqlLink(sql)),
+      (chosen) => window.history.replaceState(null, "", tableLink(path, chosen)),
+    );
+    replace(main, shown.element);
+    shown.show(tab);
+    announce(`Table ${path}`);
+  } catch (error) {
+    if (wanted !== path) return;
+    replace(main, element("div", { class: "error", role: "alert" }, element("p", {}, errorText(error)), button("Try again", { onclick: () => void showTable(path, tab) })));
+  }
+}
+
+function leaveTable(): void {
+  shown?.leave();
+  shown = null;
+}
+
+function drawerOpen(): boolean {
+  return document.body.classList.contains("drawer-open");
+}
+
+function openDrawer(open: boolean): void {
+  if (open === drawerOpen()) return;
+  document.body.classList.toggle("drawer-open", open);
+  drawer.setAttribute("aria-expanded", String(open));
+  if (open) list.focus();
+}

@@ -1,0 +1,102 @@
+/** The rows of a table of any length, fetched by pages when they come into view. */
+
+import { ApiError, run, type Column, type Value } from "./api";
+import type { Rows } from "./grid";
+
+export class Pages implements Rows {
+  private readonly pages = new Map<number, Value[][]>();
+  private readonly loading = new Map<number, AbortController>();
+  private wanted: number[] = [];
+  private timer: number | undefined;
+  private failed = false;
+
+  constructor(
+    readonly columns: Column[],
+    public length: number,
+    private readonly tableSql: string,
+    private readonly changed: () => void,
+    private readonly error: (error: unknown) => void,
+  ) {}
+
+  row(index: number): Value[] | undefined {
+    return this.pages.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS];
+  }
+
+  inView(first: number, last: number): void {
+    this.wanted = [];
+    for (let page = Math.floor(first / PAGE_ROWS); page <= Math.floor(last / PAGE_ROWS); page++) {
+      this.wanted.push(page);
+      const rows = this.pages.get(page);
+      if (rows) {
+        // The order in the map is the order of use.
+        this.pages.delete(page);
+        this.pages.set(page, rows);
+      }
+    }
+    window.clearTimeout(this.timer);
+    // While the scroll bar is dragged the rows pass by: only where it rests they are fetched.
+    this.timer = window.setTimeout(() => this.fetch(), this.pages.size === 0 ? 0 : REST_MS);
+  }
+
+  /** Tries again what has failed. */
+  retry(): void {
+    this.failed = false;
+    this.fetch();
+  }
+
+  stop(): void {
+    window.clearTimeout(this.timer);
+    this.wanted = [];
+    for (const controller of this.loading.values()) controller.abort();
+    this.loading.clear();
+  }
+
+  private fetch(): void {
+    for (const [page, controller] of this.loading) {
+      if (this.wanted.includes(page)) continue;
+      controller.abort();
+      this.loading.delete(page);
+    }
+    if (this.failed) return;
+    for (const page of this.wanted) {
+      if (!this.pages.has(page) && !this.loading.has(page)) void this.load(page);
+    }
+  }
+
+  private async load(page: number): Promise<void> {
+    const controller = new AbortController();
+    this.loading.set(page, controller);
+    try {
+      const sql = `SELECT * FROM ${this.tableSql} LIMIT ${PAGE_ROWS} OFFSET ${page * PAGE_ROWS}`;
+      const [answer] = await run(sql, PAGE_ROWS, controller.signal);
+      const rows = answer?.rows ?? [];
+      this.pages.set(page, rows);
+      this.shorten(page, rows.length);
+      for (const old of this.pages.keys()) {
+        if (this.pages.size <= MOST_PAGES) break;
+        if (!this.wanted.includes(old)) this.pages.delete(old);
+      }
+      this.changed();
+    } catch (error) {
+      if (controller.signal.aborted || (error instanceof ApiError && error.cancelled)) return;
+      this.failed = true;
+      this.error(error);
+    } finally {
+      if (this.loading.get(page) === controller) this.loading.delete(page);
+    }
+  }
+
+  /** A page that is not full is the last one, whatever the table's number of rows said. */
+  private shorten(page: number, rows: number): void {
+    const end = page * PAGE_ROWS + rows;
+    if (rows < PAGE_ROWS && end < this.length && (rows > 0 || page === 0)) this.length = end;
+    else if (rows === 0 && page > 0) this.length = Math.min(this.length, page * PAGE_ROWS);
+  }
+}
+
+const PAGE_ROWS = 200;
+
+/** At most this many pages are kept: 12 000 rows. */
+const MOST_PAGES = 60;
+
+const REST_MS = 60;
