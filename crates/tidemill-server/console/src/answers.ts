@@ -78,7 +78,7 @@ function rowsText(answer: Answer): string {
 }
 
 function title(statement: string): string {
-  const text = statement.replace(/\s+/g, " ");
+  const text = statement.replace(/\/\*[^]*?\*\/|--.*/g, "").trim().replace(/\s+/g, " ");
   return text.length > TITLE_CHARACTERS ? `${text.slice(0, TITLE_CHARACTERS - 1)}…` : text;
 }
 

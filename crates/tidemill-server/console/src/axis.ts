@@ -22,11 +22,11 @@ export function numberAxis(least: number, highest: number, most: number, withZer
   const rough = (to - from) / Math.max(1, most);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5, 10].find((times) => times * power >= rough) ?? 10);
-  const first = Math.floor(from / step + 1e-9);
-  const last = Math.ceil(to / step - 1e-9);
+  const first = Math.floor(from / step + 1e-12);
+  const last = Math.ceil(to / step - 1e-12);
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const ticks = [];
-  for (let index = first; index <= last; index++) ticks.push({ at: index * step, label: tickText(index * step, digits) });
+  for (let index = first; index <= last; index++) ticks.push({ at: index * step, label: tickText(index * step, step, digits) });
   return { from: first * step, to: last * step, ticks };
 }
 
@@ -34,7 +34,8 @@ export function numberAxis(least: number, highest: number, most: number, withZer
 export function timeAxis(column: Column, least: number, highest: number, most: number): Axis {
   const to = highest === least ? highest + 1 : highest;
   const span = to - least;
-  const step = TIME_STEPS.find((candidate) => span / candidate <= most) ?? 0;
+  const finest = column.type === "date" ? DAY : 1;
+  const step = TIME_STEPS.find((candidate) => candidate >= finest && span / candidate <= most) ?? 0;
   const ticks = [];
   if (step > 0 && step < 28 * DAY) {
     for (let at = Math.ceil(least / step) * step; at <= to; at += step) ticks.push({ at, label: timeText(column, at, step) });
@@ -86,11 +87,11 @@ function timeText(column: Column, at: number, step: number): string {
   return step >= MINUTE ? iso.slice(5, 16).replace("T", " ") : iso.slice(11, 23).replace(/\.000$/, "");
 }
 
-function tickText(value: number, digits: number): string {
+function tickText(value: number, step: number, digits: number): string {
   const size = Math.abs(value);
   if (size >= 1e15 || (size > 0 && size < 1e-6)) return value.toExponential(1);
   for (const [unit, name] of [[1e12, "T"], [1e9, "G"], [1e6, "M"]] as const) {
-    if (size >= unit) return `${Number((value / unit).toFixed(3))}${name}`;
+    if (size >= unit && step >= unit / 1000) return `${Number((value / unit).toFixed(3))}${name}`;
   }
   const text = (value === 0 ? 0 : value).toFixed(Math.min(digits, 12));
   return text.replace(/\B(?=(\d{3})+(?!\d))/g, (_, __, at: number) => (text.includes(".") && at > text.indexOf(".") ? "" : "\u202f"));

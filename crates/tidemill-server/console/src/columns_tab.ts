@@ -3,7 +3,7 @@
 import { errorText, type Column, type TableDetail } from "./api";
 import { button, element, replace, svg } from "./element";
 import { statistics, type Statistics } from "./statistics";
-import { cellContent, count, isNumeric, valueText } from "./value";
+import { cellContent, count, valueText } from "./value";
 
 export class ColumnsTab {
   readonly element: HTMLElement;
@@ -96,7 +96,6 @@ function fill(cells: HTMLElement[], column: Column, facts: Statistics): void {
   for (const [cell, value] of [[least, facts.least], [highest, facts.highest]] as const) {
     replace(cell, empty || facts.distinct === null ? null : cellContent(value));
     cell.title = empty ? "" : valueText(value).slice(0, 400);
-    cell.classList.toggle("number", isNumeric(column));
   }
   replace(distribution, facts.histogram ? histogram(column, facts.histogram) : facts.frequent ? frequent(facts.frequent, facts.rows - facts.nulls) : null);
 }
@@ -132,6 +131,7 @@ function histogram(column: Column, buckets: NonNullable<Statistics["histogram"]>
 }
 
 function frequent(values: NonNullable<Statistics["frequent"]>, all: number): HTMLElement {
+  if (values.length > 1 && values[0]!.count === 1) return element("span", { class: "muted" }, "All values differ");
   return element(
     "ul",
     { class: "frequent", "aria-label": "Most frequent values" },

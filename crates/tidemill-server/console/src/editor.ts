@@ -6,7 +6,7 @@ import { SQLDialect, sql } from "@codemirror/lang-sql";
 import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { EditorState, Prec } from "@codemirror/state";
+import { Annotation, EditorState, Prec } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { completionSource } from "./completion";
@@ -23,6 +23,7 @@ export class Editor {
     // In a shadow root CodeMirror adopts style sheets. In the document it would add style elements, which the policy of the page forbids.
     const root = this.element.attachShadow({ mode: "open" });
     const parent = element("div");
+    parent.style.height = "100%";
     root.append(parent);
     this.view = new EditorView({
       root,
@@ -55,7 +56,8 @@ export class Editor {
           keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
           // Tab goes to the next control, as everywhere on the page.
           EditorView.contentAttributes.of({ "aria-label": "SQL", spellcheck: "false", autocorrect: "off", autocapitalize: "off" }),
-          EditorView.updateListener.of((update) => update.docChanged && actions.changed(update.state.doc.toString())),
+          EditorView.updateListener.of((update) => update.docChanged && !update.transactions.some((one) => one.annotation(GIVEN)) && actions.changed(update.state.doc.toString())),
+          EditorView.domEventHandlers({ beforeinput: replaceSelection }),
           THEME,
         ],
       }),
@@ -68,7 +70,12 @@ export class Editor {
 
   set text(text: string) {
     if (text === this.text) return;
-    this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text }, selection: { anchor: text.length }, scrollIntoView: true });
+    this.view.dispatch({
+      changes: { from: 0, to: this.view.state.doc.length, insert: text },
+      selection: { anchor: text.length },
+      annotations: GIVEN.of(true),
+      scrollIntoView: true,
+    });
   }
 
   /** The selection, if it is more than blanks. */
@@ -118,6 +125,24 @@ export class Editor {
   }
 }
 
+/**
+ * Types over a selection. Left to itself, Chromium keeps the style of the text that goes by a style attribute, which the policy of the
+ * page forbids: the console would show an error.
+ */
+function replaceSelection(event: InputEvent, view: EditorView): boolean {
+  const { main, ranges } = view.state.selection;
+  const text = event.data;
+  if (event.inputType !== "insertText" || !text || event.isComposing || ranges.every((range) => range.empty)) return false;
+  const insert = () => view.state.update(view.state.replaceSelection(text), { userEvent: "input.type", scrollIntoView: true });
+  const handlers = view.state.facet(EditorView.inputHandler);
+  if (!handlers.some((handler) => handler(view, main.from, main.to, text, insert))) view.dispatch(insert());
+  event.preventDefault();
+  return true;
+}
+
+/** Text that the reader has not typed. */
+const GIVEN = Annotation.define<boolean>();
+
 const DIALECT = SQLDialect.define({
   keywords:
     "add all alter and any as asc begin between by call case cast collate column commit constraint create cross cube current declare default delete desc distinct do drop else end escape except execute exists explain fetch filter first following for foreign from full grant group grouping having if in index inner insert intersect into is join key last lateral left like limit merge natural next not null nulls of offset on only or order outer over partition preceding primary procedure range references replace return returning right rollback rollup row rows savepoint select set sets some start table temporary then ties to top transaction trigger truncate try unbounded union unique update using values view when where while window with",
@@ -141,7 +166,7 @@ const HIGHLIGHT = HighlightStyle.define([
 
 const THEME = EditorView.theme({
   "&": { height: "100%", fontSize: "13px", color: "var(--text)", backgroundColor: "var(--page)" },
-  "&.cm-focused": { outline: "2px solid var(--focus)", outlineOffset: "-2px" },
+  "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
   ".cm-content": { caretColor: "var(--text)", padding: "8px 0" },
   ".cm-gutters": { backgroundColor: "var(--page)", color: "var(--muted)", border: "none" },

@@ -31,6 +31,7 @@ export class Grid {
   private window = "";
   private active = { row: 0, column: 0 };
   private measured = false;
+  private readonly resized = new Set<number>();
   private readonly id = `grid${++grids}`;
 
   constructor(
@@ -83,24 +84,25 @@ export class Grid {
     });
   }
 
-  /** Takes the widths of the columns from the first rows that have come. */
+  /** Takes the widths of the columns from the first rows that have come. Later ones only widen columns of short values. */
   private fitWidths(): void {
-    if (this.measured) return;
+    const first = this.measured ? Math.floor(this.top / ROW_HEIGHT) : 0;
     const sample: Value[][] = [];
-    for (let index = 0; index < Math.min(this.rows.length, SAMPLE_ROWS); index++) {
+    for (let index = first; index < Math.min(this.rows.length, first + SAMPLE_ROWS); index++) {
       const row = this.rows.row(index);
       if (row) sample.push(row);
     }
     if (sample.length === 0) return;
-    this.measured = true;
     this.rows.columns.forEach((column, index) => {
-      let width = headerWidth(column);
+      if (this.resized.has(index) || (this.measured && (column.type === "text" || column.type === "binary"))) return;
+      let width = this.widths[index]!;
       for (const row of sample) {
         const text = valueText(row[index]).slice(0, 60);
         width = Math.max(width, textWidth(text, CELL_FONT) + CELL_PADDING);
       }
-      this.widths[index] = Math.min(MOST_WIDTH, Math.ceil(width));
+      this.widths[index] = Math.max(this.widths[index]!, Math.min(MOST_WIDTH, Math.ceil(width)));
     });
+    this.measured = true;
   }
 
   private layOut(): void {
@@ -342,6 +344,7 @@ export class Grid {
     const start = event.clientX;
     const before = this.widths[index]!;
     edge.setPointerCapture(event.pointerId);
+    this.resized.add(index);
     const move = (moved: PointerEvent) => {
       this.widths[index] = Math.max(LEAST_WIDTH, before + moved.clientX - start);
       this.layOut();

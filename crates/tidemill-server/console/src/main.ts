@@ -5,14 +5,14 @@ import { button, element, icon, replace, svg } from "./element";
 import { place, sqlLink, tableLink } from "./link";
 import { QueryView } from "./query_view";
 import { Schema } from "./schema";
-import { announce } from "./status";
+import { say } from "./status";
 import { TableView } from "./table_view";
 import { TablesList } from "./tables_list";
 import { themeSwitch } from "./theme";
 
 const schema = new Schema();
 const list = new TablesList();
-const query = new QueryView(schema);
+const query = new QueryView(schema, () => void load());
 const main = element("main", { id: "main" });
 const version = element("span", { class: "version" });
 const sqlLinkNode = element("a", { class: "bar-link", href: "#" }, "SQL");
@@ -22,7 +22,7 @@ let wanted = "";
 
 const bar = element(
   "header",
-  { class: "bar" },
+  { class: "top-bar" },
   drawer,
   svg("svg", { viewBox: "0 0 32 32", class: "logo", "aria-hidden": "true" },
     svg("rect", { width: 32, height: 32, rx: 7, class: "logo-ground" }),
@@ -103,7 +103,7 @@ async function showTable(path: string, tab: string | null): Promise<void> {
     );
     replace(main, shown.element);
     shown.show(tab);
-    announce(`Table ${path}`);
+    say(`Table ${path}`);
   } catch (error) {
     if (wanted !== path) return;
     replace(main, element("div", { class: "error", role: "alert" }, element("p", {}, errorText(error)), button("Try again", { onclick: () => void showTable(path, tab) })));

@@ -78,14 +78,15 @@ const WHOLE = /^(.*?)\b(query|sql)=(.*?)(, connections=\d+)?$/s;
 function drawn(node: PlanNode): HTMLElement {
   const line = [
     element("span", { class: "plan-name" }, node.name),
-    ...node.fields.map(({ key, value }) =>
+    ...node.fields.flatMap(({ key, value }) => [
+      " ",
       element(
         "span",
         { class: PUSHED.test(key) ? "plan-field pushed" : "plan-field" },
         key && element("span", { class: "plan-key" }, key),
         element("span", { class: "plan-value" }, value),
       ),
-    ),
+    ]),
   ];
   if (node.children.length === 0) return element("div", { class: "plan-node leaf" }, ...line);
   return element("details", { class: "plan-node", open: true }, element("summary", {}, ...line), ...node.children.map((child) => drawn(child)));

@@ -8,7 +8,7 @@ import { forget, history, remember } from "./history";
 import { sqlLink } from "./link";
 import type { Schema } from "./schema";
 import { offsetOf, type Statement } from "./sql_text";
-import { announce } from "./status";
+import { announce, say } from "./status";
 import { store } from "./store";
 import { copyText, openDialog } from "./value_dialog";
 import { durationText } from "./value";
@@ -24,7 +24,10 @@ export class QueryView {
   private running: { statement: string; controller: AbortController } | null = null;
   private readonly split: HTMLElement;
 
-  constructor(schema: Schema) {
+  constructor(
+    schema: Schema,
+    private readonly changedTables: () => void,
+  ) {
     this.editor = new Editor(store.read("draft") ?? "", schema, {
       run: () => void this.run(),
       cancel: () => this.cancel(),
@@ -98,7 +101,8 @@ export class QueryView {
       const answers = await run(statement.text, Number(this.limit.value), running.controller.signal, running.statement);
       replace(this.result, answersView(statement.text, answers));
       replace(this.elapsed);
-      announce(answers.length === 1 ? "Done" : `Done: ${answers.length} answers`);
+      say(answers.length === 1 ? "Done" : `Done: ${answers.length} answers`);
+      if (answers.some(({ columns }) => columns.length === 0)) this.changedTables();
     } catch (error) {
       replace(this.elapsed, `after ${durationText(performance.now() - start)}`);
       this.showError(error, statement, added);
@@ -175,6 +179,8 @@ export class QueryView {
   }
 
   private keepDraft(text: string): void {
+    // The text is no longer that of the link.
+    if (window.location.hash.startsWith("#sql=")) window.history.replaceState(null, "", "#");
     if (text.length <= MOST_DRAFT_CHARACTERS) store.write("draft", text || null);
   }
 

@@ -5,6 +5,14 @@ import { element } from "./element";
 const line = element("div", { class: "notice", role: "status", "aria-live": "polite" });
 let timer: number | undefined;
 
+const spoken = element("div", { class: "off-screen", role: "status", "aria-live": "polite" });
+
+/** For what the eye sees anyway. */
+export function say(text: string): void {
+  document.body.append(spoken);
+  spoken.textContent = text;
+}
+
 export function announce(text: string): void {
   // A modal dialog covers everything that is not in it.
   (document.querySelector("dialog[open]") ?? document.body).append(line);

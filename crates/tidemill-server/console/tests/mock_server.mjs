@@ -112,6 +112,7 @@ async function sampleDatabase() {
   database.run(`INSERT INTO "odd name" VALUES (1, 'one'), (2, NULL), (3, '')`);
   database.run("ATTACH ':memory:' AS shop");
   database.run("CREATE TABLE shop.orders (id INTEGER, customer INTEGER, day TEXT, total REAL)");
+  database.run("CREATE TABLE ten_million (ID INTEGER, CODE TEXT)");
   const orders = database.prepare("INSERT INTO shop.orders VALUES (?, ?, ?, ?)");
   for (let id = 1; id <= 800; id++) orders.run([id, 1 + random(3000), `2026-${String(1 + random(12)).padStart(2, "0")}-${String(1 + random(28)).padStart(2, "0")}`, random(90_000) / 100]);
   return database;
