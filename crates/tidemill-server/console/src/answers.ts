@@ -39,7 +39,8 @@ export function answersView(sql: string, answers: Answer[]): HTMLElement {
 }
 
 function answerView(answer: Answer, statement: string | null, index: number): HTMLElement {
-  const facts = [rowsText(answer), durationText(answer.ms)].join(" · ");
+  const explained = plans(answer).length > 0 || properties(answer, statement ?? "").length > 0;
+  const facts = [explained ? "" : rowsText(answer), durationText(answer.ms)].filter(Boolean).join(" · ");
   if (answer.columns.length === 0) {
     return element("div", { class: "panel answer" }, element("div", { class: "answer-bar" }, element("p", { class: "answer-facts" }, facts)));
   }
@@ -49,7 +50,6 @@ function answerView(answer: Answer, statement: string | null, index: number): HT
   const pairs = properties(answer, statement ?? "");
   if (plans(answer).length > 0) views.push({ id: "plan", label: "Plan", panel: element("div", { class: "panel plan-panel" }, planView(answer)) });
   else if (pairs.length > 0) views.push({ id: "plan", label: "Plan", panel: element("div", { class: "panel plan-panel" }, propertiesView(pairs)) });
-  const explained = views.length > 0;
   views.push({ id: "grid", label: "Grid", panel: gridPanel });
   if (!explained) {
     const chartPanel = element("div", { class: "panel chart-panel" });
@@ -65,7 +65,7 @@ function answerView(answer: Answer, statement: string | null, index: number): HT
       "div",
       { class: "answer-bar" },
       tabs.list,
-      element("p", { class: "answer-facts" }, facts),
+      element("p", { class: "answer-facts", title: answer.truncated ? "There are more rows. A download has all of them." : null }, facts),
       !explained && statement && reads(statement) && downloadMenu(statement, "rows"),
     ),
     ...views.map(({ panel }) => panel),
@@ -74,7 +74,7 @@ function answerView(answer: Answer, statement: string | null, index: number): HT
 
 function rowsText(answer: Answer): string {
   if (answer.columns.length === 0) return answer.changed === null ? "Done" : `${counted(answer.changed, "row")} changed`;
-  return answer.truncated ? `the first ${counted(answer.rows.length, "row")}, there are more` : counted(answer.rows.length, "row");
+  return answer.truncated ? `first ${counted(answer.rows.length, "row")}` : counted(answer.rows.length, "row");
 }
 
 function title(statement: string): string {

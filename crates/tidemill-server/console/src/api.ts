@@ -64,16 +64,12 @@ export function table(path: string): Promise<TableDetail> {
   return json(request(`tables/${encodeURIComponent(path)}`));
 }
 
-/** Runs statements and returns an answer for each. An abort cancels them on the server too. */
-export async function run(sql: string, limit: number, signal?: AbortSignal, statement = uuid()): Promise<Answer[]> {
-  const stop = () => void cancel(statement);
-  signal?.addEventListener("abort", stop);
-  try {
-    const body: { answers: Answer[] } = await json(post(sql, "application/json", statement, limit, signal));
+/** Runs statements and returns an answer for each. An abort ends the wait at once and cancels them on the server. */
+export function run(sql: string, limit: number, signal?: AbortSignal, statement = uuid()): Promise<Answer[]> {
+  return cancellable(statement, signal, async (inner) => {
+    const body: { answers: Answer[] } = await json(post(sql, "application/json", statement, limit, inner));
     return body.answers;
-  } finally {
-    signal?.removeEventListener("abort", stop);
-  }
+  });
 }
 
 /** Cancels what was posted under the name `statement`. */
@@ -82,33 +78,27 @@ export async function cancel(statement: string): Promise<void> {
 }
 
 /** Runs a SELECT for its rows in the format `accept`, and tells how many bytes have come. */
-export async function download(
-  sql: string,
-  accept: string,
-  signal: AbortSignal,
-  progress: (bytes: number) => void,
-): Promise<Blob> {
+export function download(sql: string, accept: string, signal: AbortSignal, progress: (bytes: number) => void): Promise<Blob> {
   const statement = uuid();
-  const stop = () => void cancel(statement);
-  signal.addEventListener("abort", stop);
-  try {
-    const response = await post(sql, accept, statement, undefined, signal);
+  return cancellable(statement, signal, async (inner) => {
+    const response = await post(sql, accept, statement, undefined, inner);
     const parts: BlobPart[] = [];
     let bytes = 0;
-    const reader = response.body!.getReader();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      parts.push(value);
-      bytes += value.byteLength;
-      progress(bytes);
+    try {
+      const reader = response.body!.getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        parts.push(value);
+        bytes += value.byteLength;
+        if (!signal.aborted) progress(bytes);
+      }
+    } catch (error) {
+      // After the first bytes the server can only break the connection.
+      throw inner.aborted ? known(error, inner) : new ApiError(`The answer broke off after ${bytes} bytes`, 0);
     }
     return new Blob(parts, { type: accept });
-  } catch (error) {
-    throw known(error, signal);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
+  });
 }
 
 /** A random name for a statement. `crypto.randomUUID` is missing on pages that come by plain HTTP from another machine. */
@@ -127,7 +117,27 @@ export function errorText(error: unknown): string {
 }
 
 const CANCELLED = 499;
+/** What a cancelled statement gets to answer. */
+const CLOSE_MS = 1000;
 const HEADERS = { "X-Tidemill": "1" };
+
+/**
+ * Gives up at once when `signal` is aborted. The server is asked to cancel before the connection is closed, so that it still knows the
+ * statement.
+ */
+async function cancellable<T>(statement: string, signal: AbortSignal | undefined, work: (inner: AbortSignal) => Promise<T>): Promise<T> {
+  if (!signal) return work(new AbortController().signal);
+  const inner = new AbortController();
+  return new Promise<T>((resolve, reject) => {
+    const stop = () => {
+      reject(new ApiError("The statement was cancelled", CANCELLED));
+      void cancel(statement).then(() => setTimeout(() => inner.abort(), CLOSE_MS));
+    };
+    if (signal.aborted) return reject(new ApiError("The statement was cancelled", CANCELLED));
+    signal.addEventListener("abort", stop, { once: true });
+    work(inner.signal).then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
 
 function post(
   sql: string,

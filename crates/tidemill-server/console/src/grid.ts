@@ -202,7 +202,7 @@ export class Grid {
         element("span", { class: "grid-type" }, column.type),
         element("span", {
           class: "grid-edge",
-          title: "Drag to change the width",
+          title: "Drag to change the width, or press Shift with the left or right arrow",
           onpointerdown: (event: PointerEvent) => this.resizeColumn(event, index),
         }),
       );
@@ -308,7 +308,8 @@ export class Grid {
       End: command ? [last, this.widths.length - 1] : [row, this.widths.length - 1],
     };
     const move = moves[event.key];
-    if (move) this.activate(...move);
+    if (event.shiftKey && (event.key === "ArrowLeft" || event.key === "ArrowRight")) this.widen(column, event.key === "ArrowRight" ? WIDTH_STEP : -WIDTH_STEP);
+    else if (move) this.activate(...move);
     else if (event.key === "Enter" && !command) this.open(row, column);
     else if (command && event.key.toLowerCase() === "c" && !String(getSelection())) {
       const values = this.rows.row(row);
@@ -336,6 +337,12 @@ export class Grid {
     const values = this.rows.row(row);
     const kind = this.rows.columns[column];
     if (values && kind) showValue(kind, values[column], row);
+  }
+
+  private widen(column: number, step: number): void {
+    this.resized.add(column);
+    this.widths[column] = Math.max(LEAST_WIDTH, this.widths[column]! + step);
+    this.refresh();
   }
 
   private resizeColumn(event: PointerEvent, index: number): void {
@@ -403,6 +410,7 @@ const GUTTER_FONT = `11px ${FAMILY}`;
 const CELL_PADDING = 22;
 const LEAST_WIDTH = 56;
 const MOST_WIDTH = 340;
+const WIDTH_STEP = 20;
 const SAMPLE_ROWS = 200;
 const OVERSCAN = 6;
 const SETTLE_MS = 150;
