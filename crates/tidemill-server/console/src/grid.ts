@@ -93,16 +93,31 @@ export class Grid {
       if (row) sample.push(row);
     }
     if (sample.length === 0) return;
+    const cut: { index: number; missing: number }[] = [];
     this.rows.columns.forEach((column, index) => {
-      if (this.resized.has(index) || (this.measured && (column.type === "text" || column.type === "binary"))) return;
+      const long = column.type === "text" || column.type === "binary";
+      if (this.resized.has(index) || (this.measured && long)) return;
       let width = this.widths[index]!;
       for (const row of sample) {
-        const text = valueText(row[index]).slice(0, 60);
-        width = Math.max(width, textWidth(text, CELL_FONT) + CELL_PADDING);
+        const text = valueText(row[index]).slice(0, SAMPLE_CHARACTERS);
+        width = Math.max(width, Math.ceil(textWidth(text, CELL_FONT) + CELL_PADDING));
       }
-      this.widths[index] = Math.max(this.widths[index]!, Math.min(MOST_WIDTH, Math.ceil(width)));
+      this.widths[index] = Math.max(this.widths[index]!, Math.min(MOST_WIDTH, width));
+      if (long && width > this.widths[index]!) cut.push({ index, missing: width - this.widths[index]! });
     });
+    this.useRoom(cut);
     this.measured = true;
+  }
+
+  /** Gives the room that is left in a wide window to the columns whose values are cut. */
+  private useRoom(cut: { index: number; missing: number }[]): void {
+    let room = this.element.clientWidth - this.widths.reduce((sum, width) => sum + width, ROOM_OF_GUTTER);
+    cut.sort((a, b) => a.missing - b.missing);
+    cut.forEach(({ index, missing }, done) => {
+      const share = Math.max(0, Math.min(missing, Math.floor(room / (cut.length - done))));
+      this.widths[index] = this.widths[index]! + share;
+      room -= share;
+    });
   }
 
   private layOut(): void {
@@ -184,7 +199,7 @@ export class Grid {
   }
 
   private drawHeader(from: number, to: number): void {
-    const corner = element("div", { class: "grid-corner", role: "columnheader", "aria-colindex": 1, "aria-label": "Row" });
+    const corner = element("div", { class: "grid-corner", role: "columnheader", "aria-colindex": 1 }, element("span", { class: "off-screen" }, "Row"));
     corner.style.width = `${this.gutter}px`;
     this.header.replaceChildren(corner);
     for (let index = from; index <= to; index++) {
@@ -412,5 +427,7 @@ const LEAST_WIDTH = 56;
 const MOST_WIDTH = 340;
 const WIDTH_STEP = 20;
 const SAMPLE_ROWS = 200;
+const SAMPLE_CHARACTERS = 160;
+const ROOM_OF_GUTTER = 120;
 const OVERSCAN = 6;
 const SETTLE_MS = 150;

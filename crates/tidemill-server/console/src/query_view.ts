@@ -38,6 +38,7 @@ export class QueryView {
     this.element = element(
       "section",
       { class: "query-view", "aria-label": "SQL" },
+      element("h1", { class: "off-screen" }, "SQL"),
       element(
         "div",
         { class: "toolbar", role: "toolbar", "aria-label": "Statement" },

@@ -267,6 +267,24 @@ for (const variant of VARIANTS) {
       throw new Error(`there is no column ${name}`);
     }
 
+    test("opens tables of other schemas, and names that need quotes", async (t) => {
+      const others = names.filter((name) => name.includes(".") || !/^\w+$/.test(name));
+      if (others.length === 0) return t.skip("the server has no such table");
+      for (const name of others) {
+        await open(`#table=${encodeURIComponent(name)}`);
+        await page.getByRole("heading", { name, exact: true }).waitFor();
+        await page.getByRole("button", { name: /^Compute/ }).click();
+        await page.getByRole("button", { name: "Compute again" }).waitFor({ timeout: 30_000 });
+        assert.equal(await page.locator(".error-text").count(), 0);
+        await page.getByRole("tab", { name: "Rows" }).click();
+        await visibleGrid().locator(".grid-row:not([data-waiting])").first().waitFor();
+        await page.getByRole("button", { name: "Query" }).click();
+        await page.locator(".cm-content").waitFor();
+        await runAll();
+        await visibleGrid().locator(".grid-cell").first().waitFor();
+      }
+    });
+
     test("shows what inspect says", async () => {
       await open(`#table=${data.table}`);
       await page.getByRole("tab", { name: "Columns" }).focus();
