@@ -56,7 +56,9 @@ export class QueryView {
     );
     this.hint();
     document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector("dialog[open]") && !this.element.hidden) this.cancel();
+      if (event.defaultPrevented || this.element.hidden || document.querySelector("dialog[open]")) return;
+      if (event.key === "Escape") this.cancel();
+      else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void this.run();
     });
   }
 
@@ -163,8 +165,9 @@ export class QueryView {
         dialog.close();
         this.editor.focus();
       };
-      const time = new Date(at).toISOString().slice(0, 16).replace("T", " ");
-      list.append(element("li", {}, element("button", { type: "button", onclick: use }, element("code", {}, sql.slice(0, 400)), element("span", { class: "muted" }, `${time} UTC`))));
+      // The Swedish way to write a time is that of ISO 8601, in the reader's own zone.
+      const time = new Date(at).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
+      list.append(element("li", {}, element("button", { type: "button", onclick: use }, element("code", {}, sql.slice(0, 400)), element("span", { class: "muted" }, time))));
     }
     const clear = button("Clear", { onclick: () => (forget(), dialog.close()) });
     const dialog = openDialog("History", runs.length > 0 ? list : element("p", { class: "muted" }, "Nothing was run in this browser yet."), runs.length > 0 ? clear : null);
