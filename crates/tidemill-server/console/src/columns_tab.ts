@@ -52,7 +52,9 @@ export class ColumnsTab {
   /** Small tables are read without being asked. */
   shown(): void {
     const { rows } = this.detail;
-    if (!this.done && !this.running && rows !== null && rows * this.detail.columns.length <= CELLS_WITHOUT_ASKING) void this.start();
+    const columns = this.detail.columns.length;
+    if (this.done || this.running || rows === null) return;
+    if (columns <= COLUMNS_WITHOUT_ASKING && rows * columns <= CELLS_WITHOUT_ASKING) void this.start();
   }
 
   stop(): void {
@@ -86,6 +88,7 @@ export class ColumnsTab {
 }
 
 const CELLS_WITHOUT_ASKING = 1_000_000;
+const COLUMNS_WITHOUT_ASKING = 64;
 
 function fill(cells: HTMLElement[], column: Column, facts: Statistics): void {
   const [nulls, distinct, least, highest, distribution] = cells as [HTMLElement, HTMLElement, HTMLElement, HTMLElement, HTMLElement];

@@ -96,6 +96,14 @@ export function bucketEdges(column: Column, least: Value, highest: Value): strin
     const date = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
     return from === to ? [least, highest] : steps(from, to, Math.min(BUCKETS, to - from + 1), Math.ceil, date);
   }
+  if (column.type === "time") {
+    const parse = (text: string) => Date.parse(`1970-01-01T${text.replace(/(\.\d{3})\d+/, "$1")}Z`);
+    const from = parse(least);
+    const to = parse(highest);
+    if (!Number.isFinite(from) || !Number.isFinite(to)) return null;
+    const text = (ms: number) => new Date(ms).toISOString().slice(11, 19);
+    return from === to ? [least, highest] : steps(from, to, BUCKETS, (ms) => Math.round(ms / 1000) * 1000, text);
+  }
   if (column.type === "timestamp") {
     const parse = (text: string) => Date.parse(text.replace(" ", "T").replace(/(\.\d{3})\d+/, "$1").replace(/(Z|[+-]\d\d:?\d\d)?$/, "Z"));
     const from = parse(least);

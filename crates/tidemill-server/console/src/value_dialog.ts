@@ -3,12 +3,13 @@
 import type { Column, Value } from "./api";
 import { button, element } from "./element";
 import { announce } from "./status";
-import { count, valueText } from "./value";
+import { count, counted, valueText } from "./value";
 
 export function showValue(column: Column, value: Value | undefined, row: number): void {
   const text = valueText(value);
   const none = value === null || value === undefined;
-  const size = none ? "" : `, ${count([...text].length)} characters`;
+  const bytes = column.type === "binary" && text.startsWith("\\x");
+  const size = none ? "" : bytes ? `, ${counted((text.length - 2) / 2, "byte")}` : `, ${counted([...text].length, "character")}`;
   const content = element("pre", { class: none ? "value-text null" : "value-text", tabindex: 0 }, text);
   openDialog(
     column.name,

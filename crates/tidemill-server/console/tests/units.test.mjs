@@ -65,7 +65,7 @@ test("histograms have edges that hold every value", async () => {
     assert.equal(edges?.length, length, `${type} ${least}..${highest}: ${edges}`);
     assert.equal(edges[0], first);
     assert.equal(edges.at(-1), last);
-    const numbers = edges.map((edge) => (type === "date" || type === "timestamp" ? Date.parse(edge) : Number(edge)));
+    const numbers = edges.map((edge) => (type === "date" || type === "timestamp" ? Date.parse(edge) : type === "time" ? Date.parse(`1970-01-01T${edge}Z`) : Number(edge)));
     for (let index = 1; index < numbers.length - 1; index++) assert.ok(numbers[index] > numbers[index - 1] && numbers[index] <= numbers.at(-1), String(edges));
   };
   check("integer", 0, 1599, 17, "0", "1599");
@@ -77,6 +77,7 @@ test("histograms have edges that hold every value", async () => {
   check("date", "2020-01-01", "2020-01-03", 4, "2020-01-01", "2020-01-03");
   check("date", "1990-01-01", "2024-12-27", 17, "1990-01-01", "2024-12-27");
   check("timestamp", "2020-01-01T00:00:00.5", "2020-01-03 00:00:00", 17, "2020-01-01T00:00:00", "2020-01-03T00:00:00");
+  check("time", "00:02:56.090", "23:51:19", 17, "00:02:56", "23:51:19");
   for (const [type, least, highest] of [["text", "a", "b"], ["number", null, null], ["number", "NaN", 1], ["date", "?", "?"], ["boolean", false, true]]) {
     assert.equal(bucketEdges(column(type), least, highest), null);
   }
