@@ -95,6 +95,7 @@ export class TableView {
       const rows = Number(answer?.rows[0]?.[0] ?? 0);
       this.detail.rows = rows;
       this.showFacts(rows);
+      if (this.tabs.selected === "columns") this.columns.shown();
       return rows;
     } catch (error) {
       if (!this.leaving.signal.aborted) this.rowsError(error, () => this.showRows());
