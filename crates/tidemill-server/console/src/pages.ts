@@ -70,8 +70,16 @@ export class Pages implements Rows {
       const sql = `SELECT * FROM ${this.tableSql} LIMIT ${PAGE_ROWS} OFFSET ${page * PAGE_ROWS}`;
       const [answer] = await run(sql, PAGE_ROWS, controller.signal);
       const rows = answer?.rows ?? [];
+      if (rows.length === 0 && page > 0) {
+        // The number of rows that the table is said to have counts too many, as that of a file with deleted records does.
+        const [counted] = await run(`SELECT COUNT(*) AS n FROM ${this.tableSql}`, 1, controller.signal);
+        this.length = Math.min(page * PAGE_ROWS, Number(counted?.rows[0]?.[0] ?? 0));
+        this.changed();
+        return;
+      }
       this.pages.set(page, rows);
-      this.shorten(page, rows.length);
+      // A page that is not full is the last one.
+      if (rows.length < PAGE_ROWS) this.length = Math.min(this.length, page * PAGE_ROWS + rows.length);
       for (const old of this.pages.keys()) {
         if (this.pages.size <= MOST_PAGES) break;
         if (!this.wanted.includes(old)) this.pages.delete(old);
@@ -84,13 +92,6 @@ export class Pages implements Rows {
     } finally {
       if (this.loading.get(page) === controller) this.loading.delete(page);
     }
-  }
-
-  /** A page that is not full is the last one, whatever the table's number of rows said. */
-  private shorten(page: number, rows: number): void {
-    const end = page * PAGE_ROWS + rows;
-    if (rows < PAGE_ROWS && end < this.length && (rows > 0 || page === 0)) this.length = end;
-    else if (rows === 0 && page > 0) this.length = Math.min(this.length, page * PAGE_ROWS);
   }
 }
 

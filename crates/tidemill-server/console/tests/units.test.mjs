@@ -174,3 +174,38 @@ test("sizes and times are short texts", async () => {
   assert.equal(counted(1, "row"), "1 row");
   assert.deepEqual([1.25, 120.4, 61_000, 1500].map(durationText), ["1.3 ms", "120 ms", "1 min 1 s", "1.5 s"]);
 });
+
+test("pages are fetched where the scroll bar rests, kept up to a bound, and end where the rows end", async () => {
+  const asked = [];
+  const TABLE_ROWS = 30_000;
+  Object.assign(globalThis, { document: { baseURI: "http://server/" }, window: globalThis });
+  globalThis.fetch = async (_, { body }) => {
+    const { sql } = JSON.parse(body);
+    asked.push(sql);
+    const page = /^SELECT \* FROM "t" LIMIT 200 OFFSET (\d+)$/.exec(sql);
+    const rows = page ? Array.from({ length: Math.max(0, Math.min(200, TABLE_ROWS - Number(page[1]))) }, (_, at) => [Number(page[1]) + at]) : [[TABLE_ROWS]];
+    return new Response(JSON.stringify({ answers: [{ columns: [], rows, changed: null, truncated: false, ms: 1 }] }));
+  };
+  const { Pages } = await load("pages");
+  const rest = () => new Promise((done) => setTimeout(done, 120));
+  // The table is said to have more rows than it has.
+  const pages = new Pages([], 1_000_000, '"t"', () => {}, assert.fail);
+  pages.inView(0, 40);
+  await rest();
+  assert.deepEqual(asked.splice(0), ['SELECT * FROM "t" LIMIT 200 OFFSET 0']);
+  assert.deepEqual([pages.row(0), pages.row(199), pages.row(200)], [[0], [199], undefined]);
+  for (const first of [5000, 9000, 12_390]) pages.inView(first, first + 30);
+  await rest();
+  assert.deepEqual(asked.splice(0).map((sql) => sql.split("OFFSET ")[1]), ["12200", "12400"], "what only passes by is not fetched");
+  pages.inView(999_970, 999_999);
+  await rest();
+  assert.equal(pages.length, TABLE_ROWS);
+  assert.equal(asked.splice(0).filter((sql) => sql.includes("COUNT")).length, 1);
+  for (let page = 0; page < 100; page++) {
+    pages.inView(page * 200, page * 200 + 10);
+    await new Promise((done) => setTimeout(done, 65));
+  }
+  await rest();
+  const kept = Array.from({ length: 150 }, (_, page) => pages.row(page * 200)).filter(Boolean).length;
+  assert.ok(kept > 30 && kept <= 60, `${kept} pages are kept`);
+});
