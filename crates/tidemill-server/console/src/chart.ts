@@ -71,11 +71,11 @@ export class ChartView {
       const x: Value = byRow ? index + 1 : (row[choice.x] ?? null);
       return y === null || at === null ? [] : [{ x, y, at }];
     });
-    const shown = usable.slice(0, most);
-    if (choice.kind === "line" && scaled) shown.sort((a, b) => a.at - b.at);
+    if (choice.kind === "line" && scaled) usable.sort((a, b) => a.at - b.at);
+    const shown = choice.kind === "bar" ? usable.slice(0, most) : evenly(usable, most);
     replace(
       this.note,
-      shown.length < usable.length ? `the first ${count(shown.length)} of ${count(usable.length)} rows` : usable.length < answer.rows.length ? `${count(answer.rows.length - usable.length)} rows have no number there` : "",
+      shown.length < usable.length ? `${choice.kind === "bar" ? "the first " : ""}${count(shown.length)} of ${count(usable.length)} rows` : usable.length < answer.rows.length ? `${count(answer.rows.length - usable.length)} rows have no number there` : "",
     );
     if (shown.length === 0) {
       replace(this.stage, element("p", { class: "nothing" }, "There is no number to draw."));
@@ -204,6 +204,12 @@ function marks(kind: Kind, points: Point[], band: number, base: number): SVGElem
   const path = points.map((point, index) => `${index === 0 ? "M" : "L"}${point.left.toFixed(1)} ${point.top.toFixed(1)}`).join("");
   const dots = points.length <= 60 ? points.map((point) => svg("circle", { class: "bead", cx: point.left, cy: point.top, r: 2.5 })) : [];
   return [svg("path", { class: "line", d: path }), ...dots];
+}
+
+/** At most so many, from the whole length. */
+function evenly<T>(all: T[], most: number): T[] {
+  if (all.length <= most) return all;
+  return Array.from({ length: most }, (_, at) => all[Math.round((at * (all.length - 1)) / (most - 1))]!);
 }
 
 // Spreading a long array into Math.min overflows the stack.
