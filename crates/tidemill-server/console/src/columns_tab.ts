@@ -19,7 +19,7 @@ export class ColumnsTab {
   ) {
     const body = element("tbody");
     for (const column of detail.columns) {
-      const cells = ["nulls number", "distinct number", "least", "highest", "distribution"].map((name) => element("td", { class: name }));
+      const cells = ["nulls number", "distinct number", `least of-${column.type}`, `highest of-${column.type}`, "distribution"].map((name) => element("td", { class: name }));
       this.cells.set(column, cells);
       body.append(
         element(

@@ -167,6 +167,8 @@ const HIGHLIGHT = HighlightStyle.define([
 const THEME = EditorView.theme({
   "&": { height: "100%", fontSize: "13px", color: "var(--text)", backgroundColor: "var(--page)" },
   "&.cm-focused": { outline: "none" },
+  // Above the gutter, which would cover an outline.
+  "&.cm-focused::after": { content: '""', position: "absolute", inset: "0", zIndex: "1000", border: "2px solid var(--focus)", pointerEvents: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
   ".cm-content": { caretColor: "var(--text)", padding: "8px 0" },
   ".cm-gutters": { backgroundColor: "var(--page)", color: "var(--muted)", border: "none" },

@@ -526,7 +526,7 @@ for (const variant of VARIANTS) {
           const node = document.activeElement;
           if (!node || node === document.body) return null;
           const style = getComputedStyle(node);
-          const after = getComputedStyle(node, "::after");
+          const after = getComputedStyle(node.shadowRoot?.querySelector(".cm-editor") ?? node, "::after");
           const visible = (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1) || parseFloat(after.borderTopWidth) >= 2;
           return { name: node.getAttribute("aria-label") ?? node.textContent.trim().slice(0, 30), className: node.getAttribute("class"), visible };
         });
