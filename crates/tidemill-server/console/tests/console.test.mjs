@@ -522,9 +522,11 @@ for (const variant of VARIANTS) {
       const seen = new Set();
       for (let step = 0; step < 60 + names.length; step++) {
         await page.keyboard.press("Tab");
-        const focus = await page.evaluate(() => {
+        const focus = await page.evaluate(async () => {
           const node = document.activeElement;
           if (!node || node === document.body) return null;
+          // The editor notes its focus a moment later.
+          if (node.shadowRoot) await new Promise((done) => setTimeout(done, 100));
           const style = getComputedStyle(node);
           const after = getComputedStyle(node.shadowRoot?.querySelector(".cm-editor") ?? node, "::after");
           const visible = (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1) || parseFloat(after.borderTopWidth) >= 2;
