@@ -25,6 +25,8 @@ export interface Answer {
 
 export interface Catalog {
   version: string;
+  /** The schema whose tables are named alone. Default: `main`. */
+  default?: string;
   schemas: { name: string; tables: { name: string; format: string }[] }[];
 }
 
@@ -59,7 +61,7 @@ export function tables(): Promise<Catalog> {
   return json(request("tables"));
 }
 
-/** `path` is the table's name with its schema, unless that is `main`. */
+/** `path` is the table's name with its schema, unless that is the default. */
 export function table(path: string): Promise<TableDetail> {
   return json(request(`tables/${encodeURIComponent(path)}`));
 }

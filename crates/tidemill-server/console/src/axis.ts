@@ -55,7 +55,7 @@ export function placeOf(column: Column, value: Value | undefined): number | null
   if (isNumeric(column)) return asNumber(value);
   if (typeof value !== "string") return null;
   const text = column.type === "time" ? `1970-01-01T${value}` : value.replace(" ", "T");
-  const parsed = Date.parse(/T/.test(text) ? text.replace(/(\.\d{3})\d+/, "$1").replace(/(Z|[+-]\d\d:?\d\d)?$/, (zone) => zone || "Z") : `${text}T00:00:00Z`);
+  const parsed = Date.parse(/T/.test(text) ? text.replace(/(\.\d{3})\d+/, "$1").replace(/(Z|[+-]\d\d(:?\d\d)?)?$/, (zone) => (zone ? zone.padEnd(6, ":00") : "Z").replace(/^Z.*/, "Z")) : `${text}T00:00:00Z`);
   return Number.isFinite(parsed) ? parsed : null;
 }
 

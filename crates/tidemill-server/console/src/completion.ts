@@ -4,7 +4,7 @@ import type { Completion, CompletionContext, CompletionResult } from "@codemirro
 import type { Column } from "./api";
 import { FUNCTIONS } from "./functions";
 import type { Schema } from "./schema";
-import { MAIN, quote, statementAt, tablePath, tablesIn } from "./sql_text";
+import { isHome, quote, statementAt, tablePath, tablesIn } from "./sql_text";
 
 const KEYWORDS = (
   "SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT OFFSET JOIN INNER LEFT RIGHT FULL OUTER CROSS ON USING AS DISTINCT ALL TOP UNION EXCEPT INTERSECT " +
@@ -32,7 +32,7 @@ export function completionSource(schema: Schema): (context: CompletionContext) =
     const head = text.slice(0, from);
     const tables = schema.all().map((table) => ({
       label: tablePath(table),
-      apply: table.schema === MAIN ? plain(table.name) : `${plain(table.schema)}.${plain(table.name)}`,
+      apply: isHome(table.schema) ? plain(table.name) : `${plain(table.schema)}.${plain(table.name)}`,
       type: "class",
       detail: table.format,
       boost: 1,

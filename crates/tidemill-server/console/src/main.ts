@@ -4,6 +4,7 @@ import { errorText, tables } from "./api";
 import { button, element, icon, replace, svg } from "./element";
 import { place, sqlLink, tableLink } from "./link";
 import { QueryView } from "./query_view";
+import { isHome, setHome } from "./sql_text";
 import { Schema } from "./schema";
 import { say } from "./status";
 import { TableView } from "./table_view";
@@ -12,7 +13,7 @@ import { themeSwitch } from "./theme";
 
 const schema = new Schema();
 const list = new TablesList();
-const query = new QueryView(schema, () => void load());
+const query = new QueryView(schema, () => (loaded = load()));
 const main = element("main", { id: "main" });
 const version = element("span", { class: "version" });
 const sqlLinkNode = element("a", { class: "bar-link", href: "#" }, "SQL");
@@ -47,17 +48,18 @@ document.addEventListener("keydown", (event) => {
     drawer.focus();
   }
 }, true);
-void load();
+let loaded = load();
 void route(false);
 
 async function load(): Promise<void> {
   try {
     const catalog = await tables();
     version.textContent = catalog.version;
+    if (catalog.default) setHome(catalog.default);
     schema.set(catalog);
     list.show(catalog);
   } catch (error) {
-    list.fail(errorText(error), () => void load());
+    list.fail(errorText(error), () => (loaded = load()));
   }
 }
 
@@ -90,11 +92,14 @@ async function showTable(path: string, tab: string | null): Promise<void> {
   const waiting = element("p", { class: "nothing" }, `Opening ${path}…`);
   replace(main, waiting);
   try {
+    // Which schema needs no name is in the list.
+    await loaded;
+    if (wanted !== path) return;
     schema.forget(path);
-    const detail = await schema.detail(schema.find(path) ?? { schema: "main", name: path, format: "" });
+    const detail = await schema.detailOf(path);
     if (wanted !== path) return;
     const prefix = `${detail.schema}.`;
-    const name = detail.schema !== "main" && detail.name.startsWith(prefix) ? detail.name.slice(prefix.length) : detail.name;
+    const name = !isHome(detail.schema) && detail.name.startsWith(prefix) ? detail.name.slice(prefix.length) : detail.name;
     shown = new TableView(
       { schema: detail.schema, name },
       detail,

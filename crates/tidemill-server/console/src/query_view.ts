@@ -21,7 +21,7 @@ export class QueryView {
   private readonly elapsed = element("span", { class: "elapsed", role: "timer", "aria-label": "Elapsed time" });
   private readonly limit = element("select", { "aria-label": "Most rows to show" });
   private readonly result = element("div", { class: "result", "aria-live": "off" });
-  private running: { statement: string; controller: AbortController } | null = null;
+  private running: { statement: string; controller: AbortController; cancelled: boolean } | null = null;
   private readonly split: HTMLElement;
 
   constructor(
@@ -80,6 +80,7 @@ export class QueryView {
     const { running } = this;
     if (!running) return false;
     this.cancelButton.disabled = true;
+    running.cancelled = true;
     void cancel(running.statement);
     // The answer says that it was cancelled. If none comes, the page stops waiting.
     window.setTimeout(() => this.running === running && running.controller.abort(), CANCEL_PATIENCE_MS);
@@ -90,7 +91,7 @@ export class QueryView {
   private async post(statement: Statement, added: number): Promise<void> {
     if (this.running) return announce("A statement is running: cancel it first");
     if (!statement.text.trim()) return announce("There is no statement to run");
-    const running = { statement: uuid(), controller: new AbortController() };
+    const running = { statement: uuid(), controller: new AbortController(), cancelled: false };
     this.running = running;
     this.editor.mark(null);
     this.runButton.disabled = true;
@@ -108,7 +109,7 @@ export class QueryView {
       if (answers.some(({ columns }) => columns.length === 0)) this.changedTables();
     } catch (error) {
       replace(this.elapsed, `after ${durationText(performance.now() - start)}`);
-      this.showError(error, statement, added);
+      this.showError(error, statement, added, running.cancelled);
     } finally {
       window.clearInterval(timer);
       this.running = null;
@@ -118,9 +119,9 @@ export class QueryView {
     }
   }
 
-  private showError(error: unknown, statement: Statement, added: number): void {
+  private showError(error: unknown, statement: Statement, added: number, cancelled: boolean): void {
     const known = error instanceof ApiError ? error : new ApiError(String(error), 0);
-    if (known.cancelled) {
+    if (known.cancelled || (cancelled && known.sqlstate === QUERY_CANCELED)) {
       replace(this.result, element("p", { class: "nothing", role: "status" }, "Cancelled."));
       return;
     }
@@ -228,6 +229,8 @@ export class QueryView {
   }
 }
 
+/** The SQLSTATE of a statement that was cancelled, and of one that took too long. */
+const QUERY_CANCELED = "57014";
 const LIMITS = [100, 1000, 10_000, 100_000];
 const CANCEL_PATIENCE_MS = 3000;
 const MOST_DRAFT_CHARACTERS = 100_000;

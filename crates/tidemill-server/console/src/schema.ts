@@ -24,8 +24,11 @@ export class Schema {
   }
 
   /** What the server says about a table. A failure is not kept. */
-  detail(table_: Listed): Promise<TableDetail> {
-    const path = tablePath(table_);
+  detail(named: Listed): Promise<TableDetail> {
+    return this.detailOf(tablePath(named));
+  }
+
+  detailOf(path: string): Promise<TableDetail> {
     let detail = this.details.get(path);
     if (!detail) {
       detail = table(path);

@@ -13,7 +13,16 @@ export interface TableName {
   name: string;
 }
 
-export const MAIN = "main";
+let home = "main";
+
+/** Says which schema's tables are named alone. */
+export function setHome(schema: string): void {
+  home = schema;
+}
+
+export function isHome(schema: string): boolean {
+  return schema === home;
+}
 
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
@@ -23,14 +32,14 @@ export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** The table's name in the API: with its schema, unless that is `main`. */
+/** The table's name in the API: with its schema, unless that is the home schema. */
 export function tablePath({ schema, name }: TableName): string {
-  return schema === MAIN ? name : `${schema}.${name}`;
+  return isHome(schema) ? name : `${schema}.${name}`;
 }
 
 /** The table in a statement, in quotes. */
 export function tableSql({ schema, name }: TableName): string {
-  return schema === MAIN ? quote(name) : `${quote(schema)}.${quote(name)}`;
+  return isHome(schema) ? quote(name) : `${quote(schema)}.${quote(name)}`;
 }
 
 /** The statements of a text. What is only blanks and comments is none. */

@@ -105,7 +105,7 @@ export function bucketEdges(column: Column, least: Value, highest: Value): strin
     return from === to ? [least, highest] : steps(from, to, BUCKETS, (ms) => Math.round(ms / 1000) * 1000, text);
   }
   if (column.type === "timestamp") {
-    const parse = (text: string) => Date.parse(text.replace(" ", "T").replace(/(\.\d{3})\d+/, "$1").replace(/(Z|[+-]\d\d:?\d\d)?$/, "Z"));
+    const parse = (text: string) => Date.parse(text.replace(" ", "T").replace(/(\.\d{3})\d+/, "$1").replace(/(Z|[+-]\d\d(:?\d\d)?)?$/, "Z"));
     const from = parse(least);
     const to = parse(highest);
     if (!Number.isFinite(from) || !Number.isFinite(to)) return null;

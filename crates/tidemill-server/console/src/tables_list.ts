@@ -2,7 +2,7 @@
 
 import type { Catalog } from "./api";
 import { element, replace } from "./element";
-import { MAIN, tablePath, type TableName } from "./sql_text";
+import { isHome, tablePath, type TableName } from "./sql_text";
 import { tableLink } from "./link";
 
 export interface Listed extends TableName {
@@ -14,7 +14,7 @@ export function listed(catalog: Catalog): Listed[] {
   return catalog.schemas.flatMap((schema) =>
     schema.tables.map((table) => {
       const prefix = `${schema.name}.`;
-      const name = schema.name !== MAIN && table.name.startsWith(prefix) ? table.name.slice(prefix.length) : table.name;
+      const name = !isHome(schema.name) && table.name.startsWith(prefix) ? table.name.slice(prefix.length) : table.name;
       return { schema: schema.name, name, format: table.format };
     }),
   );

@@ -46,7 +46,7 @@ before(async () => {
   mock = process.env.TIDEMILL_URL ? undefined : await startMock();
   url = process.env.TIDEMILL_URL?.replace(/\/*$/, "/") ?? mock.url;
   const catalog = await (await fetch(`${url}tables`)).json();
-  names = catalog.schemas.flatMap(({ name, tables }) => tables.map((table) => (name === "main" || table.name.startsWith(`${name}.`) ? table.name : `${name}.${table.name}`)));
+  names = catalog.schemas.flatMap(({ name, tables }) => tables.map((table) => (name === (catalog.default ?? "main") || table.name.startsWith(`${name}.`) ? table.name : `${name}.${table.name}`)));
   data = names.includes("customers") ? MOCK : CORPUS;
   for (const table of [data.table, data.long.table, data.nulls.table, data.huge]) assert.ok(names.includes(table), `${table} is not served: ${names}`);
   if (SCREENSHOTS) mkdirSync(SCREENSHOTS, { recursive: true });
@@ -92,7 +92,7 @@ for (const variant of VARIANTS) {
         // The browser itself notes every answer that is an error. Those of statements are what some tests are about.
         // A cancelled statement may have ended by itself in the meantime.
         const { url: about } = message.location();
-        const refused = (/status of (400|499)/.test(message.text()) && /\/sql$/.test(about)) || (/status of 404/.test(message.text()) && /\/sql\/[0-9a-f-]{36}$/.test(about));
+        const refused = (/status of (400|408|499)/.test(message.text()) && /\/sql$/.test(about)) || (/status of 404/.test(message.text()) && /\/sql\/[0-9a-f-]{36}$/.test(about));
         if (["error", "warning"].includes(message.type()) && !refused) problems.push(`${message.type()}: ${message.text()}`);
       });
       page.on("request", (request) => {

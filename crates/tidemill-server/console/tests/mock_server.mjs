@@ -63,15 +63,15 @@ const column = (name, type, arrow) => ({ name, type, arrow, nullable: true });
 
 const TABLES = {
   customers: {
-    name: "customers", schema: "main", format: "dbf",
+    name: "customers", schema: "public", format: "dbf",
     columns: [
       column("ID", "integer", "Int64"), column("NAME", "text", "Utf8"), column("CITY", "text", "Utf8"), column("SINCE", "date", "Date32"),
       column("CREDIT", "decimal", "Decimal128(12, 2)"), column("ACTIVE", "boolean", "Boolean"), column("SEEN", "timestamp", "Timestamp(ms)"),
       column("NOTES", "text", "Utf8"), column("PHOTO", "binary", "Binary"),
     ],
   },
-  "odd name": { name: "odd name", schema: "main", format: "adt", columns: [column('a "b"', "integer", "Int32"), column("order", "text", "Utf8")] },
-  ten_million: { name: "ten_million", schema: "main", format: "dbf", columns: [column("ID", "integer", "Int64"), column("CODE", "text", "Utf8")] },
+  "odd name": { name: "odd name", schema: "public", format: "adt", columns: [column('a "b"', "integer", "Int32"), column("order", "text", "Utf8")] },
+  ten_million: { name: "ten_million", schema: "public", format: "dbf", columns: [column("ID", "integer", "Int64"), column("CODE", "text", "Utf8")] },
   "shop.orders": {
     name: "orders", schema: "shop", format: "sqlite",
     columns: [column("id", "integer", "Int64"), column("customer", "integer", "Int64"), column("day", "date", "Date32"), column("total", "number", "Float64")],
@@ -84,14 +84,14 @@ function catalog() {
     if (!schemas.has(schema)) schemas.set(schema, []);
     schemas.get(schema).push({ name, format });
   }
-  return { version: "0.0.0-mock", schemas: [...schemas].map(([name, tables]) => ({ name, tables })) };
+  return { version: "0.0.0-mock", default: "public", schemas: [...schemas].map(([name, tables]) => ({ name, tables })) };
 }
 
 function detail(table, database) {
-  const rows = table.schema !== "main" ? null : table.name === "ten_million" ? TEN_MILLION : database.exec(`SELECT COUNT(*) FROM "${table.name}"`)[0].values[0][0];
+  const rows = table.schema !== "public" ? null : table.name === "ten_million" ? TEN_MILLION : database.exec(`SELECT COUNT(*) FROM "${table.name}"`)[0].values[0][0];
   const inspect = ["file          " + table.name, "format        mock", `records       ${rows}`, "┌───────┬──────┐", "│ field ┆ type │", "╞═══════╪══════╡",
     ...table.columns.map(({ name, type }) => `│ ${name.padEnd(5)} ┆ ${type.slice(0, 4).padEnd(4)} │`), "└───────┴──────┘"].join("\n");
-  return { ...table, rows, bytes: table.schema === "main" ? 123_456 : null, inspect };
+  return { ...table, rows, bytes: table.schema === "public" ? 123_456 : null, inspect };
 }
 
 async function sampleDatabase() {
