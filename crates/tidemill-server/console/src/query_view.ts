@@ -82,7 +82,8 @@ export class QueryView {
     this.cancelButton.disabled = true;
     running.cancelled = true;
     void cancel(running.statement);
-    // The answer says that it was cancelled. If none comes, the page stops waiting.
+    // The answer says that it was cancelled. If none comes, the page asks again, and at last stops waiting.
+    window.setTimeout(() => this.running === running && void cancel(running.statement), CANCEL_PATIENCE_MS / 2);
     window.setTimeout(() => this.running === running && running.controller.abort(), CANCEL_PATIENCE_MS);
     return true;
   }
