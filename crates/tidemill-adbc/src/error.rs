@@ -13,41 +13,41 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
     if let Some(own) = error.external::<Error>() {
         return own.clone();
     }
-    let (status, state) = match &error {
-        E::NotFound { .. } => (Status::NotFound, "42S02"),
-        E::Ambiguous { .. } => (Status::InvalidArguments, "42000"),
-        E::Parse { .. } => (Status::InvalidArguments, "42000"),
-        E::Unsupported { .. } => (Status::NotImplemented, "0A000"),
+    let status = match &error {
+        E::NotFound { .. } => Status::NotFound,
+        E::Ambiguous { .. } | E::Parse { .. } => Status::InvalidArguments,
+        E::Unsupported { .. } => Status::NotImplemented,
+        E::Denied { .. } => Status::Unauthorized,
         E::Exists { .. } => {
             let text = with_causes(&error).replace("--overwrite replaces it", "use the mode replace to overwrite it");
-            return with_state(text, Status::AlreadyExists, "42S01");
+            return with_state(text, Status::AlreadyExists, error.sqlstate());
         }
         E::Ads(inner) => return of_ads(inner, &error),
-        E::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => (Status::NotFound, "HY000"),
-        E::Io { .. } => (Status::IO, "HY000"),
-        error if error.is_of_connection() => (Status::IO, "08001"),
+        E::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => Status::NotFound,
+        E::Io { .. } => Status::IO,
+        error if error.is_of_connection() => Status::IO,
         E::Lossy { .. } => {
             // The command line has another name for it.
             let text =
                 with_causes(&error).replace("--lossy copies them so", "set tidemill.ingest.lossy to accept that");
-            return with_state(text, Status::InvalidData, "22000");
+            return with_state(text, Status::InvalidData, error.sqlstate());
         }
-        error if error.is_damage() => (Status::InvalidData, "HY000"),
-        E::NotATable { .. } => (Status::InvalidData, "HY000"),
-        E::RowCount { .. } | E::Checksum { .. } | E::Shrunk { .. } | E::Replaced { .. } => (Status::Integrity, "HY000"),
+        error if error.is_damage() => Status::InvalidData,
+        E::NotATable { .. } => Status::InvalidData,
+        E::RowCount { .. } | E::Checksum { .. } | E::Shrunk { .. } | E::Replaced { .. } => Status::Integrity,
         E::Xbase(inner) => of_xbase(inner),
-        E::Riegeli(_) => (Status::InvalidData, "HY000"),
+        E::Riegeli(_) => Status::InvalidData,
         E::Engine(_) | E::Native { .. } | E::Server { .. } => match error.fault() {
-            Some(Fault::Unsupported) => (Status::NotImplemented, "0A000"),
-            Some(Fault::NotFound) => (Status::NotFound, "42S02"),
-            Some(Fault::Statement) => (Status::InvalidArguments, "42000"),
-            Some(Fault::Value) => (Status::InvalidData, "22000"),
-            Some(Fault::Io) => (Status::IO, "HY000"),
-            _ => (Status::Internal, "HY000"),
+            Some(Fault::Unsupported) => Status::NotImplemented,
+            Some(Fault::NotFound) => Status::NotFound,
+            Some(Fault::Statement) => Status::InvalidArguments,
+            Some(Fault::Value) => Status::InvalidData,
+            Some(Fault::Io) => Status::IO,
+            _ => Status::Internal,
         },
-        _ => (Status::Internal, "HY000"),
+        _ => Status::Internal,
     };
-    with_state(with_causes(&error), status, state)
+    with_state(with_causes(&error), status, error.sqlstate())
 }
 
 /// An error of the driver's own, on its way through a session; [`of_session`] gives it back.
@@ -55,19 +55,18 @@ pub(crate) fn for_session(error: Error) -> tidemill_sql::Error {
     ArrowError::ExternalError(Box::new(error)).into()
 }
 
-fn of_xbase(error: &tidemill_xbase::Error) -> (Status, &'static str) {
+fn of_xbase(error: &tidemill_xbase::Error) -> Status {
     use tidemill_xbase::Error as X;
     match error {
-        // A type or a name that xBase has not.
-        X::Misuse(_) => (Status::NotImplemented, "0A000"),
-        X::Io { .. } => (Status::IO, "HY000"),
-        _ => (Status::InvalidData, "22000"),
+        X::Misuse(_) => Status::NotImplemented,
+        X::Io { .. } => Status::IO,
+        _ => Status::InvalidData,
     }
 }
 
 fn of_ads(inner: &tidemill_ads::Error, whole: &tidemill_sql::Error) -> Error {
     let tidemill_ads::Error::Statement(statement) = inner else {
-        let error = with_state(with_causes(whole), Status::Internal, "HY000");
+        let error = with_state(with_causes(whole), Status::Internal, whole.sqlstate());
         return with_native_code(error, inner.code().number().into());
     };
     let status = match statement.kind() {
@@ -80,7 +79,7 @@ fn of_ads(inner: &tidemill_ads::Error, whole: &tidemill_sql::Error) -> Error {
         Kind::Raised { .. } => Status::Unknown,
         _ => Status::InvalidArguments,
     };
-    let error = with_state(statement.to_string(), status, statement.state());
+    let error = with_state(statement.to_string(), status, whole.sqlstate());
     with_native_code(error, statement.native_code())
 }
 

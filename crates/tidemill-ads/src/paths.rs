@@ -15,6 +15,8 @@ pub struct Paths {
     pub default_folder: Option<PathBuf>,
     /// Where it is looked for then.
     pub search_path: Vec<PathBuf>,
+    /// Folders that a name must lead into, whole and without symbolic links. Default: none; a name leads anywhere.
+    within: Option<Vec<PathBuf>>,
 }
 
 impl Paths {
@@ -53,6 +55,42 @@ impl Paths {
         self.files.push((name.to_uppercase(), Err(why.into())));
     }
 
+    /// Refuses every name that leads out of these folders, be it by a path, a drive or a symbolic link. Names that are attached lead where
+    /// they were told.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidPath`] for a folder that is not there.
+    pub fn confine(&mut self, folders: impl IntoIterator<Item = PathBuf>) -> Result<()> {
+        let whole = folders.into_iter().map(|folder| {
+            let whole = folder.canonicalize();
+            whole.map_err(|error| Error::new(ErrorCode::InvalidPath, format!("{}: {error}", folder.display())))
+        });
+        self.within = Some(whole.collect::<Result<_>>()?);
+        Ok(())
+    }
+
+    /// # Errors
+    /// [`ErrorCode::InvalidPath`] for a path out of the folders that names are confined to.
+    fn check_confined(&self, name: &str, path: PathBuf) -> Result<PathBuf> {
+        let Some(folders) = &self.within else { return Ok(path) };
+        // A new file is where its folder is.
+        let whole = match path.symlink_metadata() {
+            Ok(_) => path.canonicalize().ok(),
+            Err(_) => match (path.parent(), path.file_name()) {
+                (Some(folder), Some(file)) => folder.canonicalize().ok().map(|folder| folder.join(file)),
+                _ => None,
+            },
+        };
+        let is_attached = self.files.iter().any(|(_, file)| file.as_ref() == Ok(&path));
+        match is_attached || whole.is_some_and(|whole| folders.iter().any(|folder| whole.starts_with(folder))) {
+            true => Ok(path),
+            false => {
+                let what = format!("{name}: it is outside of the folders whose tables may be named here");
+                Err(Error::new(ErrorCode::InvalidPath, what))
+            }
+        }
+    }
+
     /// The file that a name stands for, with or without an extension; `None` for a name that is looked for in folders.
     ///
     /// # Errors
@@ -79,12 +117,17 @@ impl Paths {
     /// looked for in any case.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidPath`] for a drive that is not mapped, [`ErrorCode::NoConnection`] for a server.
+    /// [`ErrorCode::InvalidPath`] for a drive that is not mapped and for a path out of the folders that names are
+    /// [confined](Self::confine) to, [`ErrorCode::NoConnection`] for a server.
     pub fn resolve(&self, name: &str, folder: &Path) -> Result<PathBuf> {
         let name = name.trim();
-        if let Some(file) = self.attached(name)? {
-            return Ok(file);
+        match self.attached(name)? {
+            Some(file) => Ok(file),
+            None => self.check_confined(name, self.found(name, folder)?),
         }
+    }
+
+    fn found(&self, name: &str, folder: &Path) -> Result<PathBuf> {
         let name = name.replace('\\', "/");
         let upper = name.to_uppercase();
         for (root, path) in &self.roots {
@@ -187,6 +230,34 @@ mod tests {
             paths.resolve("\\\\other\\x\\y.dbf", root).unwrap_err().code(),
             ErrorCode::NoConnection
         );
+        std::os::unix::fs::symlink(root.join("Data/Old"), root.join("Data/link")).unwrap();
+        let mut confined = paths.clone();
+        confined.confine([root.join("Data")]).unwrap();
+        confined.attach("known", root.join("known.dbf"));
+        for (name, is_allowed) in [
+            ("orders.dbf", true),
+            ("new.dbf", true),
+            ("old/x.dbf", true),
+            ("link/x.dbf", true),
+            ("C:\\Data\\orders.dbf", true),
+            ("known", true),
+            ("../outside.dbf", false),
+            ("C:\\outside.dbf", false),
+            ("/etc/passwd", false),
+            ("none/x.dbf", false),
+            ("..", false),
+        ] {
+            let path = confined.resolve(name, &root.join("Data"));
+            assert_eq!(path.is_ok(), is_allowed, "{name}: {path:?}");
+        }
+        std::fs::remove_file(root.join("Data/link")).unwrap();
+        std::os::unix::fs::symlink("/etc", root.join("Data/link")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", root.join("Data/y.dbf")).unwrap();
+        std::os::unix::fs::symlink("/tmp/nothing-is-here", root.join("Data/z.dbf")).unwrap();
+        for name in ["link/passwd", "link/new.dbf", "y.dbf", "z.dbf"] {
+            let path = confined.resolve(name, &root.join("Data"));
+            assert_eq!(path.unwrap_err().code(), ErrorCode::InvalidPath, "{name}");
+        }
         for bad in ["C:", "=x", "C:=;D:=/x"] {
             assert_eq!(
                 Paths::with_drives(bad).unwrap_err().code(),

@@ -53,6 +53,14 @@ pub enum Error {
         /// The next thing to try.
         hint: String,
     },
+    /// Something that this session may not do.
+    #[error("{what} is not allowed here; {hint}")]
+    Denied {
+        /// What was asked for.
+        what: String,
+        /// The next thing to try.
+        hint: String,
+    },
     /// A file that is no table, by its bytes and its name.
     #[error("{place}: {what}; {hint}")]
     NotATable {
@@ -221,6 +229,38 @@ impl Error {
             Self::Server { is_of_connection, .. } => *is_of_connection,
             Self::Engine(error) => own(error).is_some_and(Self::is_of_connection),
             _ => false,
+        }
+    }
+
+    /// The SQLSTATE of this error, as ODBC and ADS SQL have it.
+    pub fn sqlstate(&self) -> &'static str {
+        use tidemill_xbase::Error as Xbase;
+        match self {
+            Self::NotFound { .. } => "42S02",
+            Self::Ambiguous { .. } | Self::Parse { .. } => "42000",
+            Self::Unsupported { .. } => "0A000",
+            Self::Denied { .. } => "42501",
+            Self::Exists { .. } => "42S01",
+            Self::Ads(inner) => match &**inner {
+                tidemill_ads::Error::Statement(statement) => statement.state(),
+                _ => "HY000",
+            },
+            error if error.is_of_connection() => "08001",
+            Self::Lossy { .. } => "22000",
+            error if error.is_damage() => "HY000",
+            Self::Xbase(inner) => match **inner {
+                // A type or a name that xBase has not.
+                Xbase::Misuse(_) => "0A000",
+                Xbase::Io { .. } => "HY000",
+                _ => "22000",
+            },
+            error => match error.fault() {
+                Some(Fault::Unsupported) => "0A000",
+                Some(Fault::NotFound) => "42S02",
+                Some(Fault::Statement) => "42000",
+                Some(Fault::Value) => "22000",
+                _ => "HY000",
+            },
         }
     }
 

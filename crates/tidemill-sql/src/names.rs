@@ -13,6 +13,8 @@
 //! `clickhouse://host/database/table` and `cql://host/keyspace/table` are tables of servers. Where `--dir` or `--attach` names a database, its tables are known
 //! by their names alone, and as `name.table`.
 
+mod confined;
+
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -36,6 +38,8 @@ pub struct Names {
     database: Option<ServerUrl>,
     attached: Vec<(String, String)>,
     drives: Vec<(char, PathBuf)>,
+    /// Whether names are those of tables alone, and no paths.
+    is_confined: bool,
 }
 
 impl Names {
@@ -130,8 +134,11 @@ impl Names {
             Some((Attached::Database(database), table)) => {
                 return Location::server(database.with_table(table)).map(Found::table);
             }
-            Some((Attached::Folder(folder), table)) => return Self::of_folder(folder).find(table),
+            Some((Attached::Folder(folder), table)) => return self.of_folder(folder).find(table),
             None => {}
+        }
+        if self.is_confined {
+            return self.by_name(name);
         }
         if name == "-" {
             return Ok(Found::table(Location::standard_input()));
@@ -146,9 +153,10 @@ impl Names {
     }
 
     /// The names of a folder's tables.
-    fn of_folder(folder: PathBuf) -> Self {
+    fn of_folder(&self, folder: PathBuf) -> Self {
         Self {
             dir: Some(folder),
+            is_confined: self.is_confined,
             ..Self::default()
         }
     }

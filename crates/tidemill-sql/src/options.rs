@@ -123,6 +123,14 @@ impl SessionOptions {
         self
     }
 
+    /// Whether statements may name tables of the folder and of what is attached alone: no path, no pattern, no URL, no standard input,
+    /// and no symbolic link out of the folders. For statements of people who are not to see the rest of the machine. Default: no.
+    #[must_use]
+    pub fn confined(mut self, confined: bool) -> Self {
+        self.names.set_confined(confined);
+        self
+    }
+
     /// Whether xBase tables that contradict their format are refused, even where there is no doubt about their records. Default: no.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {

@@ -1,0 +1,148 @@
+//! Names of people who are not to see the rest of the machine: tables of the folder and of what is attached, and no paths.
+
+use std::path::{Path, PathBuf};
+
+use tidemill_trust::without_secrets;
+
+use super::{Attached, Found, Names, existing_in_any_case, is_object};
+use crate::location::{Location, Place};
+use crate::stores::server::ServerUrl;
+use crate::{Error, Result};
+
+impl Names {
+    /// Sets whether names mean tables of the folder and of what is attached alone. Default: no.
+    pub(crate) fn set_confined(&mut self, confined: bool) {
+        self.is_confined = confined;
+    }
+
+    /// The folders that all names lead into; `None` where they may lead anywhere.
+    ///
+    /// # Errors
+    ///
+    /// As [`Names::path`].
+    pub(crate) fn confined_to(&self) -> Result<Option<Vec<PathBuf>>> {
+        if !self.is_confined {
+            return Ok(None);
+        }
+        let mut folders: Vec<PathBuf> = self.dir.iter().cloned().collect();
+        for (name, _) in self.attached() {
+            if let Some(Attached::Folder(folder)) = self.attached_schema(name)? {
+                folders.push(folder);
+            }
+        }
+        Ok(Some(folders))
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for a name that is no plain one, where names are confined.
+    pub(crate) fn check_plain(&self, name: &str) -> Result<()> {
+        let is_place = name.contains(['/', '\\']) || name == "-" || name == "..";
+        match self.is_confined && (is_place || ServerUrl::new(name).is_some() || is_object(name)) {
+            false => Ok(()),
+            true => Err(Error::Denied {
+                what: format!("{}: a path or a URL in place of a table", without_secrets(name)),
+                hint: "name a table of the folders and databases that are served".to_owned(),
+            }),
+        }
+    }
+
+    /// A table of the folder or the database, by its name alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for a path, a pattern, a URL, and a symbolic link out of the folder; as [`Names::find`].
+    pub(super) fn by_name(&self, name: &str) -> Result<Found> {
+        self.check_plain(name)?;
+        if let Some(database) = &self.database {
+            return Location::server(database.with_table(name)).map(Found::table);
+        }
+        let Some(folder) = &self.dir else {
+            return Err(Error::NotFound {
+                name: name.to_owned(),
+                hint: "no folder is served: write the name of a database before it".to_owned(),
+            });
+        };
+        let file = existing_in_any_case(&folder.join(name)).filter(|path| path.is_file());
+        let found = match file {
+            Some(path) => Found::table(Location::existing(&path)?),
+            None => self.by_stem(name)?,
+        };
+        if let Found::Table { location, .. } = &found
+            && let Place::File(path) = &location.place
+            && !is_within(path, folder)
+        {
+            return Err(Error::Denied {
+                what: format!("{name}: a symbolic link out of the folder"),
+                hint: "copy the table into the folder, or have the administrator attach it".to_owned(),
+            });
+        }
+        Ok(found)
+    }
+}
+
+fn is_within(path: &Path, folder: &Path) -> bool {
+    match (path.canonicalize(), folder.canonicalize()) {
+        (Ok(path), Ok(folder)) => path.starts_with(folder),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_tables_of_the_folders_are_found() {
+        let root = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| root.path().join(name);
+        for name in ["books", "books/old", "shop"] {
+            std::fs::create_dir(at(name)).expect("made");
+        }
+        for name in ["books/orders.csv", "books/old/a.csv", "shop/items.csv", "secret.csv"] {
+            std::fs::write(at(name), "a\n1\n").expect("written");
+        }
+        for name in ["books/link.csv", "shop/secret.csv"] {
+            std::os::unix::fs::symlink(at("secret.csv"), at(name)).expect("linked");
+        }
+        let mut names = Names::default();
+        names.set_dir(at("books"));
+        names.attach("shop", at("shop").to_string_lossy());
+        names.attach("known", at("secret.csv").to_string_lossy());
+        let outside = at("secret.csv").to_string_lossy().into_owned();
+        for is_confined in [false, true] {
+            names.set_confined(is_confined);
+            for name in ["orders", "ORDERS.csv", "shop.items", "known"] {
+                assert!(names.find(name).is_ok(), "{name}");
+            }
+            let paths = [
+                outside.as_str(),
+                "../secret.csv",
+                "old/a.csv",
+                "-",
+                "old\\a.csv",
+                "link",
+                "link.csv",
+                "shop.secret",
+                "shop./etc/passwd",
+                "shop...",
+                "https://localhost/x.csv",
+                "s3://bucket/x.csv",
+            ];
+            for name in paths {
+                let found = names.find(name);
+                match is_confined {
+                    true => assert!(
+                        matches!(found, Err(Error::Denied { .. } | Error::NotFound { .. })),
+                        "{name}: {found:?}"
+                    ),
+                    false => assert!(!matches!(found, Err(Error::Denied { .. })), "{name}: {found:?}"),
+                }
+            }
+            for name in ["*.csv", "o*"] {
+                assert_eq!(names.find(name).is_ok(), !is_confined, "{name}");
+            }
+        }
+        assert_eq!(names.confined_to().expect("known"), Some(vec![at("books"), at("shop")]));
+    }
+}
