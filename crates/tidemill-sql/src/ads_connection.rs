@@ -215,6 +215,9 @@ pub(crate) fn settings(options: &SessionOptions, files: &[(String, PathBuf)]) ->
             Err(why) => paths.refuse(name, why),
         }
     }
+    if let Some(folders) = options.names.confined_to()? {
+        paths.confine(folders)?;
+    }
     let settings = Settings {
         show_deleted: options.shows_deleted(),
         lock_timeout: LOCK_TIMEOUT,
@@ -354,6 +357,12 @@ impl Session {
         };
         futures::join!(self.append(table, batches), read).0
     }
+}
+
+/// How statements of the connection name a file, whichever folder the connection is for.
+pub(crate) fn name_of_file(file: &Path) -> Result<String> {
+    let whole = std::path::absolute(file).map_err(Error::io(file, "find"))?;
+    Ok(whole.to_string_lossy().into_owned())
 }
 
 /// Work of a thread that may block.

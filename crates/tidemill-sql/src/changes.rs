@@ -4,7 +4,7 @@ use arrow_schema::Schema;
 use tidemill_ads::sql::{Insert, Select, Value};
 
 use crate::ads::{self, TextKind};
-use crate::ads_connection::blocking;
+use crate::ads_connection::{blocking, name_of_file};
 use crate::answer::Answer;
 use crate::format::Format;
 use crate::location::Place;
@@ -46,7 +46,7 @@ impl Session {
                     false => given,
                     true => names_of(&*self.schema(&location).await?),
                 };
-                let path = path.to_string_lossy().into_owned();
+                let path = name_of_file(path)?;
                 let rows = self.append_answer(&path, answer.named(&columns)?).await?;
                 return Answer::counted(Some(rows));
             }
@@ -105,7 +105,7 @@ impl Session {
         let location = self.locate(name).await?;
         match (&location.place, location.format) {
             (Place::File(path), Format::Xbase) => {
-                let path = path.to_string_lossy().replace('\'', "''");
+                let path = name_of_file(path)?.replace('\'', "''");
                 let text = ads::Text {
                     sql: &format!("EXECUTE PROCEDURE sp_ZapTable('{path}')"),
                     values: &[],

@@ -13,7 +13,7 @@ use datafusion::common::DataFusionError;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use tidemill_xbase::{CodePage, Dialect};
 
-use crate::ads_connection::blocking;
+use crate::ads_connection::{blocking, name_of_file};
 use crate::answer::Answer;
 use crate::cast::cast_batch;
 use crate::copy::{self, CopyOptions, Loss};
@@ -137,7 +137,7 @@ impl Session {
                 copy::insert(Answer::read(schema, batches), sink, |_, _| Ok(())).await
             }
             (Place::File(path), Format::Xbase) if is_there && adds => {
-                let path = path.to_string_lossy().into_owned();
+                let path = name_of_file(path)?;
                 let checked = ValueCheck::of(&schema, &location, options.lossy)?.over(batches);
                 self.append(&path, checked).await
             }
@@ -179,6 +179,7 @@ impl Session {
             Some((Attached::Folder(folder), table)) => (folder, table),
             _ => (self.names().folder().unwrap_or(Path::new("")).to_owned(), name),
         };
+        self.names().check_plain(name)?;
         let path = self.names().translate(name)?;
         let path = match Format::from_name(&path) {
             Some(_) => path,

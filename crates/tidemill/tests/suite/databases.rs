@@ -70,3 +70,18 @@ fn a_folder_goes_into_postgresql_with_its_indexes() {
     let indexes = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1";
     check(&books(), &server.url(), indexes);
 }
+
+#[test]
+fn rows_of_another_store_are_added_to_a_table_of_a_folder_that_is_named_from_here() {
+    let folder = books();
+    std::fs::write(folder.file("books/numbers.csv"), "n\n7\n8\n").expect("written");
+    let sql = |statement: &str| {
+        folder
+            .run(&["sql", "--dir", "books", statement, "--format", "csv"])
+            .done()
+    };
+    drop(sql("INSERT INTO orders (order_no) SELECT n FROM numbers"));
+    assert_eq!(sql("SELECT COUNT(*) AS n FROM orders"), "n\n5\n");
+    drop(sql("TRUNCATE TABLE orders"));
+    assert_eq!(sql("SELECT COUNT(*) AS n FROM orders"), "n\n0\n");
+}
