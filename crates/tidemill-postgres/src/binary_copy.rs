@@ -42,6 +42,48 @@ pub fn rows_of_copy(columns: &[(String, Type)], bytes: &[u8], piece: usize) -> R
     decoder.batch()
 }
 
+/// A copy whose bytes come piece by piece.
+pub struct CopyReader(Decoder);
+
+impl std::fmt::Debug for CopyReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CopyReader").finish_non_exhaustive()
+    }
+}
+
+impl CopyReader {
+    /// A copy whose columns have these names and types.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a type that is read as text.
+    pub fn new(columns: &[(String, Type)]) -> Result<Self> {
+        let fields = columns.iter().map(|(name, typ)| arrow_type::field(name, typ, true));
+        let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let types: Vec<Type> = columns.iter().map(|(_, typ)| typ.clone()).collect();
+        Decoder::new(schema, &types, PLACE.to_owned(), Unrepresentable::Error).map(Self)
+    }
+
+    /// Takes the next bytes, and gives the rows that are whole.
+    ///
+    /// # Errors
+    ///
+    /// As [`rows_of_copy`].
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<RecordBatch> {
+        self.0.feed(bytes)?;
+        self.0.batch()
+    }
+
+    /// Ends the copy.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] when it is not whole.
+    pub fn finish(&self) -> Result<()> {
+        self.0.finish()
+    }
+}
+
 /// The copy of rows for columns of these types.
 ///
 /// # Errors

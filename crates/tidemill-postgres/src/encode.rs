@@ -10,7 +10,7 @@ mod time;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::NullBuffer;
 
-use self::cell::{Cell, cell};
+pub(crate) use self::cell::{Cell, cell, element_number, shown};
 use crate::data_type::Type;
 use crate::error::{Error, Misfit, Result};
 
@@ -83,7 +83,10 @@ impl Column<'_> {
 }
 
 /// Writes a value behind its length.
-fn measured(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Result<(), Misfit>) -> Result<(), Misfit> {
+pub(crate) fn measured(
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), Misfit>,
+) -> Result<(), Misfit> {
     let begin = out.len();
     out.extend_from_slice(&NULL);
     write(out)?;
@@ -98,7 +101,10 @@ fn measured(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Result<(), Mi
 }
 
 fn unsupported(array: &dyn Array, target: &Target, place: &str) -> Error {
-    let Target { name, typ, .. } = target;
+    unsupported_cell(array, &target.name, &target.typ, place)
+}
+
+pub(crate) fn unsupported_cell(array: &dyn Array, name: &str, typ: &Type, place: &str) -> Error {
     Error::Unsupported {
         what: format!(
             "{place}: column {name}: writing {} to a column of type {typ}",

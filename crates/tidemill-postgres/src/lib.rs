@@ -1,7 +1,7 @@
 //! PostgreSQL: tables read and filled as Arrow columns by `COPY` in its binary format.
 //!
 //! A [`Client`] finds a [`Table`]; a [`Read`] gives the rows of a query, a [`Fill`] writes rows into a table, and a [`Session`] runs
-//! statements of one's own. [`arrow_type`] is the table of types.
+//! statements of one's own. [`arrow_type`] is the table of types, and [`wire`] is for programs that are servers themselves.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), tidemill_postgres::Error> {
@@ -39,10 +39,11 @@ pub mod sql_text;
 mod statements;
 mod table;
 mod tls;
+pub mod wire;
 
 pub use arrow_array;
 pub use arrow_schema;
-pub use binary_copy::{copy_of_rows, rows_of_copy};
+pub use binary_copy::{CopyReader, copy_of_rows, rows_of_copy};
 pub use client::Client;
 pub use data_type::Type;
 pub use error::{Error, Result, ServerError};

@@ -19,10 +19,10 @@ use crate::data_type::Type;
 use crate::error::Misfit;
 
 /// Writes the value of a row that is not null, without its length.
-pub(super) type Cell<'a> = Box<dyn Fn(usize, &mut Vec<u8>) -> Result<(), Misfit> + 'a>;
+pub(crate) type Cell<'a> = Box<dyn Fn(usize, &mut Vec<u8>) -> Result<(), Misfit> + 'a>;
 
 /// `None` where values of the array's type are none of the column's.
-pub(super) fn cell<'a>(array: &'a dyn Array, typ: &Type) -> Option<Cell<'a>> {
+pub(crate) fn cell<'a>(array: &'a dyn Array, typ: &Type) -> Option<Cell<'a>> {
     match array.data_type() {
         // No row has a value.
         DataType::Null => return Some(Box::new(|_, _| Ok(()))),
@@ -340,7 +340,7 @@ fn list<'a>(array: &'a dyn Array, element: &Type) -> Option<Cell<'a>> {
 }
 
 /// The number of a type, which is the same on every server. `None` for types that each server numbers itself.
-fn element_number(typ: &Type) -> Option<u32> {
+pub(crate) fn element_number(typ: &Type) -> Option<u32> {
     use tokio_postgres::types::Type as WireType;
     Some(
         match typ {
@@ -373,7 +373,7 @@ fn element_number(typ: &Type) -> Option<u32> {
 }
 
 /// A text as an error quotes it, shortened.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     const LONGEST: usize = 60;
     let mut letters = text.chars();
     let mut shown: String = letters.by_ref().take(LONGEST).collect();
