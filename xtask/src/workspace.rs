@@ -10,7 +10,7 @@ use crate::wheel;
 
 /// The crates that build DataFusion, which takes minutes: they are tested in the release profile, together, so that
 /// the tests and `cargo run --release` share one build of it. Every other member is a leaf.
-pub(crate) const HEAVY: [&str; 3] = ["tidemill-sql", "tidemill-adbc", "tidemill"];
+pub(crate) const HEAVY: [&str; 4] = ["tidemill-sql", "tidemill-server", "tidemill-adbc", "tidemill"];
 
 /// The members of the workspace and its root.
 #[derive(Debug)]

@@ -32,6 +32,10 @@ pub(crate) enum Command {
     Recover(RecoverArgs),
     #[cfg(feature = "bench")]
     Bench(BenchArgs),
+    #[cfg(feature = "serve")]
+    Serve(crate::commands::serve::ServeArgs),
+    #[cfg(feature = "serve")]
+    User(crate::commands::user::UserArgs),
     Tour(TourArgs),
 }
 
@@ -575,7 +579,7 @@ impl From<VerifyCopyArg> for Verify {
 }
 
 /// A number of bytes, perhaps in units of 2^10 (K), 2^20 (M), 2^30 (G).
-fn bytes(text: &str) -> Result<usize, String> {
+pub(crate) fn bytes(text: &str) -> Result<usize, String> {
     let text = text.trim().to_ascii_uppercase();
     let digits = text.trim_end_matches(['K', 'M', 'G']);
     let unit = match &text[digits.len()..] {
@@ -593,7 +597,7 @@ fn bytes(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "too large a number of bytes".to_owned())
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text
         .parse()
         .ok()
@@ -601,7 +605,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
     seconds.ok_or_else(|| "expected a number of seconds, for example 1 or 0.5".to_owned())
 }
 
-fn name_and_place(text: &str) -> Result<(String, String), String> {
+pub(crate) fn name_and_place(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, place)) if !name.is_empty() && !place.is_empty() => Ok((name.to_owned(), place.to_owned())),
         _ => Err("expected NAME=PATH or NAME=URL, for example orders=orders.parquet".to_owned()),

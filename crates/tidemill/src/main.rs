@@ -71,18 +71,24 @@ fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> 
     let limits = command.limits();
     // Clocks and signals are watched by a runtime of their own: workers that are busy look at neither.
     let watch = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let signals = {
+    let mut signals = {
         let _in_it = watch.enter();
         Signals::new()?
     };
     // On a worker's stack, see above.
-    let mut work = runtime.spawn(run(command));
+    let ends_itself = command.ends_itself();
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    let mut work = runtime.spawn(run(command, stopped));
     let outcome = watch.block_on(async {
+        if ends_itself {
+            // It is told once, and has its time to end; a second signal means now.
+            tokio::select! {
+                done = &mut work => return ended(done),
+                _ = signals.next() => drop(stop.send(true)),
+            }
+        }
         let outcome = tokio::select! {
-            done = &mut work => return done.unwrap_or_else(|error| match error.try_into_panic() {
-                Ok(panic) => Err(defect(&*panic)),
-                Err(error) => Err(error.into()),
-            }),
+            done = &mut work => return ended(done),
             signal = signals.next() => signal.map(Outcome::Interrupted).map_err(Into::into),
             limit = limits.reached() => Err(limit.into()),
         };
@@ -95,6 +101,17 @@ fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> 
     tidemill_sql::remove_drafts();
     outcome
 }
+
+/// How the task of a command ended.
+fn ended(done: Result<anyhow::Result<Outcome>, tokio::task::JoinError>) -> anyhow::Result<Outcome> {
+    done.unwrap_or_else(|error| match error.try_into_panic() {
+        Ok(panic) => Err(defect(&*panic)),
+        Err(error) => Err(error.into()),
+    })
+}
+
+/// Whether a command that ends itself is to end.
+type Stopped = tokio::sync::watch::Receiver<bool>;
 
 /// How a command ended, if not by an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +132,9 @@ impl Outcome {
     }
 }
 
-async fn run(command: Command) -> anyhow::Result<Outcome> {
+async fn run(command: Command, stopped: Stopped) -> anyhow::Result<Outcome> {
+    #[cfg(not(feature = "serve"))]
+    drop(stopped);
     match command {
         Command::Sql(args) => commands::sql::run(args).await,
         Command::Copy(args) => commands::copy::run(args).await,
@@ -126,12 +145,24 @@ async fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Recover(args) => commands::recover::run(args),
         Command::Salvage(args) => commands::salvage::run(args).await,
         Command::Tour(args) => tour::run(args).await,
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => commands::serve::run(args, stopped).await,
+        #[cfg(feature = "serve")]
+        Command::User(args) => commands::user::run(args),
         #[cfg(feature = "bench")]
         Command::Bench(_) => unreachable!("main has run it"),
     }
 }
 
 impl Command {
+    /// Whether it is told of signals, and not ended by them.
+    fn ends_itself(&self) -> bool {
+        #[cfg(feature = "serve")]
+        return matches!(self, Self::Serve(_));
+        #[cfg(not(feature = "serve"))]
+        false
+    }
+
     fn limits(&self) -> Limits {
         match self {
             Self::Sql(args) => args.limits.limits(),

@@ -25,7 +25,7 @@ impl Signals {
     }
 
     /// Waits for one and gives its number: 1 for HUP, 2 for INT, 15 for TERM.
-    pub(crate) async fn next(mut self) -> io::Result<u8> {
+    pub(crate) async fn next(&mut self) -> io::Result<u8> {
         Ok(tokio::select! {
             _ = self.hangup.recv() => 1,
             _ = self.interrupt.recv() => 2,
@@ -44,7 +44,7 @@ impl Signals {
         Ok(Self)
     }
 
-    pub(crate) async fn next(self) -> io::Result<u8> {
+    pub(crate) async fn next(&mut self) -> io::Result<u8> {
         tokio::signal::ctrl_c().await.map(|()| 2)
     }
 }

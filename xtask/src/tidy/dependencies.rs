@@ -13,12 +13,13 @@ pub(super) const ENGINES: [&str; 5] = [
 ];
 
 /// Crates that may name tokio; the others are blocking and are run on a pool by who calls them.
-const TOKIO: [&str; 10] = [
+const TOKIO: [&str; 11] = [
     "tidemill-clickhouse",
     "tidemill-cql",
     "tidemill-postgres",
     // No code: features of dependencies.
     "tidemill-features",
+    "tidemill-server",
     "tidemill-sql",
     "tidemill-adbc",
     "tidemill-bench",

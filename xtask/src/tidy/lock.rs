@@ -35,7 +35,9 @@ pub(super) fn parse(text: &str) -> Vec<Locked> {
 }
 
 pub(super) fn one_arrow(packages: &[Locked]) -> Vec<Breach> {
-    let is_arrow = |name: &str| name == "arrow" || name == "parquet" || name.starts_with("arrow-");
+    // arrow-pg has versions of its own.
+    let is_arrow =
+        |name: &str| name == "arrow" || name == "parquet" || name.starts_with("arrow-") && name != "arrow-pg";
     packages
         .iter()
         .filter(|package| is_arrow(&package.name) && !package.version.starts_with(ARROW))

@@ -6,8 +6,12 @@ pub(crate) mod inspect;
 pub(crate) mod recover;
 pub(crate) mod reindex;
 pub(crate) mod salvage;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod spooled;
 pub(crate) mod sql;
+#[cfg(feature = "serve")]
+pub(crate) mod user;
 pub(crate) mod verify;
 
 use std::path::Path;

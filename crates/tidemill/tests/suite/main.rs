@@ -16,6 +16,8 @@ mod objects;
 mod query;
 mod records;
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
 mod servers;
 mod tour;
 mod verify;

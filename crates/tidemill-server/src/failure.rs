@@ -1,0 +1,127 @@
+//! What a client is told of an error, in whatever protocol.
+
+use tidemill_ads::ErrorCode;
+use tidemill_ads::sql::Kind;
+use tidemill_sql::{Error, with_causes};
+
+/// An error, in its parts.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// The SQLSTATE, as PostgreSQL has it.
+    pub(crate) state: &'static str,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+    /// The letter of the statement at which it is wrong, counted from 1.
+    pub(crate) position: Option<usize>,
+}
+
+impl Failure {
+    /// What a session found wrong with a statement.
+    pub(crate) fn of(error: &Error, text: &str) -> Self {
+        let state = state(error);
+        let (message, hint, position) = match error {
+            Error::Ads(inner) => match &**inner {
+                tidemill_ads::Error::Statement(statement) => {
+                    let place = statement.line_and_column();
+                    let position = place.and_then(|(line, column)| position(text, line, column));
+                    (statement.message().to_owned(), None, position)
+                }
+                _ => (with_causes(error), None, None),
+            },
+            Error::NotFound { name, hint } => {
+                let position = text.find(name.as_str()).map(|at| letters(text, at) + 1);
+                (format!("{name}: no such table"), Some(hint.clone()), position)
+            }
+            Error::Unsupported { what, hint } => (format!("{what} is not supported"), Some(hint.clone()), None),
+            Error::Denied { what, hint } => (format!("{what} is not allowed here"), Some(hint.clone()), None),
+            other => (with_causes(other), None, None),
+        };
+        Self {
+            state,
+            message,
+            hint,
+            position,
+        }
+    }
+}
+
+/// PostgreSQL's SQLSTATE of an error: "PostgreSQL Error Codes" in its documentation.
+pub(crate) fn state(error: &Error) -> &'static str {
+    if let Error::Ads(inner) = error
+        && let tidemill_ads::Error::Statement(statement) = &**inner
+    {
+        return match statement.kind() {
+            Kind::Syntax => "42601",
+            Kind::NoTable => "42P01",
+            Kind::Exists => "42P07",
+            Kind::NoColumn => "42703",
+            Kind::Ambiguous => "42702",
+            Kind::NoFunction => "42883",
+            Kind::Type => "42804",
+            Kind::Grouping => "42803",
+            Kind::Value => "22P02",
+            Kind::Parameter => "08P01",
+            Kind::NeedsAnalytical | Kind::Unsupported => "0A000",
+            Kind::Transaction => "25000",
+            Kind::Raised { .. } => "P0001",
+            Kind::Limit => "54000",
+            Kind::Stopped => "57014",
+            Kind::StructureChanged | Kind::Engine => match statement.native_code() {
+                // A name that leads out of the folders.
+                code if code == i64::from(ErrorCode::InvalidPath.number()) => "42501",
+                _ => "XX000",
+            },
+        };
+    }
+    match error.sqlstate() {
+        "42S02" => "42P01",
+        "42S01" => "42P07",
+        "42000" => "42601",
+        // A value that is too large, or is no value of its type.
+        "22000" => "22P02",
+        "HY000" => "XX000",
+        other => other,
+    }
+}
+
+/// The letter of a text at a line and a column, all counted from 1.
+fn position(text: &str, line: u64, column: u64) -> Option<usize> {
+    let line = usize::try_from(line.checked_sub(1)?).ok()?;
+    let column = usize::try_from(column).ok().filter(|column| *column > 0)?;
+    let before: usize = text.split('\n').take(line).map(|line| line.chars().count() + 1).sum();
+    let at = before + column;
+    (at <= text.chars().count() + 1).then_some(at)
+}
+
+fn letters(text: &str, at: usize) -> usize {
+    text.get(..at).map_or(0, |before| before.chars().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_counted_in_letters() {
+        for (line, column, expected) in [
+            (1, 1, Some(1)),
+            (2, 1, Some(4)),
+            (2, 3, Some(6)),
+            (3, 9, None),
+            (0, 1, None),
+        ] {
+            assert_eq!(position("äb\nSELECT", line, column), expected, "{line}:{column}");
+        }
+    }
+
+    #[test]
+    fn hints_stand_apart() {
+        let error = Error::NotFound {
+            name: "ordes".to_owned(),
+            hint: "there is orders".to_owned(),
+        };
+        let failure = Failure::of(&error, "SELECT * FROM ordes");
+        assert_eq!((failure.state, failure.position), ("42P01", Some(15)));
+        assert_eq!(failure.hint.as_deref(), Some("there is orders"));
+    }
+}

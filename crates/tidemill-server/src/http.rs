@@ -1,0 +1,228 @@
+//! HTTP: statements and answers, what tables there are, and the page.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `POST /sql` | the answer of a statement, in the format of the header `Accept` |
+//! | `DELETE /sql/ID` | cancels the statement that was sent with the header `X-Statement: ID` |
+//! | `GET /tables`, `GET /tables/NAME` | the tables; one table |
+//! | `GET /healthz`, `GET /metrics`, `GET /openapi.json` | for programs that watch and that ask |
+//! | `GET /` | the page, from `console/dist` |
+
+mod answers;
+mod guard;
+mod listener;
+mod page;
+mod sql;
+mod tables;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{StatusCode, header};
+use axum::middleware;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, post};
+use pgwire::error::{ErrorInfo, PgWireError};
+use tokio::net::TcpListener;
+
+use self::listener::{Incoming, Peer};
+use crate::postgres::Canceller;
+use crate::server::Shared;
+
+/// How many bytes a request has at most.
+const LARGEST: usize = 16 << 20;
+
+/// Answers requests until the server ends.
+pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>) {
+    let mut stop = shared.stop.clone();
+    let incoming = Incoming::begin(listener, Arc::clone(&shared));
+    let app = app(shared).into_make_service_with_connect_info::<Peer>();
+    let ended = async move {
+        let _ = stop.wait_for(|ends| *ends).await;
+    };
+    // It ends without an error, when it is told to.
+    let _ = axum::serve(incoming, app).with_graceful_shutdown(ended).await;
+}
+
+fn app(shared: Arc<Shared>) -> Router {
+    let for_users = Router::new()
+        .route("/sql", post(sql::run))
+        .route("/sql/{id}", delete(sql::cancel))
+        .route("/tables", get(tables::list))
+        .route("/tables/{name}", get(tables::one))
+        .route("/metrics", get(metrics))
+        .route("/openapi.json", get(|| async { page::OPENAPI.into_response() }))
+        .route("/", get(|| async { page::INDEX.into_response() }))
+        .route("/console.js", get(|| async { page::SCRIPT.into_response() }))
+        .route("/console.css", get(|| async { page::STYLE.into_response() }))
+        .route_layer(middleware::from_fn_with_state(Arc::clone(&shared), guard::login));
+    Router::new()
+        .route("/healthz", get(|| async { "ok" }))
+        .merge(for_users)
+        .fallback(|| async {
+            Problem::new(StatusCode::NOT_FOUND, "42704", "there is nothing at this path").into_response()
+        })
+        .layer(DefaultBodyLimit::max(LARGEST))
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard::origin))
+        .layer(middleware::from_fn(guard::headers))
+        .with_state(shared)
+}
+
+/// An error, as JSON.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    sqlstate: String,
+    message: String,
+    hint: Option<String>,
+    position: Option<usize>,
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, sqlstate: &str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            sqlstate: sqlstate.to_owned(),
+            message: message.into(),
+            hint: None,
+            position: None,
+        }
+    }
+}
+
+impl From<PgWireError> for Problem {
+    fn from(error: PgWireError) -> Self {
+        let info: ErrorInfo = error.into();
+        let status = match info.code.as_str() {
+            "57014" => StatusCode::REQUEST_TIMEOUT,
+            "42501" | "25006" => StatusCode::FORBIDDEN,
+            state if state.starts_with("XX") => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        Self {
+            status,
+            sqlstate: info.code,
+            message: info.message,
+            hint: info.hint,
+            position: info.position.and_then(|position| position.parse().ok()),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = serde_json::json!({ "error": {
+            "sqlstate": self.sqlstate,
+            "message": self.message,
+            "hint": self.hint,
+            "position": self.position,
+        }});
+        (
+            self.status,
+            [(header::CONTENT_TYPE, "application/json")],
+            body.to_string(),
+        )
+            .into_response()
+    }
+}
+
+/// What was done so far.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    statements: AtomicU64,
+    errors: AtomicU64,
+    microseconds: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn count(&self, time: Duration, has_failed: bool) {
+        self.statements.fetch_add(1, Ordering::Relaxed);
+        self.errors.fetch_add(u64::from(has_failed), Ordering::Relaxed);
+        let microseconds = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        self.microseconds.fetch_add(microseconds, Ordering::Relaxed);
+    }
+}
+
+/// In the text format of Prometheus.
+async fn metrics(State(shared): State<Arc<Shared>>) -> Response {
+    let counters = &shared.statements;
+    let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let mut text = String::new();
+    let seconds = Duration::from_micros(count(&counters.microseconds)).as_secs_f64();
+    for (name, help, value) in [
+        (
+            "tidemill_statements_total",
+            "Statements that have ended.",
+            count(&counters.statements).to_string(),
+        ),
+        (
+            "tidemill_statement_errors_total",
+            "Statements that have ended with an error.",
+            count(&counters.errors).to_string(),
+        ),
+        (
+            "tidemill_statement_seconds_total",
+            "The time that statements took.",
+            seconds.to_string(),
+        ),
+    ] {
+        // A text takes everything.
+        let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}\n");
+    }
+    let open = shared.running.count();
+    let _ = write!(
+        text,
+        "# HELP tidemill_postgres_connections Connections of PostgreSQL's protocol.\n\
+         # TYPE tidemill_postgres_connections gauge\ntidemill_postgres_connections {open}\n"
+    );
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
+}
+
+/// Statements that can be cancelled by the names that clients gave them, each for who sent it.
+#[derive(Debug, Default)]
+pub(crate) struct Cancels(Mutex<HashMap<(String, String), Canceller>>);
+
+/// A statement that can be cancelled until this is dropped.
+pub(crate) struct Cancellable {
+    shared: Arc<Shared>,
+    key: Option<(String, String)>,
+}
+
+impl Cancellable {
+    pub(crate) fn begin(shared: &Arc<Shared>, user: &str, id: Option<&str>, canceller: &Canceller) -> Self {
+        let key = id.map(|id| (user.to_owned(), id.to_owned()));
+        if let Some(key) = &key {
+            shared.cancels.known().insert(key.clone(), canceller.clone());
+        }
+        Self {
+            shared: Arc::clone(shared),
+            key,
+        }
+    }
+}
+
+impl Drop for Cancellable {
+    fn drop(&mut self) {
+        if let Some(key) = &self.key {
+            self.shared.cancels.known().remove(key);
+        }
+    }
+}
+
+impl Cancels {
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<(String, String), Canceller>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Cancels a statement; whether there is one.
+    pub(crate) fn cancel(&self, user: &str, id: &str) -> bool {
+        let known = self.known();
+        let found = known.get(&(user.to_owned(), id.to_owned()));
+        found.inspect(|canceller| canceller.cancel()).is_some()
+    }
+}

@@ -1,0 +1,169 @@
+//! What stands before every request: who sends it, from which page, and what a browser may do with the answer.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::Problem;
+use super::listener::Peer;
+use crate::server::Shared;
+use crate::users::Rights;
+
+/// Who sends a request.
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
+    pub(super) user: String,
+    pub(super) rights: Rights,
+}
+
+/// The headers of every answer: nothing from elsewhere is loaded, and no other page shows this one within itself.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; \
+         form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+    ),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CACHE_CONTROL, "no-store"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+pub(super) async fn headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Refuses what another page has its visitor's browser send, and names of this machine that lead here from elsewhere.
+pub(super) async fn origin(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let host = request
+        .uri()
+        .host()
+        .map(str::to_owned)
+        .or_else(|| text(headers, header::HOST).map(str::to_owned));
+    // Without users, a name that leads to this machine would let a page from elsewhere in.
+    let is_known = shared.users.is_some() || host.as_deref().is_some_and(is_of_this_machine);
+    if !is_known {
+        return Problem::new(
+            StatusCode::FORBIDDEN,
+            "42501",
+            "the header Host names no address of this machine",
+        )
+        .into_response();
+    }
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let is_foreign = |origin: &str| origin.split_once("://").map(|(_, origin)| origin) != host.as_deref();
+        let site = text(headers, HeaderName::from_static("sec-fetch-site"));
+        if text(headers, header::ORIGIN).is_some_and(is_foreign) || matches!(site, Some("cross-site" | "same-site")) {
+            return Problem::new(StatusCode::FORBIDDEN, "42501", "another page has sent this request").into_response();
+        }
+    }
+    next.run(request).await
+}
+
+fn is_of_this_machine(host: &str) -> bool {
+    let bare = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    bare.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Lets users in by their passwords; without users, everybody of this machine.
+pub(super) async fn login(
+    State(shared): State<Arc<Shared>>,
+    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let sender = match &shared.users {
+        None => Some(Sender {
+            user: String::new(),
+            rights: Rights::of_everybody(),
+        }),
+        Some(users) => {
+            if let Some(wait) = shared.throttle.wait(peer.ip()) {
+                let why = format!("too many wrong passwords; try again in {:.1} s", wait.as_secs_f64());
+                return Problem::new(StatusCode::TOO_MANY_REQUESTS, "28000", why).into_response();
+            }
+            let given = credentials(request.headers());
+            let found = match given {
+                None => None,
+                Some((name, password)) => {
+                    let verifier = shared.verifier(&name);
+                    // It takes some milliseconds, on purpose.
+                    let is_right = tokio::task::spawn_blocking(move || verifier.is_of(&password))
+                        .await
+                        .unwrap_or(false);
+                    let user = users.find(&name).filter(|_| is_right);
+                    match user {
+                        Some(_) => shared.throttle.right(peer.ip()),
+                        None => shared.throttle.wrong(peer.ip()),
+                    }
+                    user.map(|user| Sender {
+                        user: user.name.clone(),
+                        rights: user.rights.clone(),
+                    })
+                }
+            };
+            found
+        }
+    };
+    let Some(sender) = sender else {
+        let mut refused =
+            Problem::new(StatusCode::UNAUTHORIZED, "28P01", "a name and a password are needed").into_response();
+        let ask = HeaderValue::from_static("Basic realm=\"tidemill\", charset=\"UTF-8\"");
+        refused.headers_mut().insert(header::WWW_AUTHENTICATE, ask);
+        return refused;
+    };
+    request.extensions_mut().insert(sender);
+    next.run(request).await
+}
+
+/// Name and password of a request ([RFC 7617](https://www.rfc-editor.org/rfc/rfc7617)).
+fn credentials(headers: &HeaderMap) -> Option<(String, String)> {
+    let (scheme, encoded) = text(headers, header::AUTHORIZATION)?.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let decoded = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
+    let (name, password) = decoded.split_once(':')?;
+    Some((name.to_owned(), password.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_this_machine_are_known() {
+        for host in ["localhost:8080", "LOCALHOST", "127.0.0.1:1", "127.0.0.2", "[::1]:80"] {
+            assert!(is_of_this_machine(host), "{host}");
+        }
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "127.0.0.1.evil.example",
+            "",
+        ] {
+            assert!(!is_of_this_machine(host), "{host}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! `GET /tables` and `GET /tables/NAME`: what there is.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Int64Type;
+use axum::extract::{Extension, Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde_json::json;
+use tidemill_sql::{Format, Session};
+
+use super::guard::Sender;
+use super::{Problem, answers};
+use crate::postgres::failure;
+use crate::server::Shared;
+use crate::stores::{PUBLIC, tables_of};
+
+pub(super) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Extension(sender): Extension<Sender>,
+) -> Result<Response, Problem> {
+    let session = shared.stores.session(&sender.rights);
+    let tables = tables_of(&session).await.map_err(problem)?;
+    let mut schemas = Vec::new();
+    for name in shared.stores.schemas(&sender.rights) {
+        let own = tables.iter().filter(|table| table.schema == name);
+        let own: Vec<_> = own
+            .map(|table| json!({ "name": table.name, "format": table.location.format.to_string() }))
+            .collect();
+        schemas.push(json!({ "name": name, "tables": own }));
+    }
+    // Tables that are attached by a name of their own are among those of the first folder.
+    let version = env!("CARGO_PKG_VERSION");
+    Ok(answer(
+        &json!({ "version": version, "default": PUBLIC, "schemas": schemas }),
+    ))
+}
+
+pub(super) async fn one(
+    State(shared): State<Arc<Shared>>,
+    Extension(sender): Extension<Sender>,
+    Path(name): Path<String>,
+) -> Result<Response, Problem> {
+    let session = shared.stores.session(&sender.rights);
+    let tables = tables_of(&session).await.map_err(problem)?;
+    let known = tables
+        .iter()
+        .find(|table| table.full_name() == name || format!("{}.{}", table.schema, table.name) == name);
+    let Some(table) = known else {
+        return Err(Problem::new(
+            StatusCode::NOT_FOUND,
+            "42P01",
+            format!("{name}: no such table"),
+        ));
+    };
+    let schema = session.schema(&table.location).await.map_err(problem)?;
+    let columns = answers::columns(&schema);
+    let bytes = table.location.bytes().ok().flatten();
+    let rows = match table.location.format {
+        // Their headers or footers say it.
+        Format::Xbase | Format::Parquet | Format::Riegeli => count(&session, &table.full_name()).await,
+        _ => None,
+    };
+    let mut about = vec![
+        format!("format: {}", table.location.format),
+        format!("columns: {}", schema.fields().len()),
+    ];
+    about.extend(rows.map(|rows| format!("rows: {rows}")));
+    about.extend(bytes.map(|bytes| format!("bytes: {bytes}")));
+    about.extend(session.notes());
+    Ok(answer(&json!({
+        "name": table.name,
+        "schema": table.schema,
+        "format": table.location.format.to_string(),
+        "columns": columns,
+        "rows": rows,
+        "bytes": bytes,
+        "inspect": about.join("\n"),
+    })))
+}
+
+/// How many rows a table has; `None` where it cannot be counted.
+async fn count(session: &Session, name: &str) -> Option<i64> {
+    let parts = name.split('.').map(|part| format!("\"{}\"", part.replace('"', "\"\"")));
+    let name = parts.collect::<Vec<_>>().join(".");
+    let answer = session.query(&format!("SELECT COUNT(*) FROM {name}")).await.ok()?;
+    let batches = answer.collect().await.ok()?;
+    let column =
+        datafusion::arrow::compute::cast(batches.first()?.columns().first()?, &arrow_schema::DataType::Int64).ok()?;
+    Some(column.as_primitive::<Int64Type>().value(0))
+}
+
+fn problem(error: tidemill_sql::Error) -> Problem {
+    failure::of_session(&error, "").into()
+}
+
+fn answer(body: &serde_json::Value) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}

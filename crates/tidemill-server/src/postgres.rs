@@ -1,0 +1,152 @@
+//! PostgreSQL's protocol ([Frontend/Backend Protocol][docs], version 3), over the messages of the crate `pgwire`.
+//!
+//! | file | what |
+//! |---|---|
+//! | `door.rs` | what each message of a client does |
+//! | `startup.rs` | who is let in |
+//! | `command.rs` | what a statement is: SQL for the session, or something of the protocol's own |
+//! | `client.rs` | a client's session, settings and transaction |
+//! | `rows.rs` | answers as rows |
+//! | `parameters.rs` | types and values of parameters |
+//! | `catalog.rs` | `pg_catalog`, as clients ask for it |
+//! | `copy.rs` | `COPY … TO STDOUT` and `COPY … FROM STDIN` |
+//! | `failure.rs` | errors with SQLSTATE and position |
+//!
+//! [docs]: https://www.postgresql.org/docs/15/protocol.html
+
+mod catalog;
+mod client;
+mod command;
+mod copy;
+mod door;
+pub(crate) mod failure;
+mod parameters;
+mod rows;
+mod running;
+mod settings;
+mod startup;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::{SinkExt as _, StreamExt as _};
+use pgwire::api::{ClientInfo as _, PgWireConnectionState};
+use pgwire::error::PgWireError;
+use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
+use pgwire::tokio::server::{MaybeTls, PgWireMessageServerCodec, negotiate_tls, process_error, process_message};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio_util::codec::Framed;
+
+use self::command::Prepared;
+pub(crate) use self::command::split;
+use self::door::Door;
+pub(crate) use self::rows::{Rows, Source};
+pub(crate) use self::running::{Canceller, Running};
+use crate::server::Shared;
+
+/// A connection with a client, once it is known whether it is encrypted.
+type Socket = Framed<MaybeTls, PgWireMessageServerCodec<Arc<Prepared>>>;
+
+/// How long a client may take to log in.
+const LOGIN_TIME: Duration = Duration::from_secs(30);
+
+/// Lets clients in until the server ends.
+pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>, open: Arc<Semaphore>) {
+    let mut stop = shared.stop.clone();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = ended(&mut stop) => return,
+        };
+        let Ok((stream, _)) = accepted else {
+            // Out of file descriptors, mostly: others may be given back.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let permit = Arc::clone(&open).try_acquire_owned();
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move {
+            let is_full = permit.is_err();
+            let _permit = permit;
+            // A client that goes away needs no answer.
+            let _ = connection(stream, shared, is_full).await;
+        });
+    }
+}
+
+async fn connection(stream: TcpStream, shared: Arc<Shared>, is_full: bool) -> Result<(), std::io::Error> {
+    let peer = stream.peer_addr()?;
+    // Tells that the client has gone while a statement runs and nothing is read.
+    let stream = stream.into_std()?;
+    let line = stream.try_clone()?;
+    let stream = TcpStream::from_std(stream)?;
+    let deadline = tokio::time::Instant::now() + LOGIN_TIME;
+    let negotiated = tokio::time::timeout_at(deadline, negotiate_tls(stream, shared.tls.clone()));
+    let Ok(Some(mut socket)) = negotiated.await.unwrap_or(Ok(None)) else {
+        return Ok(());
+    };
+    if is_full {
+        let error = failure::fatal("53300", format!("there are {} connections already", shared.connections));
+        return end_with(&mut socket, error).await;
+    }
+    let mut stop = shared.stop.clone();
+    let door = Arc::new(Door::new(shared, peer, line));
+    loop {
+        let is_known = !matches!(
+            socket.state(),
+            PgWireConnectionState::AwaitingStartup | PgWireConnectionState::AuthenticationInProgress
+        );
+        let message = tokio::select! {
+            message = socket.next() => message,
+            () = tokio::time::sleep_until(deadline), if !is_known => {
+                return end_with(&mut socket, failure::fatal("08P01", "the login took too long")).await;
+            }
+            () = ended(&mut stop) => {
+                return end_with(&mut socket, failure::fatal("57P01", "the server ends")).await;
+            }
+        };
+        let message = match message {
+            Some(Ok(PgWireFrontendMessage::Terminate(_))) | None => return Ok(()),
+            Some(Ok(message)) => message,
+            Some(Err(PgWireError::IoError(_))) => return Ok(()),
+            Some(Err(error)) => {
+                return end_with(&mut socket, failure::fatal("08P01", error.to_string())).await;
+            }
+        };
+        let is_extended = match socket.state() {
+            PgWireConnectionState::CopyInProgress(is_extended) => is_extended,
+            _ => message.is_extended_query(),
+        };
+        let of_door = || Arc::clone(&door);
+        let done = process_message(
+            message,
+            &mut socket,
+            of_door(),
+            of_door(),
+            of_door(),
+            of_door(),
+            of_door(),
+        );
+        if let Err(error) = done.await {
+            match error {
+                PgWireError::IoError(_) => return Ok(()),
+                // Nobody goes on with a login that has failed.
+                error if !door.is_open() => return end_with(&mut socket, failure::of_login(error)).await,
+                error => process_error(&mut socket, error, is_extended).await?,
+            }
+        }
+    }
+}
+
+/// Waits until the server ends.
+async fn ended(stop: &mut watch::Receiver<bool>) {
+    // Without a server there is nobody who could tell.
+    let _ = stop.wait_for(|ends| *ends).await;
+}
+
+async fn end_with(socket: &mut Socket, error: PgWireError) -> Result<(), std::io::Error> {
+    let info: pgwire::error::ErrorInfo = error.into();
+    socket.send(PgWireBackendMessage::ErrorResponse(info.into())).await?;
+    socket.close().await
+}

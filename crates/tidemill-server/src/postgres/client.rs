@@ -1,0 +1,470 @@
+//! A client that was let in: its session, its settings, and what its statements do.
+
+use std::collections::HashMap;
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use pgwire::api::results::Tag;
+use pgwire::error::PgWireError;
+use pgwire::messages::response::TransactionStatus;
+use tidemill_sql::{Session, is_query, stoppable};
+use tokio::sync::{OnceCell, watch};
+use tokio::time::Instant;
+
+use super::catalog::Catalog;
+use super::command::{Command, Prepared, Sql};
+use super::copy::{CopyStatement, Out};
+use super::rows::{Rows, Source};
+use super::running::{Canceller, gone};
+use super::settings::Settings;
+use super::{failure, parameters};
+use crate::server::Shared;
+use crate::users::Rights;
+
+/// A client and its session.
+pub(crate) struct Client {
+    pub(crate) session: Session,
+    shared: Arc<Shared>,
+    pub(crate) user: String,
+    rights: Rights,
+    settings: Mutex<Settings>,
+    /// Settings of a transaction, which end with it.
+    before: Mutex<Option<Settings>>,
+    catalog: OnceCell<Catalog>,
+    cursors: tokio::sync::Mutex<HashMap<String, Rows>>,
+    canceller: Canceller,
+}
+
+/// What a statement gives.
+pub(crate) enum Outcome {
+    Rows(Rows),
+    Done(Tag),
+    /// A setting was changed that clients are told of.
+    Set(Option<(&'static str, String)>, Tag),
+    Begun(Tag),
+    Ended(Tag),
+    /// Prepared statements are forgotten: this one, or all.
+    Forget(Option<String>, Tag),
+    CopyOut(Box<Out>),
+    CopyIn(CopyStatement),
+}
+
+/// What ends a statement before its end.
+pub(crate) struct Interrupts {
+    watch: watch::Receiver<u64>,
+    deadline: Option<Instant>,
+}
+
+impl Interrupts {
+    /// Ends when the statement is to end, with why.
+    async fn wait(&mut self, line: &TcpStream) -> PgWireError {
+        let deadline = async {
+            match self.deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            Ok(()) = self.watch.changed() => failure::cancelled(),
+            () = deadline => failure::error("57014", "canceling statement due to statement timeout"),
+            () = gone(line) => PgWireError::IoError(std::io::ErrorKind::ConnectionReset.into()),
+        }
+    }
+
+    /// Waits for something that may be left where it stands.
+    ///
+    /// # Errors
+    ///
+    /// Why the statement is to end; as the future.
+    pub(crate) async fn within<T>(
+        &mut self,
+        line: &TcpStream,
+        work: impl Future<Output = Result<T, PgWireError>>,
+    ) -> Result<T, PgWireError> {
+        tokio::select! {
+            biased;
+            done = work => done,
+            why = self.wait(line) => Err(why),
+        }
+    }
+
+    /// Waits for a change, which takes back what it did when it is to end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Interrupts::within`].
+    async fn change<T>(
+        &mut self,
+        line: &TcpStream,
+        work: impl Future<Output = Result<T, PgWireError>>,
+    ) -> Result<T, PgWireError> {
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&is_stopped);
+        let mut work = std::pin::pin!(stoppable(move || asked.load(Ordering::Relaxed), work));
+        tokio::select! {
+            biased;
+            done = &mut work => done,
+            why = self.wait(line) => {
+                is_stopped.store(true, Ordering::Relaxed);
+                // It may have been done before it was stopped.
+                work.await.map_err(|_| why)
+            }
+        }
+    }
+}
+
+impl Client {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        user: String,
+        rights: Rights,
+        settings: Settings,
+        canceller: Canceller,
+    ) -> Self {
+        Self {
+            session: shared.stores.session(&rights),
+            shared: Arc::clone(shared),
+            user,
+            rights,
+            settings: Mutex::new(settings),
+            before: Mutex::default(),
+            catalog: OnceCell::new(),
+            cursors: tokio::sync::Mutex::default(),
+            canceller,
+        }
+    }
+
+    fn settings(&self) -> std::sync::MutexGuard<'_, Settings> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The catalogue, brought up to date.
+    async fn catalog(&self) -> Result<&Catalog, PgWireError> {
+        let schemas = || self.shared.stores.schemas(&self.rights);
+        let catalog = self
+            .catalog
+            .get_or_try_init(|| async { Catalog::new(&schemas(), &self.user) })
+            .await;
+        let catalog = catalog.map_err(failure::of_catalog)?;
+        catalog
+            .refresh(&self.session)
+            .await
+            .map_err(|error| failure::of_session(&error, ""))?;
+        Ok(catalog)
+    }
+
+    /// What may end the statement that begins now.
+    pub(crate) fn interrupts(&self) -> Interrupts {
+        let told = self.settings().statement_time();
+        let time = [told, self.rights.statement_time].into_iter().flatten().min();
+        Interrupts {
+            watch: self.canceller.watch(),
+            deadline: time.and_then(|time: Duration| Instant::now().checked_add(time)),
+        }
+    }
+
+    /// What a statement is, with the types of its parameters.
+    pub(crate) async fn prepare(
+        &self,
+        text: &str,
+        told: &[Option<pgwire::api::Type>],
+    ) -> Result<Prepared, PgWireError> {
+        let command = super::command::parse(text)?;
+        let told = Prepared::types_told(&command, told);
+        let types = match &command {
+            Command::Catalog(statement) => self.catalog().await?.types(statement, told).await?,
+            _ if told.is_empty() => Vec::new(),
+            _ => parameters::types(&self.session, text, told).await,
+        };
+        Ok(Prepared {
+            text: text.to_owned(),
+            command,
+            types,
+        })
+    }
+
+    /// Runs a statement with the values of its parameters, as far as its first rows.
+    pub(crate) async fn run(
+        &self,
+        prepared: &Prepared,
+        values: &RecordBatch,
+        status: TransactionStatus,
+        interrupts: &mut Interrupts,
+        line: &TcpStream,
+    ) -> Result<Outcome, PgWireError> {
+        let goes_on = matches!(
+            &prepared.command,
+            Command::Commit | Command::Rollback | Command::Savepoint { tag: "ROLLBACK", .. }
+        );
+        if status == TransactionStatus::Error && !goes_on {
+            return Err(failure::error(
+                "25P02",
+                "current transaction is aborted, commands ignored until end of transaction block",
+            ));
+        }
+        let of_session = |error: tidemill_sql::Error| failure::of_session(&error, &prepared.text);
+        Ok(match &prepared.command {
+            Command::Begin { reads_only } => {
+                if status == TransactionStatus::Idle {
+                    self.session.set_autocommit(false).await.map_err(of_session)?;
+                    *self.before.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.settings().clone());
+                }
+                if *reads_only {
+                    self.settings().set("transaction_read_only", "on")?;
+                }
+                Outcome::Begun(Tag::new("BEGIN"))
+            }
+            Command::Commit if status == TransactionStatus::Error => {
+                self.end(false).await.map_err(of_session)?;
+                Outcome::Ended(Tag::new("ROLLBACK"))
+            }
+            Command::Commit => {
+                self.end(true).await.map_err(of_session)?;
+                Outcome::Ended(Tag::new("COMMIT"))
+            }
+            Command::Rollback => {
+                self.end(false).await.map_err(of_session)?;
+                Outcome::Ended(Tag::new("ROLLBACK"))
+            }
+            Command::Savepoint { sql, tag } => {
+                if status == TransactionStatus::Idle {
+                    return Err(failure::error(
+                        "25P01",
+                        format!("{tag} can only be used in transaction blocks"),
+                    ));
+                }
+                self.session.query(sql).await.map_err(of_session)?;
+                match *tag {
+                    // The transaction goes on.
+                    "ROLLBACK" => Outcome::Begun(Tag::new(tag)),
+                    tag => Outcome::Done(Tag::new(tag)),
+                }
+            }
+            Command::Set { name, value } => {
+                let told = match value {
+                    Some(value) => self.settings().set(name, value)?,
+                    None => {
+                        self.settings().reset(name);
+                        None
+                    }
+                };
+                Outcome::Set(told, Tag::new("SET"))
+            }
+            Command::Reset(name) => {
+                match name {
+                    Some(name) => self.settings().reset(name),
+                    None => *self.settings() = Settings::default(),
+                }
+                Outcome::Done(Tag::new("RESET"))
+            }
+            Command::Show(name) => {
+                let value = self.settings().get(name).map(str::to_owned);
+                let unknown = || failure::error("42704", format!("unrecognized configuration parameter {name:?}"));
+                let value = value.ok_or_else(unknown)?;
+                Outcome::Rows(texts(&[(name.as_str(), vec![value])], "SHOW")?)
+            }
+            Command::ShowAll => {
+                let (names, values): (Vec<String>, Vec<String>) = self
+                    .settings()
+                    .all()
+                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                    .unzip();
+                Outcome::Rows(texts(&[("name", names), ("setting", values)], "SHOW")?)
+            }
+            Command::Discard => {
+                *self.settings() = Settings::default();
+                self.cursors.lock().await.clear();
+                Outcome::Forget(None, Tag::new("DISCARD ALL"))
+            }
+            Command::Deallocate(name) => Outcome::Forget(name.clone(), Tag::new("DEALLOCATE")),
+            Command::Nothing(tag) => Outcome::Done(Tag::new(tag)),
+            Command::Declare { name, query } => {
+                if status == TransactionStatus::Idle {
+                    return Err(failure::error(
+                        "25P01",
+                        "DECLARE CURSOR can only be used in transaction blocks",
+                    ));
+                }
+                let Outcome::Rows(rows) = self.sql(query, &prepared.text, values, interrupts, line).await? else {
+                    return Err(failure::error("42601", "DECLARE CURSOR wants a query"));
+                };
+                self.cursors.lock().await.insert(name.to_lowercase(), rows);
+                Outcome::Done(Tag::new("DECLARE CURSOR"))
+            }
+            Command::Fetch { name, rows, shows } => self.fetch(name, *rows, *shows, interrupts, line).await?,
+            Command::CloseCursor(name) => {
+                let mut cursors = self.cursors.lock().await;
+                match name {
+                    None => cursors.clear(),
+                    Some(name) => {
+                        cursors.remove(&name.to_lowercase()).ok_or_else(|| no_cursor(name))?;
+                    }
+                }
+                Outcome::Done(Tag::new("CLOSE CURSOR"))
+            }
+            Command::Copy(copy) => match copy.query() {
+                Some(query) => match self.sql(&query, &prepared.text, values, interrupts, line).await? {
+                    Outcome::Rows(rows) => Outcome::CopyOut(Box::new(Out::new(rows, copy.options.clone()))),
+                    _ => return Err(failure::error("42601", "COPY … TO STDOUT wants a query")),
+                },
+                None => {
+                    self.check_writes("COPY")?;
+                    Outcome::CopyIn(CopyStatement::clone(copy))
+                }
+            },
+            Command::Catalog(statement) => {
+                let catalog = self.catalog().await?;
+                let stream = interrupts.within(line, catalog.query(statement, values)).await?;
+                Outcome::Rows(Rows::new(Source::Catalog(stream), "SELECT", None))
+            }
+            Command::Sql(sql) => self.sql(sql, &prepared.text, values, interrupts, line).await?,
+        })
+    }
+
+    /// Runs a statement of the session.
+    async fn sql(
+        &self,
+        sql: &Sql,
+        text: &str,
+        values: &RecordBatch,
+        interrupts: &mut Interrupts,
+        line: &TcpStream,
+    ) -> Result<Outcome, PgWireError> {
+        let of_session = |error: tidemill_sql::Error| failure::of_session(&error, text);
+        let reads = is_query(&sql.text).map_err(of_session)?;
+        if !reads {
+            self.check_writes(sql.tag.split(' ').next().unwrap_or_default())?;
+        }
+        let values = parameters::in_order(values, &sql.places)?;
+        let work = async { self.session.query_with(&sql.text, &values).await.map_err(of_session) };
+        let answer = match reads {
+            true => interrupts.within(line, work).await?,
+            false => interrupts.change(line, work).await?,
+        };
+        if let Some(changed) = answer.changed() {
+            let tag = Tag::new(&sql.tag);
+            return Ok(Outcome::Done(match changed.rows {
+                Some(rows) => tag.with_rows(usize::try_from(rows).unwrap_or(usize::MAX)),
+                None => tag,
+            }));
+        }
+        let source = Source::Session(answer, text.to_owned());
+        Ok(Outcome::Rows(Rows::new(source, &sql.tag, self.rights.rows)))
+    }
+
+    /// # Errors
+    ///
+    /// SQLSTATE 42501 for a user who may only read, 25006 in a transaction that only reads.
+    pub(crate) fn check_writes(&self, what: &str) -> Result<(), PgWireError> {
+        if !self.rights.may_write {
+            return Err(failure::hinted(
+                "42501",
+                format!("permission denied: {what} by {:?}, who may only read", self.user),
+                "have the administrator add `write` to the user's line in the file of users",
+            ));
+        }
+        match self.settings().reads_only() {
+            true => Err(failure::error(
+                "25006",
+                format!("cannot execute {what} in a read-only transaction"),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends a transaction.
+    async fn end(&self, keeps: bool) -> tidemill_sql::Result<()> {
+        self.cursors.lock().await.clear();
+        if let Some(before) = self.before.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let only_read = before.get("transaction_read_only").unwrap_or("off").to_owned();
+            // It was set so before.
+            let _ = self.settings().set("transaction_read_only", &only_read);
+        }
+        let ended = match keeps {
+            true => self.session.commit().await,
+            false => self.session.rollback().await,
+        };
+        self.session.set_autocommit(true).await?;
+        ended
+    }
+
+    /// Begins a transaction around the statements of one text.
+    pub(crate) async fn begin_text(&self) -> Result<(), PgWireError> {
+        self.session
+            .set_autocommit(false)
+            .await
+            .map_err(|error| failure::of_session(&error, ""))
+    }
+
+    /// Ends it.
+    pub(crate) async fn end_text(&self, keeps: bool) -> Result<(), PgWireError> {
+        self.end(keeps).await.map_err(|error| failure::of_session(&error, ""))
+    }
+
+    /// The next rows of a cursor.
+    async fn fetch(
+        &self,
+        name: &str,
+        wanted: Option<u64>,
+        shows: bool,
+        interrupts: &mut Interrupts,
+        line: &TcpStream,
+    ) -> Result<Outcome, PgWireError> {
+        let mut cursors = self.cursors.lock().await;
+        let cursor = cursors.get_mut(&name.to_lowercase()).ok_or_else(|| no_cursor(name))?;
+        let (mut batches, mut found) = (std::collections::VecDeque::new(), 0);
+        while wanted.is_none_or(|wanted| found < wanted) {
+            let Some(batch) = interrupts.within(line, cursor.next_batch()).await? else {
+                break;
+            };
+            let left = wanted.map_or(u64::MAX, |wanted| wanted - found);
+            let taken = usize::try_from(left).unwrap_or(usize::MAX).min(batch.num_rows());
+            if taken < batch.num_rows() {
+                cursor.put_back_batch(batch.slice(taken, batch.num_rows() - taken));
+            }
+            found += taken as u64;
+            batches.push_back(batch.slice(0, taken));
+        }
+        let count = usize::try_from(found).unwrap_or(usize::MAX);
+        Ok(match shows {
+            true => Outcome::Rows(Rows::ready(batches, cursor.columns.clone(), "FETCH")),
+            false => Outcome::Done(Tag::new("MOVE").with_rows(count)),
+        })
+    }
+
+    /// A line of the log about a statement that has ended.
+    pub(crate) fn log(&self, text: &str, begun: std::time::Instant, rows: u64, error: Option<&PgWireError>) {
+        let time = begun.elapsed();
+        self.shared.statements.count(time, error.is_some());
+        let milliseconds = time.as_secs_f64() * 1000.0;
+        let is_slow = self.shared.slow.is_some_and(|slow| time >= slow);
+        let shown = if is_slow {
+            tidemill_trust::without_secrets(text)
+        } else {
+            "".into()
+        };
+        let statement: String = tidemill_trust::printable(&shown).chars().take(2000).collect();
+        let error = error.map(failure::line).unwrap_or_default();
+        let user = tidemill_trust::printable(&self.user);
+        tracing::info!(door = "postgres", %user, milliseconds, rows, %error, %statement, "statement");
+    }
+}
+
+fn no_cursor(name: &str) -> PgWireError {
+    failure::error("34000", format!("cursor {name:?} does not exist"))
+}
+
+/// Rows of texts.
+fn texts(columns: &[(&str, Vec<String>)], tag: &str) -> Result<Rows, PgWireError> {
+    let fields = columns.iter().map(|(name, _)| Field::new(*name, DataType::Utf8, false));
+    let arrays = columns
+        .iter()
+        .map(|(_, values)| Arc::new(StringArray::from(values.clone())) as ArrayRef);
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields.collect::<Vec<_>>())), arrays.collect());
+    let batch = batch.map_err(|error| failure::error("XX000", error.to_string()))?;
+    Ok(Rows::new(Source::of_batch(batch), tag, None))
+}

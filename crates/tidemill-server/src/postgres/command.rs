@@ -1,0 +1,730 @@
+//! What a statement is: SQL for the session, or something of the protocol's own, such as SET and COPY.
+
+use sqlparser::ast::{CastKind, DataType, Expr, Statement, Value, visit_expressions_mut};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Word};
+
+use super::copy::{self, CopyStatement};
+use super::failure::error;
+use super::{catalog, parameters};
+use pgwire::error::PgWireError;
+
+/// A statement that a client has sent, as far as it is known before it runs.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    /// As the client sent it.
+    pub(crate) text: String,
+    pub(crate) command: Command,
+    /// The types of `$1` and so on.
+    pub(crate) types: Vec<tidemill_postgres::Type>,
+}
+
+/// What a statement does.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Begin {
+        reads_only: bool,
+    },
+    Commit,
+    Rollback,
+    /// A savepoint is made, gone back to, or given up; as the session has it.
+    Savepoint {
+        sql: String,
+        tag: &'static str,
+    },
+    Set {
+        name: String,
+        value: Option<String>,
+    },
+    Reset(Option<String>),
+    Show(String),
+    ShowAll,
+    /// Everything is as at the start, or this is passed over.
+    Discard,
+    Deallocate(Option<String>),
+    /// Statements that do nothing here, with what they are answered.
+    Nothing(&'static str),
+    /// Rows of a query are sent page by page, under a name.
+    Declare {
+        name: String,
+        query: Sql,
+    },
+    Fetch {
+        name: String,
+        rows: Option<u64>,
+        shows: bool,
+    },
+    CloseCursor(Option<String>),
+    Copy(Box<CopyStatement>),
+    /// It reads PostgreSQL's catalogue.
+    Catalog(Box<Statement>),
+    Sql(Sql),
+}
+
+/// A statement for the session.
+#[derive(Debug, Clone)]
+pub(crate) struct Sql {
+    /// With `:pg1` in place of `$1`.
+    pub(crate) text: String,
+    /// For each value that the session wants, in its order, which of the client's it is, counted from 0.
+    pub(crate) places: Vec<usize>,
+    /// What the client is told of what was done: `SELECT`, `INSERT 0`, `CREATE TABLE`.
+    pub(crate) tag: String,
+}
+
+/// The name that a parameter gets.
+const PARAMETER: &str = "PG";
+
+/// How many bytes a statement has at most.
+const LONGEST: usize = 16 << 20;
+
+/// The statements of a text, which a semicolon ends. A script of ADS SQL is one.
+///
+/// # Errors
+///
+/// What the statement is, where it is none.
+pub(crate) fn split(text: &str) -> Result<Vec<String>, PgWireError> {
+    if text.len() > LONGEST {
+        return Err(error(
+            "54000",
+            format!("a statement of {} bytes; at most {LONGEST} are read", text.len()),
+        ));
+    }
+    // What is no text of tokens is left to the session, which says what is wrong with it.
+    let Ok(tokens) = tokens(text) else {
+        return Ok(vec![text.to_owned()]);
+    };
+    if is_script(&tokens) {
+        return Ok(vec![text.to_owned()]);
+    }
+    let ends = tokens.iter().filter(|token| token.token == Token::SemiColon);
+    let starts = Starts::of(text);
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    for end in ends.map(|token| starts.byte(token)).chain([text.len()]) {
+        let part = text.get(begin..end).unwrap_or_default();
+        if tokens_of(part).next().is_some() {
+            parts.push(part.to_owned());
+        }
+        begin = end + 1;
+    }
+    Ok(parts)
+}
+
+fn tokens(text: &str) -> Result<Vec<TokenWithSpan>, sqlparser::tokenizer::TokenizerError> {
+    let all = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize_with_location()?;
+    let is_shown = |token: &TokenWithSpan| !matches!(token.token, Token::Whitespace(_) | Token::EOF);
+    Ok(all.into_iter().filter(is_shown).collect())
+}
+
+fn tokens_of(text: &str) -> impl Iterator<Item = Token> {
+    let tokens = tokens(text).unwrap_or_default().into_iter();
+    tokens.map(|token| token.token)
+}
+
+/// Where lines begin, for the places of tokens.
+struct Starts<'t> {
+    text: &'t str,
+    lines: Vec<usize>,
+}
+
+impl<'t> Starts<'t> {
+    fn of(text: &'t str) -> Self {
+        let lines = [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1));
+        Self {
+            text,
+            lines: lines.collect(),
+        }
+    }
+
+    /// The byte at which a token begins.
+    fn byte(&self, token: &TokenWithSpan) -> usize {
+        let place = |number: u64| usize::try_from(number.saturating_sub(1)).unwrap_or(0);
+        let start = token.span.start;
+        let line = self.lines.get(place(start.line)).copied().unwrap_or(self.text.len());
+        let rest = self.text.get(line..).unwrap_or_default();
+        let within = rest.char_indices().nth(place(start.column));
+        line + within.map_or(rest.len(), |(at, _)| at)
+    }
+}
+
+/// Whether a text is a script of ADS SQL, whose statements belong together.
+fn is_script(tokens: &[TokenWithSpan]) -> bool {
+    let mut words = tokens.iter().map(|token| match &token.token {
+        Token::Word(word) => word.value.to_uppercase(),
+        other => other.to_string(),
+    });
+    match words.next().as_deref() {
+        Some("TRY" | "IF" | "WHILE") => true,
+        Some("DECLARE") => {
+            !words
+                .take_while(|word| word != "FOR" && word != ";")
+                .any(|word| word == "CURSOR")
+                || {
+                    // PostgreSQL's cursors are FOR a query, those of ADS AS one.
+                    !tokens
+                        .iter()
+                        .any(|token| matches!(&token.token, Token::Word(word) if word.keyword == Keyword::FOR))
+                }
+        }
+        _ => false,
+    }
+}
+
+/// What a statement is.
+///
+/// # Errors
+///
+/// SQLSTATE 42601 for what is no statement.
+pub(crate) fn parse(text: &str) -> Result<Command, PgWireError> {
+    if text.len() > LONGEST {
+        return Err(error(
+            "54000",
+            format!("a statement of {} bytes; at most {LONGEST} are read", text.len()),
+        ));
+    }
+    let Ok(tokens) = tokens(text) else {
+        return Ok(Command::Sql(Sql::plain(text)?));
+    };
+    let tokens: Vec<Token> = tokens
+        .into_iter()
+        .map(|token| token.token)
+        .filter(|token| *token != Token::SemiColon)
+        .collect();
+    let mut words = Words { tokens: &tokens };
+    if let Some(command) = words.command(text)? {
+        return Ok(command);
+    }
+    if let Some(statement) = catalog::statement(text, &tokens) {
+        return Ok(Command::Catalog(Box::new(statement)));
+    }
+    Ok(Command::Sql(Sql::new(text, &tokens)?))
+}
+
+/// The words of a statement, from the front.
+struct Words<'t> {
+    tokens: &'t [Token],
+}
+
+impl<'t> Words<'t> {
+    fn word(&self) -> String {
+        match self.tokens.first() {
+            Some(Token::Word(Word {
+                value,
+                quote_style: None,
+                ..
+            })) => value.to_uppercase(),
+            _ => String::new(),
+        }
+    }
+
+    fn take(&mut self, wanted: &str) -> bool {
+        let is_it = self.word() == wanted;
+        if is_it {
+            self.skip();
+        }
+        is_it
+    }
+
+    fn skip(&mut self) {
+        self.tokens = self.tokens.get(1..).unwrap_or_default();
+    }
+
+    /// A name, or a text in quotes.
+    fn name(&mut self) -> Option<String> {
+        let name = match self.tokens.first()? {
+            Token::Word(word) => word.value.clone(),
+            Token::SingleQuotedString(text) => text.clone(),
+            _ => return None,
+        };
+        self.skip();
+        Some(name)
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// A statement of the protocol's own; `None` for others.
+    fn command(&mut self, text: &str) -> Result<Option<Command>, PgWireError> {
+        let first = self.word();
+        let mut rest = Words {
+            tokens: self.tokens.get(1..).unwrap_or_default(),
+        };
+        let incomplete = || error("42601", format!("{first}: the statement is not complete"));
+        Ok(Some(match first.as_str() {
+            "BEGIN" | "START" => {
+                let is_block = rest.is_at_end()
+                    || ["TRANSACTION", "WORK", "ISOLATION", "READ", "NOT", "DEFERRABLE"]
+                        .contains(&rest.word().as_str());
+                if !is_block {
+                    return Ok(None);
+                }
+                Command::Begin {
+                    reads_only: rest.has("READ", "ONLY"),
+                }
+            }
+            "COMMIT" | "END" => Command::Commit,
+            "ROLLBACK" | "ABORT" => {
+                let _ = rest.take("TRANSACTION") || rest.take("WORK");
+                if !rest.take("TO") {
+                    return Ok(Some(Command::Rollback));
+                }
+                rest.take("SAVEPOINT");
+                let name = rest.name().ok_or_else(incomplete)?;
+                Command::Savepoint {
+                    sql: format!("ROLLBACK TO SAVEPOINT {}", quoted(&name)),
+                    tag: "ROLLBACK",
+                }
+            }
+            "SAVEPOINT" => Command::Savepoint {
+                sql: format!("SAVEPOINT {}", quoted(&rest.name().ok_or_else(incomplete)?)),
+                tag: "SAVEPOINT",
+            },
+            // The transaction keeps it until it ends, which nobody notices.
+            "RELEASE" => Command::Nothing("RELEASE"),
+            "SET" => return rest.set(),
+            "RESET" => match rest.word().as_str() {
+                "ALL" => Command::Reset(None),
+                _ => Command::Reset(Some(rest.setting().ok_or_else(incomplete)?)),
+            },
+            "SHOW" => match rest.word().as_str() {
+                "ALL" => Command::ShowAll,
+                "TIME" => Command::Show("TimeZone".to_owned()),
+                "TRANSACTION" => Command::Show("transaction_isolation".to_owned()),
+                // Tables, columns and what else the session shows.
+                word if [
+                    "TABLES",
+                    "COLUMNS",
+                    "FUNCTIONS",
+                    "CREATE",
+                    "SCHEMAS",
+                    "DATABASES",
+                    "FULL",
+                ]
+                .contains(&word) =>
+                {
+                    return Ok(None);
+                }
+                _ => match rest.setting() {
+                    Some(name) => Command::Show(name),
+                    None => return Ok(None),
+                },
+            },
+            "DISCARD" => Command::Discard,
+            "DEALLOCATE" => {
+                rest.take("PREPARE");
+                match rest.word().as_str() {
+                    "ALL" => Command::Deallocate(None),
+                    _ => Command::Deallocate(Some(rest.name().ok_or_else(incomplete)?)),
+                }
+            }
+            "UNLISTEN" => Command::Nothing("UNLISTEN"),
+            "DECLARE" => {
+                let name = rest.name().ok_or_else(incomplete)?;
+                while !rest.is_at_end() && rest.word() != "FOR" {
+                    rest.skip();
+                }
+                if !rest.take("FOR") {
+                    return Ok(None);
+                }
+                let query = behind(text, "FOR").unwrap_or_default();
+                Command::Declare {
+                    name,
+                    query: Sql::new(&query, rest.tokens)?,
+                }
+            }
+            "FETCH" | "MOVE" => {
+                let shows = first == "FETCH";
+                let _ = rest.take("FORWARD") || rest.take("NEXT");
+                let rows = match rest.tokens.first() {
+                    Some(Token::Number(digits, _)) => {
+                        let rows = digits.parse();
+                        let rows =
+                            rows.map_err(|_| error("22023", format!("{first} {digits}: not a number of rows")))?;
+                        rest.skip();
+                        Some(rows)
+                    }
+                    _ if rest.take("ALL") => None,
+                    _ if ["BACKWARD", "PRIOR", "FIRST", "LAST", "ABSOLUTE", "RELATIVE"]
+                        .contains(&rest.word().as_str()) =>
+                    {
+                        return Err(error(
+                            "0A000",
+                            format!("{first} {}: cursors go forward only", rest.word()),
+                        ));
+                    }
+                    _ => Some(1),
+                };
+                let _ = rest.take("FROM") || rest.take("IN");
+                Command::Fetch {
+                    name: rest.name().ok_or_else(incomplete)?,
+                    rows,
+                    shows,
+                }
+            }
+            "CLOSE" => match rest.word().as_str() {
+                "ALL" => Command::CloseCursor(None),
+                _ => Command::CloseCursor(Some(rest.name().ok_or_else(incomplete)?)),
+            },
+            "COPY" => Command::Copy(Box::new(copy::parse(text)?)),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn has(&self, first: &str, second: &str) -> bool {
+        let words: Vec<String> = self
+            .tokens
+            .iter()
+            .map(|token| token.to_string().to_uppercase())
+            .collect();
+        words
+            .windows(2)
+            .any(|pair| matches!(pair, [one, two] if one == first && two == second))
+    }
+
+    /// The name of a setting, which may have dots.
+    fn setting(&mut self) -> Option<String> {
+        let mut name = self.name()?;
+        while self.tokens.first() == Some(&Token::Period) {
+            self.skip();
+            name = format!("{name}.{}", self.name()?);
+        }
+        Some(name)
+    }
+
+    fn set(&mut self) -> Result<Option<Command>, PgWireError> {
+        let _ = self.take("SESSION") || self.take("LOCAL");
+        match self.word().as_str() {
+            "TRANSACTION" | "CHARACTERISTICS" => {
+                return Ok(Some(match self.has("READ", "ONLY") {
+                    true => Command::Set {
+                        name: "transaction_read_only".to_owned(),
+                        value: Some("on".to_owned()),
+                    },
+                    false => Command::Nothing("SET"),
+                }));
+            }
+            "TIME" => {
+                self.skip();
+                self.skip();
+                return Ok(Some(Command::Set {
+                    name: "TimeZone".to_owned(),
+                    value: self.value(),
+                }));
+            }
+            "NAMES" => {
+                self.skip();
+                return Ok(Some(Command::Set {
+                    name: "client_encoding".to_owned(),
+                    value: self.value(),
+                }));
+            }
+            "ROLE" | "AUTHORIZATION" => {
+                return Err(error("42501", "SET ROLE: a connection stays that of its user"));
+            }
+            _ => {}
+        }
+        let Some(name) = self.setting() else { return Ok(None) };
+        if !self.take("TO") && self.tokens.first() != Some(&Token::Eq) {
+            return Ok(None);
+        }
+        if self.tokens.first() == Some(&Token::Eq) {
+            self.skip();
+        }
+        Ok(Some(Command::Set {
+            name,
+            value: self.value(),
+        }))
+    }
+
+    /// What a setting is set to, a list too; `None` for DEFAULT.
+    fn value(&self) -> Option<String> {
+        if self.word() == "DEFAULT" || self.word() == "LOCAL" {
+            return None;
+        }
+        let words = self.tokens.iter().map(|token| match token {
+            Token::SingleQuotedString(text) => text.clone(),
+            Token::Comma => ", ".to_owned(),
+            other => other.to_string(),
+        });
+        Some(words.collect::<String>())
+    }
+}
+
+/// The text behind the first of these words.
+fn behind(text: &str, word: &str) -> Option<String> {
+    let starts = Starts::of(text);
+    let tokens = tokens(text).ok()?;
+    let mut behind = tokens
+        .iter()
+        .skip_while(|token| !token.token.to_string().eq_ignore_ascii_case(word));
+    behind.next()?;
+    text.get(starts.byte(behind.next()?)..).map(str::to_owned)
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+impl Sql {
+    /// A text that has no parameters.
+    fn plain(text: &str) -> Result<Self, PgWireError> {
+        Self::new(text, &[])
+    }
+
+    /// A statement whose tokens these are.
+    fn new(text: &str, tokens: &[Token]) -> Result<Self, PgWireError> {
+        let is_foreign = |token: &Token| matches!(token, Token::DoubleColon | Token::EscapedStringLiteral(_));
+        let has_parameters = tokens.iter().any(|token| number_of(token).is_some());
+        let mut written = text.to_owned();
+        if tokens.iter().any(is_foreign)
+            && let Some(rewritten) = in_standard_words(text)
+        {
+            written = rewritten;
+        } else if has_parameters {
+            written = with_names(text)?;
+        }
+        let places = match has_parameters {
+            true => places(&written)?,
+            false => Vec::new(),
+        };
+        Ok(Self {
+            tag: tag(tokens),
+            text: written,
+            places,
+        })
+    }
+
+    /// How many parameters the client gives.
+    pub(crate) fn parameters(&self) -> usize {
+        self.places.iter().max().map_or(0, |most| most + 1)
+    }
+}
+
+/// The number of a parameter.
+pub(super) fn number_of(token: &Token) -> Option<usize> {
+    match token {
+        Token::Placeholder(text) => text.strip_prefix('$')?.parse().ok().filter(|number| *number > 0),
+        _ => None,
+    }
+}
+
+/// The text with `:pg1` in place of `$1`.
+fn with_names(text: &str) -> Result<String, PgWireError> {
+    let wrong = |what: &dyn std::fmt::Display| error("42601", what.to_string());
+    let starts = Starts::of(text);
+    let (mut written, mut begin) = (String::new(), 0);
+    for token in tokens(text).map_err(|error| wrong(&error))? {
+        if let Some(number) = number_of(&token.token) {
+            let at = starts.byte(&token);
+            written.push_str(text.get(begin..at).unwrap_or_default());
+            written.push_str(&format!(":{PARAMETER}{number}"));
+            begin = at + token.token.to_string().len();
+        }
+    }
+    written.push_str(text.get(begin..).unwrap_or_default());
+    Ok(written)
+}
+
+/// Which of the client's values the session wants, in its order.
+fn places(text: &str) -> Result<Vec<usize>, PgWireError> {
+    let names = tidemill_ads::sql::parameters(text).map_err(|fault| error("42601", fault.message()))?;
+    let place = |name: Option<String>| {
+        let number = name
+            .as_deref()
+            .and_then(|name| name.strip_prefix(PARAMETER)?.parse::<usize>().ok());
+        number
+            .and_then(|number| number.checked_sub(1))
+            .ok_or_else(|| error("42601", "parameters are written $1, $2 and so on"))
+    };
+    names.into_iter().map(place).collect()
+}
+
+/// The statement with `CAST(x AS t)` for `x::t` and plain texts for `E'…'`, and `:pg1` for `$1`; `None` where it is not understood.
+fn in_standard_words(text: &str) -> Option<String> {
+    let mut statements = Parser::parse_sql(&PostgreSqlDialect {}, text).ok()?;
+    let [statement] = statements.as_mut_slice() else {
+        return None;
+    };
+    let _ = visit_expressions_mut(statement, |expression| {
+        match expression {
+            Expr::Cast { kind, data_type, .. } => {
+                *kind = CastKind::Cast;
+                if let Some(standard) = standard_type(data_type) {
+                    *data_type = standard;
+                }
+            }
+            Expr::Value(value) => match &mut value.value {
+                Value::EscapedStringLiteral(text) => {
+                    let text = std::mem::take(text);
+                    value.value = Value::SingleQuotedString(text);
+                }
+                Value::Placeholder(name) => {
+                    if let Some(number) = name.strip_prefix('$') {
+                        *name = format!(":{PARAMETER}{number}");
+                    }
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        std::ops::ControlFlow::<()>::Continue(())
+    });
+    Some(statement.to_string())
+}
+
+/// The standard's name for a type of PostgreSQL's.
+fn standard_type(data_type: &DataType) -> Option<DataType> {
+    use sqlparser::ast::{ExactNumberInfo, TimezoneInfo};
+    Some(match data_type {
+        DataType::Int2(_) => DataType::SmallInt(None),
+        DataType::Int4(_) => DataType::Integer(None),
+        DataType::Int8(_) => DataType::BigInt(None),
+        DataType::Float4 => DataType::Real,
+        DataType::Float8 => DataType::DoublePrecision,
+        DataType::Bool => DataType::Boolean,
+        DataType::Text => DataType::Varchar(None),
+        DataType::Timestamp(precision, TimezoneInfo::Tz) => DataType::Timestamp(*precision, TimezoneInfo::WithTimeZone),
+        DataType::Numeric(ExactNumberInfo::None) => DataType::DoublePrecision,
+        DataType::Custom(name, _) if name.to_string().eq_ignore_ascii_case("bpchar") => DataType::Varchar(None),
+        _ => return None,
+    })
+}
+
+/// What the client is told of a statement that is done.
+fn tag(tokens: &[Token]) -> String {
+    let words = Words { tokens };
+    let second = || {
+        tokens
+            .get(1)
+            .map(|token| token.to_string().to_uppercase())
+            .unwrap_or_default()
+    };
+    match words.word().as_str() {
+        "INSERT" => "INSERT 0".to_owned(),
+        word @ ("UPDATE" | "DELETE" | "MERGE") => word.to_owned(),
+        word @ ("CREATE" | "DROP" | "ALTER" | "TRUNCATE") => format!("{word} {}", second()),
+        "EXPLAIN" => "EXPLAIN".to_owned(),
+        _ => "SELECT".to_owned(),
+    }
+}
+
+impl Prepared {
+    /// The types of the parameters of a statement: those that the client told, and what the statement says of the others.
+    pub(crate) fn types_told(
+        command: &Command,
+        told: &[Option<pgwire::api::Type>],
+    ) -> Vec<Option<tidemill_postgres::Type>> {
+        let wanted = match command {
+            Command::Sql(sql) | Command::Declare { query: sql, .. } => sql.parameters(),
+            Command::Catalog(statement) => parameters::count(statement),
+            _ => 0,
+        };
+        let count = wanted.max(told.len());
+        let told = |number: usize| {
+            let told = told.get(number)?.as_ref()?;
+            tidemill_postgres::Type::of_oid(told.oid()).filter(|_| *told != pgwire::api::Type::UNKNOWN)
+        };
+        (0..count).map(told).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_split_at_its_semicolons() {
+        for (text, parts) in [
+            (
+                "SELECT 1; SELECT ';' AS \"a;b\"; -- ; \n",
+                vec!["SELECT 1", " SELECT ';' AS \"a;b\""],
+            ),
+            ("SELECT 'ä;'\n;\nSELECT $$;$$", vec!["SELECT 'ä;'\n", "\nSELECT $$;$$"]),
+            (";;", vec![]),
+            (
+                "DECLARE @x INTEGER; SET @x = 1; SELECT @x FROM system.iota;",
+                vec!["DECLARE @x INTEGER; SET @x = 1; SELECT @x FROM system.iota;"],
+            ),
+            (
+                "DECLARE c CURSOR FOR SELECT 1; FETCH 1 FROM c",
+                vec!["DECLARE c CURSOR FOR SELECT 1", " FETCH 1 FROM c"],
+            ),
+        ] {
+            assert_eq!(split(text).expect(text), parts, "{text}");
+        }
+    }
+
+    #[test]
+    fn statements_of_the_protocol_are_known() {
+        for (text, expected) in [
+            ("BEGIN", "Begin { reads_only: false }"),
+            (
+                "START TRANSACTION ISOLATION LEVEL SERIALIZABLE READ ONLY",
+                "Begin { reads_only: true }",
+            ),
+            ("end", "Commit"),
+            ("ABORT", "Rollback"),
+            (
+                "ROLLBACK TO SAVEPOINT \"a b\"",
+                "Savepoint { sql: \"ROLLBACK TO SAVEPOINT \\\"a b\\\"\", tag: \"ROLLBACK\" }",
+            ),
+            (
+                "SET search_path TO shop, public",
+                "Set { name: \"search_path\", value: Some(\"shop, public\") }",
+            ),
+            (
+                "SET SESSION myapp.x = 'a b'",
+                "Set { name: \"myapp.x\", value: Some(\"a b\") }",
+            ),
+            (
+                "SET TIME ZONE 'UTC'",
+                "Set { name: \"TimeZone\", value: Some(\"UTC\") }",
+            ),
+            ("SHOW TIME ZONE", "Show(\"TimeZone\")"),
+            ("SHOW ALL", "ShowAll"),
+            (
+                "FETCH FORWARD 10 FROM c",
+                "Fetch { name: \"c\", rows: Some(10), shows: true }",
+            ),
+            ("CLOSE ALL", "CloseCursor(None)"),
+            ("DEALLOCATE PREPARE s1", "Deallocate(Some(\"s1\"))"),
+        ] {
+            assert_eq!(format!("{:?}", parse(text).expect(text)), expected, "{text}");
+        }
+        for text in ["SAVEPOINT", "FETCH LAST FROM c", "SET ROLE x"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert!(matches!(parse("SHOW TABLES"), Ok(Command::Sql(_))));
+    }
+
+    #[test]
+    fn parameters_and_casts_are_put_in_the_words_of_the_session() {
+        for (text, expected, places) in [
+            (
+                "SELECT $2, '$1', $1 FROM t",
+                "SELECT :PG2, '$1', :PG1 FROM t",
+                vec![1, 0],
+            ),
+            (
+                "SELECT $1::int4, E'a\\n'",
+                "SELECT CAST(:PG1 AS INTEGER), 'a\n'",
+                vec![0],
+            ),
+            ("SELECT n::text FROM t", "SELECT CAST(n AS VARCHAR) FROM t", vec![]),
+            (
+                "SELECT a FROM t WHERE b = $1 OR c = $1",
+                "SELECT a FROM t WHERE b = :PG1 OR c = :PG1",
+                vec![0],
+            ),
+        ] {
+            let Ok(Command::Sql(sql)) = parse(text) else {
+                panic!("{text}")
+            };
+            assert_eq!((sql.text.as_str(), &sql.places), (expected, &places), "{text}");
+        }
+    }
+}

@@ -1,0 +1,578 @@
+//! `COPY … TO STDOUT` and `COPY … FROM STDIN` ([COPY][docs]): as text, as CSV, in binary.
+//!
+//! [docs]: https://www.postgresql.org/docs/15/sql-copy.html
+
+mod fields;
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{Schema, SchemaRef};
+use bytes::{BufMut as _, Bytes, BytesMut};
+use pgwire::error::PgWireError;
+use sqlparser::ast::{CopyLegacyOption, CopyOption, CopySource, CopyTarget, Statement};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
+use tidemill_postgres::arrow_type::{column_type, field};
+use tidemill_postgres::wire::{ValueFormat, WireRows};
+use tidemill_postgres::{CopyReader, Type, copy_of_rows, rows_of_copy};
+use tidemill_sql::{Ingest, Session};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use self::fields::{Fields, push_field};
+use super::client::Client;
+use super::command::{self, Sql};
+use super::failure::{self, error};
+use super::rows::Rows;
+
+/// A COPY, as far as it is known before it runs.
+#[derive(Clone, Debug)]
+pub(crate) struct CopyStatement {
+    what: What,
+    pub(crate) options: CopyOptions,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    /// Rows of a query go to the client.
+    Query(Sql),
+    /// Rows of the client go into a table.
+    Table { table: String, columns: Vec<String> },
+}
+
+/// How rows are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CopyOptions {
+    pub(super) format: CopyFormat,
+    pub(super) delimiter: u8,
+    pub(super) null: String,
+    pub(super) quote: u8,
+    pub(super) escape: u8,
+    pub(super) has_header: bool,
+}
+
+/// The formats of COPY.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CopyFormat {
+    Text,
+    Csv,
+    Binary,
+}
+
+impl CopyOptions {
+    fn of_format(format: CopyFormat) -> Self {
+        let is_csv = format == CopyFormat::Csv;
+        Self {
+            format,
+            delimiter: if is_csv { b',' } else { b'\t' },
+            null: if is_csv { "" } else { "\\N" }.to_owned(),
+            quote: b'"',
+            escape: b'"',
+            has_header: false,
+        }
+    }
+
+    /// The number that the protocol has for it.
+    pub(crate) fn code(&self) -> i8 {
+        i8::from(self.format == CopyFormat::Binary)
+    }
+}
+
+impl CopyStatement {
+    /// The query whose rows are copied out; `None` where rows are copied in.
+    pub(crate) fn query(&self) -> Option<Sql> {
+        match &self.what {
+            What::Query(sql) => Some(sql.clone()),
+            What::Table { .. } => None,
+        }
+    }
+}
+
+/// What a COPY is.
+///
+/// # Errors
+///
+/// SQLSTATE 42601 for what is no COPY, 42501 for files and programs of the server, 0A000 for an option that is not known.
+pub(super) fn parse(text: &str) -> Result<CopyStatement, PgWireError> {
+    let wrong = |what: String| error("42601", what);
+    let statements = Parser::parse_sql(&PostgreSqlDialect {}, text).map_err(|fault| wrong(fault.to_string()))?;
+    let [
+        Statement::Copy {
+            source,
+            to,
+            target,
+            options,
+            legacy_options,
+            values: _,
+        },
+    ] = statements.as_slice()
+    else {
+        return Err(wrong("expected one COPY statement".to_owned()));
+    };
+    if matches!(target, CopyTarget::File { .. } | CopyTarget::Program { .. }) {
+        return Err(failure::hinted(
+            "42501",
+            "COPY to or from a file of the server is not allowed",
+            "use STDIN or STDOUT: psql's \\copy reads and writes files of the client",
+        ));
+    }
+    let options = options_of(options, legacy_options)?;
+    let what = match (source, to) {
+        (CopySource::Query(query), true) => query_of(&query.to_string())?,
+        (CopySource::Table { table_name, columns }, true) => {
+            let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
+            let columns = if columns.is_empty() {
+                "*".to_owned()
+            } else {
+                columns.join(", ")
+            };
+            query_of(&format!("SELECT {columns} FROM {table_name}"))?
+        }
+        (CopySource::Table { table_name, columns }, false) => What::Table {
+            table: table_name
+                .0
+                .iter()
+                .map(|part| part.to_string().replace('"', ""))
+                .collect::<Vec<_>>()
+                .join("."),
+            columns: columns.iter().map(|column| column.value.clone()).collect(),
+        },
+        (CopySource::Query(_), false) => return Err(wrong("COPY … FROM STDIN wants a table".to_owned())),
+    };
+    Ok(CopyStatement { what, options })
+}
+
+fn query_of(text: &str) -> Result<What, PgWireError> {
+    match command::parse(text)? {
+        command::Command::Sql(sql) => Ok(What::Query(sql)),
+        _ => Err(error("0A000", "COPY of the catalogue is not supported")),
+    }
+}
+
+fn options_of(given: &[CopyOption], legacy: &[CopyLegacyOption]) -> Result<CopyOptions, PgWireError> {
+    let unknown = |what: String| error("0A000", format!("COPY: {what} is not supported"));
+    let letter =
+        |letter: char| u8::try_from(letter).map_err(|_| error("22023", format!("COPY: {letter:?} is not one byte")));
+    let mut format = CopyFormat::Text;
+    for option in given {
+        if let CopyOption::Format(name) = option {
+            format = match name.value.to_lowercase().as_str() {
+                "text" => CopyFormat::Text,
+                "csv" => CopyFormat::Csv,
+                "binary" => CopyFormat::Binary,
+                other => return Err(error("22023", format!("COPY format {other:?} not recognized"))),
+            };
+        }
+    }
+    for option in legacy {
+        match option {
+            CopyLegacyOption::Binary => format = CopyFormat::Binary,
+            CopyLegacyOption::Csv(_) => format = CopyFormat::Csv,
+            _ => {}
+        }
+    }
+    let mut options = CopyOptions::of_format(format);
+    for option in given {
+        match option {
+            CopyOption::Format(_) | CopyOption::Freeze(_) => {}
+            CopyOption::Delimiter(delimiter) => options.delimiter = letter(*delimiter)?,
+            CopyOption::Null(null) => options.null.clone_from(null),
+            CopyOption::Header(has_header) => options.has_header = *has_header,
+            CopyOption::Quote(quote) => options.quote = letter(*quote)?,
+            CopyOption::Escape(escape) => options.escape = letter(*escape)?,
+            CopyOption::Encoding(name) if name.replace('-', "").eq_ignore_ascii_case("utf8") => {}
+            other => return Err(unknown(other.to_string())),
+        }
+    }
+    for option in legacy {
+        match option {
+            CopyLegacyOption::Binary => {}
+            CopyLegacyOption::Delimiter(delimiter) => options.delimiter = letter(*delimiter)?,
+            CopyLegacyOption::Null(null) => options.null.clone_from(null),
+            CopyLegacyOption::Header => options.has_header = true,
+            CopyLegacyOption::Csv(parts) => {
+                for part in parts {
+                    use sqlparser::ast::CopyLegacyCsvOption as Csv;
+                    match part {
+                        Csv::Header => options.has_header = true,
+                        Csv::Quote(quote) => options.quote = letter(*quote)?,
+                        Csv::Escape(escape) => options.escape = letter(*escape)?,
+                        other => return Err(unknown(other.to_string())),
+                    }
+                }
+            }
+            other => return Err(unknown(other.to_string())),
+        }
+    }
+    Ok(options)
+}
+
+/// Rows on their way to a client.
+pub(crate) struct Out {
+    rows: Rows,
+    options: CopyOptions,
+    /// What has to be sent before the next rows.
+    head: Option<Bytes>,
+    /// How many rows were sent.
+    pub(crate) sent: u64,
+    is_at_end: bool,
+}
+
+impl Out {
+    pub(crate) fn new(rows: Rows, options: CopyOptions) -> Self {
+        let head = match options.format {
+            CopyFormat::Binary => Some(Bytes::from_static(b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0")),
+            _ if options.has_header => {
+                let mut line = Vec::new();
+                for (place, column) in rows.columns.iter().enumerate() {
+                    if place > 0 {
+                        line.push(options.delimiter);
+                    }
+                    push_field(column.name.as_bytes(), &options, &mut line);
+                }
+                line.push(b'\n');
+                Some(line.into())
+            }
+            _ => None,
+        };
+        Self {
+            rows,
+            options,
+            head,
+            sent: 0,
+            is_at_end: false,
+        }
+    }
+
+    /// The formats of the columns, as the protocol has them.
+    pub(crate) fn formats(&self) -> (i8, Vec<i16>) {
+        (
+            self.options.code(),
+            vec![i16::from(self.options.code()); self.rows.columns.len()],
+        )
+    }
+
+    /// The next messages, a row each; `None` behind the last.
+    ///
+    /// # Errors
+    ///
+    /// As [`Rows::next`].
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Bytes>>, PgWireError> {
+        if let Some(head) = self.head.take() {
+            return Ok(Some(vec![head]));
+        }
+        if self.is_at_end {
+            return Ok(None);
+        }
+        match self.rows.next_batch().await? {
+            Some(batch) => {
+                self.sent += batch.num_rows() as u64;
+                self.write(&batch).map(Some)
+            }
+            None => {
+                self.is_at_end = true;
+                Ok((self.options.format == CopyFormat::Binary).then(|| vec![Bytes::from_static(&[0xff, 0xff])]))
+            }
+        }
+    }
+
+    fn write(&self, batch: &RecordBatch) -> Result<Vec<Bytes>, PgWireError> {
+        let is_binary = self.options.format == CopyFormat::Binary;
+        let format = if is_binary {
+            ValueFormat::Binary
+        } else {
+            ValueFormat::Text
+        };
+        let types: Vec<(Type, ValueFormat)> = self
+            .rows
+            .columns
+            .iter()
+            .map(|column| (column.typ.clone(), format))
+            .collect();
+        let of_value = |fault| failure::of_value(&fault);
+        let writer = WireRows::new(batch, &types).map_err(of_value)?;
+        let count = i16::try_from(types.len()).unwrap_or(i16::MAX);
+        let (mut bytes, mut ends, mut value) = (Vec::new(), Vec::with_capacity(batch.num_rows()), Vec::new());
+        for row in 0..batch.num_rows() {
+            if is_binary {
+                bytes.put_i16(count);
+                writer.write(row, &mut bytes).map_err(of_value)?;
+            } else {
+                for column in 0..types.len() {
+                    if column > 0 {
+                        bytes.push(self.options.delimiter);
+                    }
+                    value.clear();
+                    match writer.write_text(row, column, &mut value).map_err(of_value)? {
+                        true => push_field(&value, &self.options, &mut bytes),
+                        false => bytes.extend_from_slice(self.options.null.as_bytes()),
+                    }
+                }
+                bytes.push(b'\n');
+            }
+            ends.push(bytes.len());
+        }
+        let mut bytes = BytesMut::from(Bytes::from(bytes));
+        let mut begin = 0;
+        Ok(ends
+            .into_iter()
+            .map(|end| {
+                let row = bytes.split_to(end - begin);
+                begin = end;
+                row.freeze()
+            })
+            .collect())
+    }
+}
+
+/// Rows on their way from a client into a table.
+pub(crate) struct In {
+    pieces: mpsc::Sender<Result<Bytes, String>>,
+    filling: JoinHandle<tidemill_sql::Result<u64>>,
+    /// The columns that rows have.
+    pub(crate) columns: usize,
+    pub(crate) code: i8,
+    /// The statement.
+    text: String,
+}
+
+/// How many messages of a client are read ahead.
+const PIECES: usize = 16;
+
+impl In {
+    /// Begins to fill a table.
+    ///
+    /// # Errors
+    ///
+    /// SQLSTATE 42P01 and 42703 for a table and columns that are not there.
+    pub(crate) async fn begin(client: &Arc<Client>, copy: CopyStatement, text: &str) -> Result<Self, PgWireError> {
+        let What::Table { table, columns } = copy.what else {
+            return Err(error("42601", "COPY … FROM STDIN wants a table"));
+        };
+        let of_session = |fault| failure::of_session(&fault, text);
+        let columns = columns_of(&client.session, &table, &columns, text).await?;
+        let fields = columns.iter().map(|(name, typ)| field(name, typ, true));
+        let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let (pieces, received) = mpsc::channel(PIECES);
+        let (code, count) = (copy.options.code(), columns.len());
+        let batches = Batches::new(received, columns, copy.options).map_err(|fault| failure::of_value(&fault))?;
+        let client = Arc::clone(client);
+        client.check_writes("COPY")?;
+        // A name that leads nowhere is told before rows are asked for.
+        client.session.locate(&table).await.map_err(of_session)?;
+        let filling = tokio::spawn(async move { client.session.ingest(&table, Ingest::Append, schema, batches).await });
+        Ok(Self {
+            pieces,
+            filling,
+            columns: count,
+            code,
+            text: text.to_owned(),
+        })
+    }
+
+    /// Takes what the client sends. What is wrong with it is told at the end.
+    pub(crate) async fn feed(&self, bytes: Bytes) {
+        // Nobody takes it any more when it was wrong.
+        let _ = self.pieces.send(Ok(bytes)).await;
+    }
+
+    /// Ends the copy, and returns how many rows there are.
+    ///
+    /// # Errors
+    ///
+    /// What was wrong with a row, or with the table.
+    pub(crate) async fn finish(self) -> Result<usize, PgWireError> {
+        drop(self.pieces);
+        let filled = self.filling.await.map_err(|fault| error("XX000", fault.to_string()))?;
+        let rows = filled.map_err(|fault| match fault.external::<tidemill_postgres::Error>() {
+            Some(value) => failure::of_value(value),
+            None => failure::of_session(&fault, &self.text),
+        })?;
+        Ok(usize::try_from(rows).unwrap_or(usize::MAX))
+    }
+
+    /// Takes back what came so far.
+    pub(crate) async fn give_up(self, why: &str) {
+        let _ = self.pieces.send(Err(why.to_owned())).await;
+        drop(self.pieces);
+        // It ends with the error that it was given.
+        let _ = self.filling.await;
+    }
+}
+
+/// The columns of a table that rows come for, in the order of the statement.
+async fn columns_of(
+    session: &Session,
+    table: &str,
+    wanted: &[String],
+    text: &str,
+) -> Result<Vec<(String, Type)>, PgWireError> {
+    let of_session = |fault| failure::of_session(&fault, text);
+    let location = session.locate(table).await.map_err(of_session)?;
+    let schema = session.schema(&location).await.map_err(of_session)?;
+    let known = |name: &str| {
+        schema
+            .fields()
+            .iter()
+            .find(|field| field.name().eq_ignore_ascii_case(name))
+    };
+    let fields = match wanted.is_empty() {
+        true => schema.fields().iter().collect(),
+        false => {
+            let missing = |name: &String| error("42703", format!("column {name:?} of {table:?} does not exist"));
+            wanted
+                .iter()
+                .map(|name| known(name).ok_or_else(|| missing(name)))
+                .collect::<Result<Vec<_>, _>>()?
+        }
+    };
+    let columns = fields.into_iter().map(|field| {
+        let typ = column_type(field).map_err(|fault| failure::of_value(&fault))?;
+        Ok((field.name().clone(), typ))
+    });
+    columns.collect()
+}
+
+/// The rows of a copy, as a table takes them.
+struct Batches {
+    received: mpsc::Receiver<Result<Bytes, String>>,
+    columns: Vec<(String, Type)>,
+    reader: Reader,
+    is_at_end: bool,
+}
+
+enum Reader {
+    Binary(CopyReader),
+    Fields(Fields),
+}
+
+/// What a client's own words are told by.
+#[derive(Debug, thiserror::Error)]
+#[error("COPY from stdin failed: {0}")]
+struct GivenUp(String);
+
+impl Batches {
+    fn new(
+        received: mpsc::Receiver<Result<Bytes, String>>,
+        columns: Vec<(String, Type)>,
+        options: CopyOptions,
+    ) -> tidemill_postgres::Result<Self> {
+        let reader = match options.format {
+            CopyFormat::Binary => Reader::Binary(CopyReader::new(&columns)?),
+            _ => Reader::Fields(Fields::new(options, columns.len())),
+        };
+        Ok(Self {
+            received,
+            columns,
+            reader,
+            is_at_end: false,
+        })
+    }
+
+    fn next_batch(&mut self) -> tidemill_sql::Result<Option<RecordBatch>> {
+        let external = |fault: tidemill_postgres::Error| outside(Box::new(fault));
+        while !self.is_at_end {
+            let batch = match (self.received.blocking_recv(), &mut self.reader) {
+                (Some(Err(why)), _) => return Err(outside(Box::new(GivenUp(why)))),
+                (Some(Ok(bytes)), Reader::Binary(reader)) => reader.feed(&bytes).map_err(external)?,
+                (None, Reader::Binary(reader)) => {
+                    self.is_at_end = true;
+                    reader.finish().map_err(external)?;
+                    continue;
+                }
+                (Some(Ok(bytes)), Reader::Fields(fields)) => {
+                    fields.feed(&bytes).map_err(external)?;
+                    match fields.is_full() {
+                        true => self.of_fields()?,
+                        false => continue,
+                    }
+                }
+                (None, Reader::Fields(fields)) => {
+                    self.is_at_end = true;
+                    fields.finish().map_err(external)?;
+                    self.of_fields()?
+                }
+            };
+            if batch.num_rows() > 0 {
+                return Ok(Some(batch));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The rows that were read so far, in the types of the columns.
+    fn of_fields(&mut self) -> tidemill_sql::Result<RecordBatch> {
+        let Reader::Fields(fields) = &mut self.reader else {
+            return Ok(RecordBatch::new_empty(Arc::new(Schema::empty())));
+        };
+        let before = fields.rows_before();
+        let texts = fields.take().into_iter().zip(&self.columns);
+        let texts =
+            texts.map(|(values, (name, _))| (name.as_str(), Arc::new(StringArray::from(values)) as ArrayRef, true));
+        let batch = RecordBatch::try_from_iter_with_nullable(texts)?;
+        let types: Vec<Type> = self.columns.iter().map(|(_, typ)| typ.clone()).collect();
+        let converted = fields::with_bytes(&batch, &types)
+            .and_then(|batch| copy_of_rows(&batch, &types))
+            .and_then(|copy| rows_of_copy(&self.columns, &copy, copy.len()));
+        converted.map_err(|fault| outside(Box::new(fields::counted_from(fault, before))))
+    }
+}
+
+/// An error on its way through a session.
+fn outside(fault: Box<dyn std::error::Error + Send + Sync>) -> tidemill_sql::Error {
+    arrow_schema::ArrowError::ExternalError(fault).into()
+}
+
+impl Iterator for Batches {
+    type Item = tidemill_sql::Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_those_of_the_statement() {
+        let csv = CopyOptions::of_format(CopyFormat::Csv);
+        for (text, expected) in [
+            ("COPY t TO STDOUT", CopyOptions::of_format(CopyFormat::Text)),
+            ("COPY t FROM STDIN WITH (FORMAT csv)", csv.clone()),
+            (
+                "COPY t (a, b) FROM STDIN CSV HEADER",
+                CopyOptions {
+                    has_header: true,
+                    ..csv.clone()
+                },
+            ),
+            (
+                "COPY (SELECT 1) TO STDOUT WITH (FORMAT csv, HEADER true, DELIMITER ';', NULL '-')",
+                CopyOptions {
+                    has_header: true,
+                    delimiter: b';',
+                    null: "-".to_owned(),
+                    ..csv
+                },
+            ),
+            (
+                "COPY t TO STDOUT (FORMAT binary)",
+                CopyOptions::of_format(CopyFormat::Binary),
+            ),
+        ] {
+            assert_eq!(parse(text).expect(text).options, expected, "{text}");
+        }
+        for text in [
+            "COPY t TO '/tmp/x'",
+            "COPY t FROM PROGRAM 'id'",
+            "COPY t TO STDOUT (FORMAT parquet)",
+            "COPY t FROM STDIN (ENCODING 'latin1')",
+            "COPY (SELECT 1) FROM STDIN",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

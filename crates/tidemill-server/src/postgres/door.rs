@@ -1,0 +1,636 @@
+//! What each message of a client does.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::Schema;
+use async_trait::async_trait;
+use futures::{Sink, SinkExt as _};
+use pgwire::api::cancel::CancelHandler;
+use pgwire::api::copy::CopyHandler;
+use pgwire::api::portal::{Format, Portal};
+use pgwire::api::query::{ExtendedQueryHandler, SimpleQueryHandler};
+use pgwire::api::results::{FieldInfo, Response, Tag};
+use pgwire::api::stmt::QueryParser;
+use pgwire::api::store::PortalStore;
+use pgwire::api::{ClientInfo, ClientPortalStore, DEFAULT_NAME, PgWireConnectionState};
+use pgwire::error::{PgWireError, PgWireResult};
+use pgwire::messages::PgWireBackendMessage as Sending;
+use pgwire::messages::cancel::CancelRequest;
+use pgwire::messages::copy::{CopyData, CopyDone, CopyFail, CopyInResponse, CopyOutResponse};
+use pgwire::messages::data::{NoData, ParameterDescription};
+use pgwire::messages::extendedquery::{
+    Describe, Execute, PortalSuspended, Sync as SyncMessage, TARGET_TYPE_BYTE_PORTAL, TARGET_TYPE_BYTE_STATEMENT,
+};
+use pgwire::messages::response::{EmptyQueryResponse, ReadyForQuery, TransactionStatus};
+use pgwire::messages::simplequery::Query;
+use pgwire::messages::startup::ParameterStatus;
+use tokio::sync::Mutex;
+
+use super::client::{Client, Interrupts, Outcome};
+use super::command::{self, Command, Prepared};
+use super::copy::In;
+use super::rows::{Rows, description};
+use super::running::Canceller;
+use super::startup::Login;
+use super::{failure, parameters};
+use crate::server::Shared;
+
+/// A connection, from its first message to its last.
+pub(crate) struct Door {
+    pub(super) shared: Arc<Shared>,
+    pub(super) peer: SocketAddr,
+    /// Tells whether the client is still there.
+    line: TcpStream,
+    pub(super) login: Mutex<Login>,
+    /// Set when the client was let in.
+    pub(super) client: OnceLock<Arc<Client>>,
+    pub(super) canceller: Canceller,
+    pub(super) number: AtomicI32,
+    /// Portals that have given some of their rows, or were described.
+    open: Mutex<HashMap<String, Open>>,
+    /// Rows that the client sends.
+    incoming: Mutex<Option<In>>,
+}
+
+struct Open {
+    portal: Arc<Portal<Arc<Prepared>>>,
+    outcome: Outcome,
+    work: Work,
+}
+
+/// A statement under way.
+struct Work {
+    text: String,
+    begun: Instant,
+    rows: u64,
+    interrupts: Interrupts,
+}
+
+impl Work {
+    fn begin(client: &Client, text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            begun: Instant::now(),
+            rows: 0,
+            interrupts: client.interrupts(),
+        }
+    }
+
+    /// Writes a line of the log, whatever the statement gave.
+    fn ended<T>(&self, client: &Client, done: PgWireResult<T>) -> PgWireResult<T> {
+        client.log(&self.text, self.begun, self.rows, done.as_ref().err());
+        done
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.shared.running.remove(self.number.load(Ordering::Relaxed));
+    }
+}
+
+impl Door {
+    pub(super) fn new(shared: Arc<Shared>, peer: SocketAddr, line: TcpStream) -> Self {
+        Self {
+            shared,
+            peer,
+            line,
+            login: Mutex::default(),
+            client: OnceLock::new(),
+            canceller: Canceller::new(),
+            number: AtomicI32::new(0),
+            open: Mutex::default(),
+            incoming: Mutex::default(),
+        }
+    }
+
+    /// Whether the client was let in.
+    pub(super) fn is_open(&self) -> bool {
+        self.client.get().is_some()
+    }
+
+    fn known(&self) -> PgWireResult<&Arc<Client>> {
+        self.client
+            .get()
+            .ok_or_else(|| failure::fatal("28000", "the login is not over"))
+    }
+
+    /// Sends what a statement gives. Returns the state of the transaction, and how many rows were sent where more are to come.
+    async fn send<C>(
+        &self,
+        sink: &mut C,
+        outcome: &mut Outcome,
+        work: &mut Work,
+        most: usize,
+        is_extended: bool,
+    ) -> PgWireResult<(TransactionStatus, bool)>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<Sending> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        let client = self.known()?;
+        let status = sink.transaction_status();
+        let done = |tag: &Tag| Sending::CommandComplete(tag.clone().into());
+        match outcome {
+            Outcome::Rows(rows) => {
+                if !is_extended {
+                    rows.set_formats(&Format::UnifiedText);
+                    sink.feed(Sending::RowDescription(description(
+                        &rows.columns,
+                        &Format::UnifiedText,
+                    )))
+                    .await?;
+                }
+                let (sent, is_over) = self.send_rows(sink, rows, work, most).await?;
+                match is_over {
+                    true => sink.feed(done(&Tag::new(&rows.tag).with_rows(sent))).await?,
+                    false => sink.feed(Sending::PortalSuspended(PortalSuspended::new())).await?,
+                }
+                return Ok((status, is_over));
+            }
+            Outcome::Done(tag) => sink.feed(done(tag)).await?,
+            Outcome::Set(told, tag) => {
+                if let Some((name, value)) = told.take() {
+                    let status = ParameterStatus::new(name.to_owned(), value);
+                    sink.feed(Sending::ParameterStatus(status)).await?;
+                }
+                sink.feed(done(tag)).await?;
+            }
+            Outcome::Begun(tag) => {
+                sink.feed(done(tag)).await?;
+                return Ok((TransactionStatus::Transaction, true));
+            }
+            Outcome::Ended(tag) => {
+                sink.feed(done(tag)).await?;
+                return Ok((TransactionStatus::Idle, true));
+            }
+            Outcome::Forget(name, tag) => {
+                if let Some(name) = name {
+                    sink.portal_store().rm_statement(name);
+                }
+                sink.feed(done(tag)).await?;
+            }
+            Outcome::CopyOut(out) => {
+                let (code, formats) = out.formats();
+                let columns = i16::try_from(formats.len()).unwrap_or(i16::MAX);
+                sink.feed(Sending::CopyOutResponse(CopyOutResponse::new(code, columns, formats)))
+                    .await?;
+                while let Some(pieces) = work.interrupts.within(&self.line, out.next()).await? {
+                    for piece in pieces {
+                        sink.feed(Sending::CopyData(CopyData::new(piece))).await?;
+                    }
+                }
+                work.rows = out.sent;
+                sink.feed(Sending::CopyDone(CopyDone::new())).await?;
+                let sent = usize::try_from(out.sent).unwrap_or(usize::MAX);
+                sink.feed(done(&Tag::new("COPY").with_rows(sent))).await?;
+            }
+            Outcome::CopyIn(copy) => {
+                let begun = In::begin(client, copy.clone(), &work.text).await?;
+                let columns = i16::try_from(begun.columns).unwrap_or(i16::MAX);
+                let formats = vec![i16::from(begun.code); begun.columns];
+                let response = CopyInResponse::new(begun.code, columns, formats);
+                *self.incoming.lock().await = Some(begun);
+                sink.set_state(PgWireConnectionState::CopyInProgress(is_extended));
+                sink.send(Sending::CopyInResponse(response)).await?;
+            }
+        }
+        Ok((status, true))
+    }
+
+    /// Sends rows, all of them where `most` is 0. Returns how many were sent, and whether these were the last.
+    async fn send_rows<C>(
+        &self,
+        sink: &mut C,
+        rows: &mut Rows,
+        work: &mut Work,
+        most: usize,
+    ) -> PgWireResult<(usize, bool)>
+    where
+        C: Sink<Sending> + Unpin + Send,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        let mut sent = 0;
+        while let Some(mut batch) = work.interrupts.within(&self.line, rows.next()).await? {
+            while let Some(row) = batch.pop_front() {
+                sink.feed(Sending::DataRow(row)).await?;
+                sent += 1;
+                work.rows += 1;
+                if most > 0 && sent == most {
+                    rows.put_back(batch);
+                    return Ok((sent, false));
+                }
+            }
+        }
+        Ok((sent, true))
+    }
+
+    /// Runs one statement of a text.
+    async fn simple<C>(&self, sink: &mut C, text: &str) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<Sending> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        let client = self.known()?;
+        let mut work = Work::begin(client, text);
+        let done = async {
+            let prepared = client.prepare(text, &[]).await?;
+            if !prepared.types.is_empty() {
+                return Err(failure::error(
+                    "42P02",
+                    "there are no values for the parameters: send it as a prepared statement",
+                ));
+            }
+            let status = sink.transaction_status();
+            let mut outcome = client
+                .run(&prepared, &no_values(), status, &mut work.interrupts, &self.line)
+                .await?;
+            self.send(sink, &mut outcome, &mut work, 0, false).await
+        };
+        let done = done.await;
+        let (status, _) = work.ended(client, done)?;
+        sink.set_transaction_status(status);
+        Ok(())
+    }
+
+    /// What a portal gives: what it gave already, or what its statement gives now.
+    async fn opened(
+        &self,
+        name: &str,
+        portal: &Arc<Portal<Arc<Prepared>>>,
+        status: TransactionStatus,
+    ) -> PgWireResult<(Outcome, Work)> {
+        let client = self.known()?;
+        if let Some(open) = self.open.lock().await.remove(name)
+            && Arc::ptr_eq(&open.portal, portal)
+        {
+            return Ok((open.outcome, open.work));
+        }
+        let prepared = &portal.statement.statement;
+        let mut work = Work::begin(client, &prepared.text);
+        let outcome = async {
+            let values = parameters::given(&prepared.types, &portal.parameter_format, &portal.parameters)?;
+            let mut outcome = client
+                .run(prepared, &values, status, &mut work.interrupts, &self.line)
+                .await?;
+            if let Outcome::Rows(rows) = &mut outcome {
+                rows.set_formats(&portal.result_column_format);
+            }
+            Ok(outcome)
+        };
+        match outcome.await {
+            Ok(outcome) => Ok((outcome, work)),
+            Err(error) => work.ended(client, Err(error)),
+        }
+    }
+}
+
+/// Whether a statement begins or ends a transaction, or takes rows of the client.
+fn ends_or_begins(text: &str) -> bool {
+    match command::parse(text) {
+        Ok(Command::Begin { .. } | Command::Commit | Command::Rollback) => true,
+        Ok(Command::Copy(copy)) => copy.query().is_none(),
+        _ => false,
+    }
+}
+
+/// The values of a statement without parameters: one row of no columns.
+fn no_values() -> RecordBatch {
+    let one = RecordBatchOptions::new().with_row_count(Some(1));
+    RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &one)
+        .unwrap_or_else(|_| RecordBatch::new_empty(Arc::new(Schema::empty())))
+}
+
+#[async_trait]
+impl SimpleQueryHandler for Door {
+    async fn on_query<C>(&self, sink: &mut C, query: Query) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<Sending> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        if !matches!(sink.state(), PgWireConnectionState::ReadyForQuery) {
+            return Err(failure::fatal("08P01", "a query before the last one was answered"));
+        }
+        sink.set_state(PgWireConnectionState::QueryInProgress);
+        let statements = command::split(&query.query)?;
+        if statements.is_empty() {
+            sink.feed(Sending::EmptyQueryResponse(EmptyQueryResponse::new()))
+                .await?;
+        }
+        // Several statements of one text are one transaction, unless they say otherwise.
+        let client = self.known()?;
+        let is_whole = statements.len() > 1
+            && sink.transaction_status() == TransactionStatus::Idle
+            && !statements.iter().any(|text| ends_or_begins(text));
+        if is_whole {
+            client.begin_text().await?;
+        }
+        let mut done = Ok(());
+        for text in &statements {
+            done = self.simple(sink, text).await;
+            if done.is_err() || matches!(sink.state(), PgWireConnectionState::CopyInProgress(_)) {
+                break;
+            }
+        }
+        if is_whole {
+            client.end_text(done.is_ok()).await?;
+        }
+        done?;
+        if matches!(sink.state(), PgWireConnectionState::CopyInProgress(_)) {
+            return Ok(());
+        }
+        sink.set_state(PgWireConnectionState::ReadyForQuery);
+        sink.send(Sending::ReadyForQuery(ReadyForQuery::new(sink.transaction_status())))
+            .await?;
+        Ok(())
+    }
+
+    async fn do_query<C>(&self, _: &mut C, _: &str) -> PgWireResult<Vec<Response>>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<Sending> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        Err(failure::error("XX000", "a query came another way"))
+    }
+}
+
+/// Takes statements of a client apart.
+pub(crate) struct Parsing(Option<Arc<Client>>);
+
+#[async_trait]
+impl QueryParser for Parsing {
+    type Statement = Arc<Prepared>;
+
+    async fn parse_sql<C>(
+        &self,
+        _: &C,
+        text: &str,
+        types: &[Option<pgwire::api::Type>],
+    ) -> PgWireResult<Option<Arc<Prepared>>>
+    where
+        C: ClientInfo + Unpin + Send + Sync,
+    {
+        let statements = command::split(text)?;
+        match statements.as_slice() {
+            [] => Ok(None),
+            [only] => {
+                let client = self
+                    .0
+                    .as_ref()
+                    .ok_or_else(|| failure::fatal("28000", "the login is not over"))?;
+                Ok(Some(Arc::new(client.prepare(only, types).await?)))
+            }
+            _ => Err(failure::error(
+                "42601",
+                "cannot insert multiple commands into a prepared statement",
+            )),
+        }
+    }
+
+    fn get_parameter_types(&self, statement: &Arc<Prepared>) -> PgWireResult<Vec<pgwire::api::Type>> {
+        let types = statement.types.iter().map(|typ| pgwire::api::Type::from_oid(typ.oid()));
+        Ok(types.map(|typ| typ.unwrap_or(pgwire::api::Type::TEXT)).collect())
+    }
+
+    fn get_result_schema(&self, _: &Arc<Prepared>, _: Option<&Format>) -> PgWireResult<Vec<FieldInfo>> {
+        Err(failure::error("XX000", "a statement was described another way"))
+    }
+}
+
+#[async_trait]
+impl ExtendedQueryHandler for Door {
+    type Statement = Arc<Prepared>;
+    type QueryParser = Parsing;
+
+    fn query_parser(&self) -> Arc<Parsing> {
+        Arc::new(Parsing(self.client.get().cloned()))
+    }
+
+    async fn on_describe<C>(&self, sink: &mut C, message: Describe) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<Sending> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Arc<Prepared>>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        let name = message.name.as_deref().unwrap_or(DEFAULT_NAME);
+        let status = sink.transaction_status();
+        match message.target_type {
+            TARGET_TYPE_BYTE_STATEMENT => {
+                let Some(known) = sink.portal_store().get_statement(name) else {
+                    return Err(PgWireError::StatementNotFound(name.to_owned()));
+                };
+                let Some(stored) = known.value().cloned() else {
+                    sink.feed(Sending::ParameterDescription(ParameterDescription::new(Vec::new())))
+                        .await?;
+                    sink.feed(Sending::NoData(NoData::new())).await?;
+                    return Ok(());
+                };
+                let prepared = &stored.statement;
+                let oids = prepared.types.iter().map(tidemill_postgres::Type::oid).collect();
+                sink.feed(Sending::ParameterDescription(ParameterDescription::new(oids)))
+                    .await?;
+                match self.columns(prepared, status).await? {
+                    Some(columns) => {
+                        sink.feed(Sending::RowDescription(description(&columns, &Format::UnifiedText)))
+                            .await?;
+                    }
+                    None => sink.feed(Sending::NoData(NoData::new())).await?,
+                }
+            }
+            TARGET_TYPE_BYTE_PORTAL => {
+                let Some(known) = sink.portal_store().get_portal(name) else {
+                    return Err(PgWireError::PortalNotFound(name.to_owned()));
+                };
+                let portal = known.value().cloned();
+                let (Some(portal), true) = (
+                    portal.clone(),
+                    portal.is_some_and(|portal| gives_rows(&portal.statement.statement)),
+                ) else {
+                    sink.feed(Sending::NoData(NoData::new())).await?;
+                    return Ok(());
+                };
+                // It runs now, and gives its rows when they are asked for.
+                let (outcome, work) = self.opened(name, &portal, status).await?;
+                match &outcome {
+                    Outcome::Rows(rows) => {
+                        let description = description(&rows.columns, &portal.result_column_format);
+                        sink.feed(Sending::RowDescription(description)).await?;
+                    }
+                    _ => sink.feed(Sending::NoData(NoData::new())).await?,
+                }
+                self.open
+                    .lock()
+                    .await
+                    .insert(name.to_owned(), Open { portal, outcome, work });
+            }
+            other => return Err(PgWireError::InvalidTargetType(other)),
+        }
+        Ok(())
+    }
+
+    async fn on_execute<C>(&self, sink: &mut C, message: Execute) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<Sending> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Arc<Prepared>>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        if !matches!(sink.state(), PgWireConnectionState::ReadyForQuery) {
+            return Err(failure::fatal("08P01", "a query before the last one was answered"));
+        }
+        let name = message.name.as_deref().unwrap_or(DEFAULT_NAME);
+        let Some(known) = sink.portal_store().get_portal(name) else {
+            return Err(PgWireError::PortalNotFound(name.to_owned()));
+        };
+        let Some(portal) = known.value().cloned() else {
+            sink.feed(Sending::EmptyQueryResponse(EmptyQueryResponse::new()))
+                .await?;
+            return Ok(());
+        };
+        let client = self.known()?;
+        let (mut outcome, mut work) = self.opened(name, &portal, sink.transaction_status()).await?;
+        // A number below 0 is none.
+        let most = usize::try_from(message.max_rows).unwrap_or(0);
+        let sent = self.send(sink, &mut outcome, &mut work, most, true).await;
+        if let Ok((_, false)) = sent {
+            self.open
+                .lock()
+                .await
+                .insert(name.to_owned(), Open { portal, outcome, work });
+            return Ok(());
+        }
+        let (status, _) = work.ended(client, sent)?;
+        sink.set_transaction_status(status);
+        Ok(())
+    }
+
+    async fn on_sync<C>(&self, sink: &mut C, _: SyncMessage) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<Sending> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Arc<Prepared>>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        let status = sink.transaction_status();
+        sink.portal_store().rm_portal(DEFAULT_NAME);
+        let mut open = self.open.lock().await;
+        match status {
+            // Portals end with their transaction.
+            TransactionStatus::Idle => open.clear(),
+            _ => open.retain(|name, _| name != DEFAULT_NAME),
+        }
+        drop(open);
+        sink.send(Sending::ReadyForQuery(ReadyForQuery::new(status))).await?;
+        Ok(())
+    }
+
+    async fn do_query<C>(&self, _: &mut C, _: &Portal<Arc<Prepared>>, _: usize) -> PgWireResult<Response>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<Sending> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Arc<Prepared>>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        Err(failure::error("XX000", "a query came another way"))
+    }
+}
+
+/// Whether a statement may give rows; what it is by its words.
+fn gives_rows(prepared: &Prepared) -> bool {
+    match &prepared.command {
+        Command::Catalog(_) | Command::Show(_) | Command::ShowAll => true,
+        Command::Fetch { shows, .. } => *shows,
+        Command::Sql(sql) => tidemill_sql::is_query(&sql.text).unwrap_or(true),
+        _ => false,
+    }
+}
+
+impl Door {
+    /// The columns that a statement gives, with NULL for its parameters.
+    async fn columns(
+        &self,
+        prepared: &Prepared,
+        status: TransactionStatus,
+    ) -> PgWireResult<Option<Vec<super::rows::Sent>>> {
+        if !gives_rows(prepared) || status == TransactionStatus::Error {
+            return Ok(None);
+        }
+        let client = self.known()?;
+        if matches!(prepared.command, Command::Fetch { .. }) {
+            return Err(failure::error("0A000", "FETCH cannot be described before it runs"));
+        }
+        let nothing: Vec<Option<bytes::Bytes>> = vec![None; prepared.types.len()];
+        let values = parameters::given(&prepared.types, &Format::UnifiedText, &nothing)?;
+        let mut interrupts = client.interrupts();
+        match client
+            .run(prepared, &values, status, &mut interrupts, &self.line)
+            .await?
+        {
+            Outcome::Rows(rows) => Ok(Some(rows.columns)),
+            _ => Ok(None),
+        }
+    }
+}
+
+#[async_trait]
+impl CopyHandler for Door {
+    async fn on_copy_data<C>(&self, _: &mut C, data: CopyData) -> PgWireResult<()>
+    where
+        C: ClientInfo + Sink<Sending> + Unpin + Send + Sync,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        if let Some(incoming) = &*self.incoming.lock().await {
+            incoming.feed(data.data).await;
+        }
+        Ok(())
+    }
+
+    async fn on_copy_done<C>(&self, sink: &mut C, _: CopyDone) -> PgWireResult<()>
+    where
+        C: ClientInfo + Sink<Sending> + Unpin + Send + Sync,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        let Some(incoming) = self.incoming.lock().await.take() else {
+            return Err(failure::error("08P01", "no COPY is under way"));
+        };
+        let rows = incoming.finish().await?;
+        let tag = Tag::new("COPY").with_rows(rows);
+        sink.send(Sending::CommandComplete(tag.into())).await?;
+        Ok(())
+    }
+
+    async fn on_copy_fail<C>(&self, _: &mut C, fail: CopyFail) -> PgWireError
+    where
+        C: ClientInfo + Sink<Sending> + Unpin + Send + Sync,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        let why = format!("COPY from stdin failed: {}", fail.message);
+        if let Some(incoming) = self.incoming.lock().await.take() {
+            incoming.give_up(&fail.message).await;
+        }
+        failure::error("57014", why)
+    }
+}
+
+#[async_trait]
+impl CancelHandler for Door {
+    async fn on_cancel_request(&self, request: CancelRequest) {
+        self.shared.running.cancel(request.pid, &request.secret_key);
+    }
+}

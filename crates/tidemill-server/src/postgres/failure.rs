@@ -1,0 +1,84 @@
+//! Errors as clients of PostgreSQL have them: severity, SQLSTATE, message, hint and position.
+
+use pgwire::error::{ErrorInfo, PgWireError};
+use tidemill_sql::{Error, with_causes};
+use tidemill_trust::printable;
+
+/// An error of a statement.
+pub(crate) fn error(state: &str, message: impl Into<String>) -> PgWireError {
+    of_severity("ERROR", state, message.into())
+}
+
+/// An error of a statement, with what to try next.
+pub(crate) fn hinted(state: &str, message: impl Into<String>, hint: impl Into<String>) -> PgWireError {
+    let mut info = info("ERROR", state, message.into());
+    info.hint = Some(hint.into());
+    PgWireError::UserError(Box::new(info))
+}
+
+/// An error in one line, for the log.
+pub(crate) fn line(error: &PgWireError) -> String {
+    match error {
+        PgWireError::UserError(info) => {
+            let first = info.message.lines().next().unwrap_or_default();
+            format!("{}: {first}", info.code)
+        }
+        other => other.to_string(),
+    }
+}
+
+/// An error that ends the connection.
+pub(crate) fn fatal(state: &str, message: impl Into<String>) -> PgWireError {
+    of_severity("FATAL", state, message.into())
+}
+
+/// A failed login. What pgwire says stays, and ends the connection.
+pub(crate) fn of_login(error: PgWireError) -> PgWireError {
+    let mut info: ErrorInfo = error.into();
+    info.severity = "FATAL".to_owned();
+    PgWireError::UserError(Box::new(info))
+}
+
+fn of_severity(severity: &str, state: &str, message: String) -> PgWireError {
+    PgWireError::UserError(Box::new(info(severity, state, message)))
+}
+
+fn info(severity: &str, state: &str, message: String) -> ErrorInfo {
+    let mut info = ErrorInfo::new(severity.to_owned(), state.to_owned(), printable(&message).into_owned());
+    info.severity_nonlocalized = Some(severity.to_owned());
+    info
+}
+
+/// What a session found wrong with a statement, whose text the client sent as it is here.
+pub(crate) fn of_session(error: &Error, text: &str) -> PgWireError {
+    let crate::failure::Failure {
+        state,
+        message,
+        hint,
+        position,
+    } = crate::failure::Failure::of(error, text);
+    let mut info = info("ERROR", state, message);
+    info.hint = hint;
+    info.position = position.map(|position| position.to_string());
+    PgWireError::UserError(Box::new(info))
+}
+
+/// What DataFusion found wrong with a statement over the catalogue.
+pub(crate) fn of_catalog(error: datafusion::error::DataFusionError) -> PgWireError {
+    let error = Error::from(error);
+    self::error(crate::failure::state(&error), with_causes(&error))
+}
+
+/// What a value cannot be sent or taken for.
+pub(crate) fn of_value(error: &tidemill_postgres::Error) -> PgWireError {
+    let state = match error {
+        tidemill_postgres::Error::Unsupported { .. } => "0A000",
+        _ => "22P02",
+    };
+    self::error(state, tidemill_postgres::with_causes(error))
+}
+
+/// The client has asked for the statement to end.
+pub(crate) fn cancelled() -> PgWireError {
+    self::error("57014", "canceling statement due to user request")
+}

@@ -1,0 +1,292 @@
+//! Types and values of parameters.
+//!
+//! A client may leave the type of a parameter open, and asks then which it is. The statement says it: by the column that the parameter
+//! is compared with, put into or assigned to, or by its cast. Where it does not, the parameter is a text, which the session reads as what
+//! it needs.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use arrow_array::RecordBatch;
+use pgwire::api::portal::Format;
+use pgwire::error::PgWireError;
+use sqlparser::ast::{
+    AssignmentTarget, Expr, LimitClause, Query, SetExpr, Statement, TableObject, Value, visit_expressions,
+    visit_relations,
+};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
+use tidemill_ads::sql::Value as SqlValue;
+use tidemill_postgres::Type;
+use tidemill_postgres::arrow_type::column_type;
+use tidemill_postgres::wire::{self, ValueFormat};
+use tidemill_sql::{Session, values_of};
+
+use super::failure;
+
+/// How many parameters a statement has.
+pub(super) fn count(statement: &Statement) -> usize {
+    let mut most = 0;
+    let _ = visit_expressions(statement, |expression| {
+        most = most.max(placeholder(expression).unwrap_or(0));
+        ControlFlow::<()>::Continue(())
+    });
+    most
+}
+
+/// The number of a parameter, counted from 1.
+fn placeholder(expression: &Expr) -> Option<usize> {
+    match expression {
+        Expr::Value(value) => match &value.value {
+            Value::Placeholder(name) => name.strip_prefix('$')?.parse().ok(),
+            _ => None,
+        },
+        Expr::Nested(inner) => placeholder(inner),
+        _ => None,
+    }
+}
+
+/// The types of a statement's parameters: those that are told, and what the statement says of the others.
+pub(super) async fn types(session: &Session, text: &str, told: Vec<Option<Type>>) -> Vec<Type> {
+    let mut said = HashMap::new();
+    if told.iter().any(Option::is_none)
+        && let Ok(statements) = Parser::parse_sql(&PostgreSqlDialect {}, text)
+    {
+        for statement in &statements {
+            let columns = columns(session, statement).await;
+            said.extend(Said::of(statement, &columns));
+        }
+    }
+    let types = told.into_iter().enumerate();
+    types
+        .map(|(place, told)| told.or_else(|| said.remove(&(place + 1))).unwrap_or(Type::Text))
+        .collect()
+}
+
+/// The columns of the tables that a statement names, in small letters.
+type Columns = HashMap<String, Type>;
+
+async fn columns(session: &Session, statement: &Statement) -> Columns {
+    let mut names = Vec::new();
+    let _ = visit_relations(statement, |name| {
+        names.push(
+            name.0
+                .iter()
+                .map(|part| part.to_string().replace('"', ""))
+                .collect::<Vec<_>>()
+                .join("."),
+        );
+        ControlFlow::<()>::Continue(())
+    });
+    let mut columns = Columns::new();
+    for name in names {
+        // What is no table is said by the session, when the statement runs.
+        let Ok(location) = session.locate(&name).await else {
+            continue;
+        };
+        let Ok(schema) = session.schema(&location).await else {
+            continue;
+        };
+        for field in schema.fields() {
+            if let Ok(typ) = column_type(field) {
+                columns.entry(field.name().to_lowercase()).or_insert(typ);
+            }
+        }
+        let order = schema
+            .fields()
+            .iter()
+            .map(|field| column_type(field).unwrap_or(Type::Text));
+        for (place, typ) in order.enumerate() {
+            // Columns of an INSERT that names none.
+            columns.entry(format!("{place}\0")).or_insert(typ);
+        }
+    }
+    columns
+}
+
+/// What a statement says of the types of its parameters.
+struct Said<'c> {
+    columns: &'c Columns,
+    types: HashMap<usize, Type>,
+}
+
+impl<'c> Said<'c> {
+    fn of(statement: &Statement, columns: &'c Columns) -> HashMap<usize, Type> {
+        let mut said = Self {
+            columns,
+            types: HashMap::new(),
+        };
+        said.statement(statement);
+        let _ = visit_expressions(statement, |expression| {
+            said.expression(expression);
+            ControlFlow::<()>::Continue(())
+        });
+        said.types
+    }
+
+    fn say(&mut self, expression: &Expr, typ: Option<&Type>) {
+        if let (Some(number), Some(typ)) = (placeholder(expression), typ) {
+            self.types.entry(number).or_insert_with(|| typ.clone());
+        }
+    }
+
+    /// The type of a column, or of a cast.
+    fn type_of(&self, expression: &Expr) -> Option<Type> {
+        match expression {
+            Expr::Identifier(name) => self.columns.get(&name.value.to_lowercase()).cloned(),
+            Expr::CompoundIdentifier(names) => self.columns.get(&names.last()?.value.to_lowercase()).cloned(),
+            Expr::Nested(inner) => self.type_of(inner),
+            Expr::Cast { data_type, .. } => named(&data_type.to_string()),
+            _ => None,
+        }
+    }
+
+    fn expression(&mut self, expression: &Expr) {
+        match expression {
+            Expr::BinaryOp { left, right, .. } => {
+                let (one, other) = (self.type_of(left), self.type_of(right));
+                self.say(left, other.as_ref());
+                self.say(right, one.as_ref());
+            }
+            Expr::Between { expr, low, high, .. } => {
+                let typ = self.type_of(expr);
+                self.say(low, typ.as_ref());
+                self.say(high, typ.as_ref());
+            }
+            Expr::InList { expr, list, .. } => {
+                let typ = self.type_of(expr);
+                for item in list {
+                    self.say(item, typ.as_ref());
+                }
+            }
+            Expr::Like { pattern, .. } | Expr::ILike { pattern, .. } => self.say(pattern, Some(&Type::Text)),
+            Expr::Cast { expr, data_type, .. } => {
+                let typ = named(&data_type.to_string());
+                self.say(expr, typ.as_ref());
+            }
+            _ => {}
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Query(query) => self.query(query),
+            Statement::Insert(insert) => {
+                let is_table = matches!(insert.table, TableObject::TableName(_));
+                let Some(SetExpr::Values(values)) =
+                    insert.source.as_ref().map(|query| &*query.body).filter(|_| is_table)
+                else {
+                    return;
+                };
+                for row in &values.rows {
+                    for (place, value) in row.iter().enumerate() {
+                        let name = match insert.columns.get(place) {
+                            Some(column) => column.to_string().replace('"', "").to_lowercase(),
+                            None => format!("{place}\0"),
+                        };
+                        let typ = self.columns.get(&name).cloned();
+                        self.say(value, typ.as_ref());
+                    }
+                }
+            }
+            Statement::Update(update) => {
+                for assignment in &update.assignments {
+                    if let AssignmentTarget::ColumnName(name) = &assignment.target {
+                        let name = name
+                            .0
+                            .last()
+                            .map(|part| part.to_string().replace('"', "").to_lowercase());
+                        let typ = name.and_then(|name| self.columns.get(&name).cloned());
+                        self.say(&assignment.value, typ.as_ref());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn query(&mut self, query: &Query) {
+        if let Some(LimitClause::LimitOffset { limit, offset, .. }) = &query.limit_clause {
+            let counts = limit.iter().chain(offset.iter().map(|offset| &offset.value));
+            for count in counts {
+                self.say(count, Some(&Type::Int8));
+            }
+        }
+    }
+}
+
+/// A type by the name that a cast gives it.
+fn named(name: &str) -> Option<Type> {
+    let name = name.to_lowercase();
+    let bare = name.split_once('(').map_or(name.as_str(), |(bare, _)| bare).trim();
+    Some(match bare {
+        "bool" | "boolean" => Type::Bool,
+        "int2" | "smallint" => Type::Int2,
+        "int4" | "int" | "integer" => Type::Int4,
+        "int8" | "bigint" => Type::Int8,
+        "float4" | "real" => Type::Float4,
+        "float8" | "double precision" | "double" | "float" => Type::Float8,
+        "numeric" | "decimal" => Type::Numeric(None),
+        "text" | "varchar" | "character varying" | "char" | "character" | "name" => Type::Text,
+        "date" => Type::Date,
+        "time" => Type::Time,
+        "timestamp" | "timestamp without time zone" => Type::Timestamp,
+        "timestamptz" | "timestamp with time zone" => Type::TimestampTz,
+        "bytea" => Type::Bytea,
+        "uuid" => Type::Uuid,
+        "oid" | "regclass" | "regtype" => Type::Oid,
+        _ => return None,
+    })
+}
+
+/// The values that a client gives for parameters of these types, as a batch of one row.
+///
+/// # Errors
+///
+/// SQLSTATE 08P01 for another number of values, 22P02 for bytes that are no value of their type.
+pub(super) fn given(
+    types: &[Type],
+    format: &Format,
+    values: &[Option<bytes::Bytes>],
+) -> Result<RecordBatch, PgWireError> {
+    if values.len() != types.len() {
+        let (given, wanted) = (values.len(), types.len());
+        return Err(failure::error(
+            "08P01",
+            format!("{given} values for {wanted} parameters"),
+        ));
+    }
+    let values = values.iter().zip(types).enumerate().map(|(place, (value, typ))| {
+        let is_binary = match format {
+            Format::UnifiedText => false,
+            Format::UnifiedBinary => true,
+            Format::Individual(codes) => codes.get(place) == Some(&1),
+        };
+        let format = if is_binary {
+            ValueFormat::Binary
+        } else {
+            ValueFormat::Text
+        };
+        (typ.clone(), format, value.as_deref())
+    });
+    let values: Vec<_> = values.collect();
+    wire::parameters(&values).map_err(|error| failure::of_value(&error))
+}
+
+/// The values in the order in which the session wants them.
+///
+/// # Errors
+///
+/// SQLSTATE 0A000 for a type of which the session has no values, such as an array.
+pub(super) fn in_order(batch: &RecordBatch, places: &[usize]) -> Result<Vec<SqlValue>, PgWireError> {
+    let columns: Vec<_> = places
+        .iter()
+        .filter_map(|place| batch.columns().get(*place))
+        .cloned()
+        .collect();
+    if columns.len() != places.len() {
+        return Err(failure::error("42P02", "there is no value for one of the parameters"));
+    }
+    let mut rows = values_of(&columns, 1).map_err(|error| failure::of_session(&error, ""))?;
+    Ok(rows.pop().unwrap_or_default())
+}

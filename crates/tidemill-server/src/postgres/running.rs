@@ -1,0 +1,82 @@
+//! The statements that are under way, so that another connection can cancel one.
+
+use std::collections::HashMap;
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pgwire::messages::startup::SecretKey;
+use tokio::sync::watch;
+
+/// The connections by the numbers that clients are told.
+#[derive(Debug, Default)]
+pub(crate) struct Running {
+    next: AtomicI32,
+    known: Mutex<HashMap<i32, (SecretKey, Canceller)>>,
+}
+
+/// Cancels what a connection does.
+#[derive(Clone, Debug)]
+pub(crate) struct Canceller(Arc<watch::Sender<u64>>);
+
+impl Canceller {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(watch::Sender::new(0)))
+    }
+
+    pub(crate) fn cancel(&self) {
+        self.0.send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    /// Sees what is cancelled from now on.
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.0.subscribe()
+    }
+}
+
+impl Running {
+    /// The number of a new connection.
+    pub(crate) fn add(&self, key: SecretKey, canceller: Canceller) -> i32 {
+        let number = self.next.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        self.known().insert(number, (key, canceller));
+        number
+    }
+
+    pub(crate) fn remove(&self, number: i32) {
+        self.known().remove(&number);
+    }
+
+    /// Cancels what a connection does, for who knows its key.
+    pub(crate) fn cancel(&self, number: i32, key: &SecretKey) {
+        if let Some((known, canceller)) = self.known().get(&number)
+            && known == key
+        {
+            canceller.cancel();
+        }
+    }
+
+    /// How many connections there are.
+    pub(crate) fn count(&self) -> usize {
+        self.known().len()
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<i32, (SecretKey, Canceller)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends once the client at the other end of a connection has gone.
+pub(crate) async fn gone(line: &TcpStream) {
+    loop {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        match line.peek(&mut [0]) {
+            // It has closed the connection.
+            Ok(0) => return,
+            // It has sent its next message already, or nothing yet.
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            Err(_) => return,
+        }
+    }
+}

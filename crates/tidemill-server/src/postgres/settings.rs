@@ -1,0 +1,277 @@
+//! The settings of a connection, which `SET` changes and `SHOW` shows.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use pgwire::error::PgWireError;
+
+use super::failure::{error, hinted};
+
+/// The version of PostgreSQL whose protocol and catalogue this is. Clients go by it.
+pub(crate) const VERSION: &str = concat!("15.0 (Tidemill ", env!("CARGO_PKG_VERSION"), ")");
+
+/// Names and what they are by default. Those of the first part clients are told at the start, and whenever they change.
+const REPORTED: [(&str, &str); 9] = [
+    ("server_version", VERSION),
+    ("server_encoding", "UTF8"),
+    ("client_encoding", "UTF8"),
+    ("DateStyle", "ISO, MDY"),
+    ("IntervalStyle", "postgres"),
+    ("TimeZone", "UTC"),
+    ("integer_datetimes", "on"),
+    ("standard_conforming_strings", "on"),
+    ("application_name", ""),
+];
+const OTHERS: [(&str, &str); 27] = [
+    ("search_path", "\"$user\", public"),
+    ("statement_timeout", "0"),
+    ("lock_timeout", "0"),
+    ("idle_in_transaction_session_timeout", "0"),
+    ("idle_session_timeout", "0"),
+    ("extra_float_digits", "1"),
+    ("bytea_output", "hex"),
+    ("client_min_messages", "notice"),
+    ("default_transaction_isolation", "serializable"),
+    ("transaction_isolation", "serializable"),
+    ("default_transaction_read_only", "off"),
+    ("transaction_read_only", "off"),
+    ("default_transaction_deferrable", "off"),
+    ("synchronous_commit", "on"),
+    ("server_version_num", "150000"),
+    ("max_identifier_length", "63"),
+    ("lc_collate", "C"),
+    ("lc_ctype", "C.UTF-8"),
+    ("lc_messages", "C"),
+    ("lc_monetary", "C"),
+    ("lc_numeric", "C"),
+    ("lc_time", "C"),
+    ("backslash_quote", "safe_encoding"),
+    ("escape_string_warning", "on"),
+    ("row_security", "on"),
+    ("jit", "off"),
+    ("enable_seqscan", "on"),
+];
+
+/// Settings that say how values are sent, of which there is one way here, and settings that only the server has.
+const FIXED: [&str; 8] = [
+    "server_version",
+    "server_version_num",
+    "server_encoding",
+    "integer_datetimes",
+    "standard_conforming_strings",
+    "bytea_output",
+    "IntervalStyle",
+    "max_identifier_length",
+];
+
+/// The settings of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    values: BTreeMap<String, String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let all = REPORTED.iter().chain(&OTHERS);
+        Self {
+            values: all
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+        }
+    }
+}
+
+impl Settings {
+    /// What a client sets as it comes in.
+    pub(crate) fn of_startup(told: &HashMap<String, String>) -> Result<Self, PgWireError> {
+        let mut settings = Self::default();
+        for (name, value) in told {
+            match name.as_str() {
+                "user" | "database" | "replication" => {}
+                "options" => {
+                    for (name, value) in options(value) {
+                        settings.set(&name, &value)?;
+                    }
+                }
+                // Of the protocol, which a server that knows none of them passes over.
+                name if name.starts_with("_pq_.") => {}
+                name => {
+                    settings.set(name, value)?;
+                }
+            }
+        }
+        Ok(settings)
+    }
+
+    /// What a client is told at the start.
+    pub(crate) fn reported(&self, user: &str) -> Vec<(&'static str, String)> {
+        let mut all: Vec<_> = REPORTED
+            .iter()
+            .map(|(name, _)| (*name, self.get(name).unwrap_or_default().to_owned()))
+            .collect();
+        all.push(("session_authorization", user.to_owned()));
+        all.push(("is_superuser", "off".to_owned()));
+        all.push(("in_hot_standby", "off".to_owned()));
+        all.push((
+            "default_transaction_read_only",
+            self.get("default_transaction_read_only").unwrap_or("off").to_owned(),
+        ));
+        all
+    }
+
+    /// The value of a setting.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.find(name).map(|(_, value)| value)
+    }
+
+    fn find(&self, name: &str) -> Option<(&str, &str)> {
+        let mut all = self.values.iter();
+        all.find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// All settings, by name.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.values.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Sets a setting. Returns its name and value where clients are told of it.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<Option<(&'static str, String)>, PgWireError> {
+        let Some((known, before)) = self.find(name).map(|(name, value)| (name.to_owned(), value.to_owned())) else {
+            // Settings of extensions have a dot in their names, and any value.
+            if name.contains('.') {
+                self.values.insert(name.to_owned(), value.to_owned());
+                return Ok(None);
+            }
+            return Err(error("42704", format!("unrecognized configuration parameter {name:?}")));
+        };
+        let value = value.trim().trim_matches('\'');
+        let only = |expected: &str| {
+            hinted(
+                "0A000",
+                format!("{known} cannot be {value:?}"),
+                format!("it is {expected} here: values are sent in one way"),
+            )
+        };
+        match known.as_str() {
+            "client_encoding" => {
+                let bare = value.replace(['-', '_'], "");
+                if !["utf8", "unicode"].iter().any(|name| bare.eq_ignore_ascii_case(name)) {
+                    return Err(only("UTF8"));
+                }
+                return Ok(None);
+            }
+            "DateStyle" => {
+                if !value.to_ascii_lowercase().contains("iso") {
+                    return Err(only("ISO"));
+                }
+                return Ok(None);
+            }
+            "statement_timeout" | "lock_timeout" => {
+                milliseconds(value).ok_or_else(|| error("22023", format!("{known}: {value:?} is no time")))?;
+            }
+            name if FIXED.contains(&name) => {
+                return match before.eq_ignore_ascii_case(value) {
+                    true => Ok(None),
+                    false => Err(only(&before)),
+                };
+            }
+            _ => {}
+        }
+        self.values.insert(known.clone(), value.to_owned());
+        let reported = REPORTED.iter().find(|(name, _)| *name == known);
+        Ok(reported.map(|(name, _)| (*name, value.to_owned())))
+    }
+
+    /// Sets a setting to what it is by default.
+    pub(crate) fn reset(&mut self, name: &str) {
+        let all = REPORTED.iter().chain(&OTHERS);
+        if let Some((name, value)) = all.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            self.values.insert((*name).to_owned(), (*value).to_owned());
+        }
+    }
+
+    /// How long a statement may take.
+    pub(crate) fn statement_time(&self) -> Option<Duration> {
+        let time = self.get("statement_timeout").and_then(milliseconds)?;
+        (!time.is_zero()).then_some(time)
+    }
+
+    /// Whether statements may only read.
+    pub(crate) fn reads_only(&self) -> bool {
+        ["transaction_read_only", "default_transaction_read_only"]
+            .iter()
+            .any(|name| {
+                let value = self.get(name).unwrap_or("off");
+                ["on", "true", "1", "yes"]
+                    .iter()
+                    .any(|on| value.eq_ignore_ascii_case(on))
+            })
+    }
+}
+
+/// `30000`, `30s`, `5min`: without a unit it is milliseconds.
+fn milliseconds(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
+    let per = match unit.trim() {
+        "" | "ms" => 1,
+        "s" => 1000,
+        "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    count.checked_mul(per).map(Duration::from_millis)
+}
+
+/// `-c name=value --name=value`, as the environment variable PGOPTIONS has it.
+fn options(text: &str) -> Vec<(String, String)> {
+    let words = text.split_whitespace().filter(|word| *word != "-c");
+    let pairs = words.filter_map(|word| {
+        let word = word.trim_start_matches("-c").trim_start_matches("--");
+        let (name, value) = word.split_once('=')?;
+        Some((name.replace('-', "_"), value.to_owned()))
+    });
+    pairs.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_those_that_there_are() {
+        let mut settings = Settings::default();
+        for (name, value) in [
+            ("search_path", "shop"),
+            ("datestyle", "iso, dmy"),
+            ("client_encoding", "utf-8"),
+            ("statement_timeout", "30s"),
+            ("myapp.user", "7"),
+            ("standard_conforming_strings", "on"),
+        ] {
+            assert!(settings.set(name, value).is_ok(), "{name}");
+        }
+        assert_eq!(settings.statement_time(), Some(Duration::from_secs(30)));
+        for (name, value) in [
+            ("datestyle", "german"),
+            ("client_encoding", "latin1"),
+            ("bytea_output", "escape"),
+            ("statement_timeout", "soon"),
+            ("no_such_thing", "1"),
+        ] {
+            assert!(settings.set(name, value).is_err(), "{name}");
+        }
+        settings.reset("STATEMENT_TIMEOUT");
+        assert_eq!(settings.statement_time(), None);
+        assert_eq!(
+            options("-c statement_timeout=5 --search-path=shop"),
+            [
+                ("statement_timeout".to_owned(), "5".to_owned()),
+                ("search_path".to_owned(), "shop".to_owned())
+            ]
+        );
+        assert!(settings.set("application_name", "x").expect("set").is_some());
+    }
+}

@@ -1,0 +1,237 @@
+//! What is listened to, and until when.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tidemill_sql::SessionOptions;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
+
+use crate::error::{Error, Result};
+use crate::stores::Stores;
+use crate::users::{Throttle, Users, Verifier};
+use crate::{http, postgres};
+
+/// What a server listens to, and what it serves.
+#[derive(Debug)]
+pub struct ServerOptions {
+    /// Folders of tables. Those of the first are named by their names alone; the others are schemas of the folders' names.
+    pub folders: Vec<PathBuf>,
+    /// Names of schemas, and the folders or URLs of databases that they are.
+    pub attached: Vec<(String, String)>,
+    /// How tables are read.
+    pub session: SessionOptions,
+    /// The address for PostgreSQL's protocol.
+    pub postgres: Option<SocketAddr>,
+    /// The address for HTTP.
+    pub http: Option<SocketAddr>,
+    /// Who may come in. Default: everybody of this machine.
+    pub users: Option<Users>,
+    /// The certificate of the server. Default: none, and connections are not encrypted.
+    pub tls: Option<TlsFiles>,
+    /// How many connections there are at once, of each protocol. Default: 500.
+    pub connections: usize,
+    /// How long statements that are under way may go on when the server ends. Default: 10 s.
+    pub grace: Duration,
+    /// Statements that take longer are logged with their text. Default: none are.
+    pub slow: Option<Duration>,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            folders: Vec::new(),
+            attached: Vec::new(),
+            session: SessionOptions::default(),
+            postgres: None,
+            http: None,
+            users: None,
+            tls: None,
+            connections: 500,
+            grace: Duration::from_secs(10),
+            slow: None,
+        }
+    }
+}
+
+/// Files in the PEM format.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// The server's certificate, and those that lead to its authority.
+    pub certificate: PathBuf,
+    /// The certificate's private key.
+    pub key: PathBuf,
+}
+
+/// What all connections share.
+pub(crate) struct Shared {
+    pub(crate) stores: Stores,
+    pub(crate) users: Option<Users>,
+    pub(crate) throttle: Throttle,
+    /// What the verifiers of unknown names are made with.
+    pub(crate) secret: [u8; 32],
+    pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) running: postgres::Running,
+    pub(crate) slow: Option<Duration>,
+    pub(crate) statements: http::Counters,
+    /// Whether the server ends.
+    pub(crate) stop: watch::Receiver<bool>,
+    pub(crate) connections: usize,
+    pub(crate) cancels: http::Cancels,
+}
+
+impl Shared {
+    /// What a password of a user is checked by.
+    pub(crate) fn verifier(&self, user: &str) -> Verifier {
+        let known = self.users.as_ref().and_then(|users| users.find(user));
+        match known {
+            Some(user) => user.verifier.clone(),
+            None => Verifier::of_nobody(user, &self.secret),
+        }
+    }
+}
+
+/// A server that listens.
+pub struct Server {
+    shared: Arc<Shared>,
+    postgres: Option<TcpListener>,
+    http: Option<TcpListener>,
+    stop: watch::Sender<bool>,
+    grace: Duration,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("postgres", &self.postgres)
+            .field("http", &self.http)
+            .finish()
+    }
+}
+
+impl Server {
+    /// Looks at what is to be served, and listens.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Settings`] for an address that other machines reach where there are no users or no certificate, and for settings that do
+    /// not go together; [`Error::Store`] for a store that is not there; [`Error::Io`] for an address or a file that cannot be used.
+    pub async fn bind(options: ServerOptions) -> Result<Self> {
+        let users = options.users.filter(|users| !users.is_empty());
+        for address in options.postgres.iter().chain(&options.http) {
+            check_address(*address, users.is_some(), options.tls.is_some())?;
+        }
+        let stores = Stores::new(options.session, &options.folders, &options.attached)?;
+        let (stop, stopped) = watch::channel(false);
+        let shared = Shared {
+            stores,
+            users,
+            throttle: Throttle::default(),
+            secret: crate::users::random(),
+            tls: options.tls.as_ref().map(acceptor).transpose()?,
+            running: postgres::Running::default(),
+            slow: options.slow,
+            statements: http::Counters::default(),
+            stop: stopped,
+            connections: options.connections,
+            cancels: http::Cancels::default(),
+        };
+        Ok(Self {
+            shared: Arc::new(shared),
+            postgres: listen(options.postgres).await?,
+            http: listen(options.http).await?,
+            stop,
+            grace: options.grace,
+        })
+    }
+
+    /// The address for PostgreSQL's protocol.
+    #[must_use]
+    pub fn postgres(&self) -> Option<SocketAddr> {
+        self.postgres.as_ref().and_then(|listener| listener.local_addr().ok())
+    }
+
+    /// The address for HTTP.
+    #[must_use]
+    pub fn http(&self) -> Option<SocketAddr> {
+        self.http.as_ref().and_then(|listener| listener.local_addr().ok())
+    }
+
+    /// Answers clients until `ended` is over. Then nobody else is let in, statements that are under way have the time of grace, and
+    /// transactions that nobody has committed are taken back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when an address cannot be listened to any more.
+    pub async fn run(self, ended: impl Future<Output = ()>) -> Result<()> {
+        let Self {
+            shared,
+            postgres,
+            http,
+            stop,
+            grace,
+        } = self;
+        // Each connection has a permit; that all are there again means that all have ended.
+        let connections = u32::try_from(shared.connections).unwrap_or(u32::MAX);
+        let open = Arc::new(Semaphore::new(shared.connections));
+        let postgres =
+            postgres.map(|listener| tokio::spawn(postgres::listen(listener, Arc::clone(&shared), Arc::clone(&open))));
+        let http = http.map(|listener| tokio::spawn(http::listen(listener, Arc::clone(&shared))));
+        ended.await;
+        let _ = stop.send(true);
+        // What is still under way when the time is over is dropped with the runtime.
+        let _ = tokio::time::timeout(grace, async {
+            let _ = open.acquire_many(connections).await;
+            for task in [postgres, http].into_iter().flatten() {
+                let _ = task.await;
+            }
+        })
+        .await;
+        Ok(())
+    }
+}
+
+async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
+    let Some(address) = address else { return Ok(None) };
+    let listener = TcpListener::bind(address).await;
+    listener.map(Some).map_err(|source| Error::Io {
+        what: format!("{address}: cannot listen"),
+        source,
+    })
+}
+
+fn check_address(address: SocketAddr, has_users: bool, has_certificate: bool) -> Result<()> {
+    let missing = match (has_users, has_certificate) {
+        (true, true) => return Ok(()),
+        _ if address.ip().is_loopback() => return Ok(()),
+        (false, _) => "users (--users FILE, written by `tidemill user add`)",
+        (true, false) => "a certificate (--tls-cert FILE --tls-key FILE)",
+    };
+    Err(Error::Settings {
+        what: format!("{address} can be reached by other machines, and there are no {missing}"),
+        hint: "give them, or listen to 127.0.0.1".to_owned(),
+    })
+}
+
+fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
+    let wrong = |file: &PathBuf, what: String| Error::Settings {
+        what: format!("{}: {what}", file.display()),
+        hint: "give a certificate and its key in the PEM format".to_owned(),
+    };
+    let certificates = CertificateDer::pem_file_iter(&files.certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| wrong(&files.certificate, error.to_string()))?;
+    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| wrong(&files.key, error.to_string()))?;
+    let mut config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(certificates, key))
+        .map_err(|error| wrong(&files.certificate, error.to_string()))?;
+    config.alpn_protocols = vec![b"postgresql".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}

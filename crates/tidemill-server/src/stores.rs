@@ -1,0 +1,135 @@
+//! What is served: folders and databases, each under the name of a schema, and the sessions over them.
+
+use std::path::{Path, PathBuf};
+
+use tidemill_sql::{Location, Session, SessionOptions};
+
+use crate::error::{Error, Result};
+use crate::users::Rights;
+
+/// The schema of the first folder, whose tables may be named without it. The name that PostgreSQL's clients look for first.
+pub(crate) const PUBLIC: &str = "public";
+
+/// The stores that are served.
+#[derive(Clone, Debug)]
+pub(crate) struct Stores {
+    /// Settings of sessions, without names.
+    base: SessionOptions,
+    /// Names of schemas and their places: paths or URLs.
+    schemas: Vec<(String, String)>,
+}
+
+/// A table, by the name that statements give it.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedTable {
+    pub(crate) schema: String,
+    pub(crate) name: String,
+    pub(crate) location: Location,
+}
+
+impl NamedTable {
+    /// How statements name it, without quotes.
+    pub(crate) fn full_name(&self) -> String {
+        match self.schema.as_str() {
+            PUBLIC => self.name.clone(),
+            schema => format!("{schema}.{}", self.name),
+        }
+    }
+}
+
+impl Stores {
+    /// # Errors
+    ///
+    /// [`Error::Settings`] for a folder that is not there and for two schemas of one name; [`Error::Store`] for a store that is not there.
+    pub(crate) fn new(base: SessionOptions, folders: &[PathBuf], attached: &[(String, String)]) -> Result<Self> {
+        let mut schemas = Vec::new();
+        for (number, folder) in folders.iter().enumerate() {
+            let is_place = folder.is_dir() || folder.to_str().is_some_and(|text| text.contains("://"));
+            if !is_place {
+                return Err(Error::Settings {
+                    what: format!("{}: no such folder", folder.display()),
+                    hint: "name a folder with tables, or attach a table by --attach NAME=FILE".to_owned(),
+                });
+            }
+            let name = match number {
+                0 => PUBLIC.to_owned(),
+                _ => name_of(folder)?,
+            };
+            // A session looks for names in a folder, wherever the program stands.
+            let whole = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+            schemas.push((name, whole.to_string_lossy().into_owned()));
+        }
+        schemas.extend(attached.iter().cloned());
+        for (place, (name, _)) in schemas.iter().enumerate() {
+            let is_taken = schemas
+                .iter()
+                .take(place)
+                .any(|(other, _)| other.eq_ignore_ascii_case(name));
+            if is_taken {
+                return Err(Error::Settings {
+                    what: format!("two folders or stores would be named {name}"),
+                    hint: "give one of them another name by --attach NAME=PLACE".to_owned(),
+                });
+            }
+        }
+        let stores = Self { base, schemas };
+        stores.session(&Rights::of_everybody()).check_attached()?;
+        Ok(stores)
+    }
+
+    /// A session for somebody who may do this.
+    pub(crate) fn session(&self, rights: &Rights) -> Session {
+        let mut options = self.base.clone().confined(true);
+        if let Some(memory) = rights.memory {
+            options = options.memory(memory);
+        }
+        for (name, place) in self.schemas.iter().filter(|(name, _)| rights.has_schema(name)) {
+            if name == PUBLIC {
+                options = options.dir(place);
+            }
+            options = options.attach(name, place);
+        }
+        Session::new(options)
+    }
+
+    /// The names of the schemas that somebody may name, the first one first.
+    pub(crate) fn schemas(&self, rights: &Rights) -> Vec<String> {
+        let names = self.schemas.iter().map(|(name, _)| name);
+        names.filter(|name| rights.has_schema(name)).cloned().collect()
+    }
+}
+
+/// The tables that a session finds.
+///
+/// # Errors
+///
+/// As [`Session::all_tables`].
+pub(crate) async fn tables_of(session: &Session) -> tidemill_sql::Result<Vec<NamedTable>> {
+    let mut found = Vec::new();
+    for (schema, tables) in session.all_tables().await? {
+        let Some(schema) = schema.or_else(|| Some(PUBLIC.to_owned())) else {
+            continue;
+        };
+        for (name, location) in tables {
+            let is_known = |known: &NamedTable| known.schema == schema && known.name == name;
+            // The first folder is attached by its name too.
+            if !found.iter().any(is_known) {
+                found.push(NamedTable {
+                    schema: schema.clone(),
+                    name,
+                    location,
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn name_of(folder: &Path) -> Result<String> {
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let name = whole.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    name.ok_or_else(|| Error::Settings {
+        what: format!("{}: a folder without a name", folder.display()),
+        hint: "give it one by --attach NAME=FOLDER".to_owned(),
+    })
+}

@@ -1,0 +1,286 @@
+//! `tidemill serve`, asked by real clients.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use tidemill_testkit::{Postgres, Python};
+
+use crate::run::{Folder, Run};
+
+mod hostile;
+mod http;
+
+/// A server over two folders, `books` and `more`.
+pub(crate) struct Served {
+    folder: Folder,
+    child: Child,
+    pub(crate) postgres: Option<SocketAddr>,
+    pub(crate) http: Option<SocketAddr>,
+}
+
+/// Orders and customers, a thousand numbers, and a table of a second folder.
+pub(crate) fn books() -> Folder {
+    let folder = Folder::with(&[]);
+    for name in ["books", "more"] {
+        std::fs::create_dir(folder.file(name)).expect("made");
+    }
+    let numbers: String = (0..1000).map(|number| format!("{number}\n")).collect();
+    std::fs::write(folder.file("books/numbers.csv"), format!("n\n{numbers}")).expect("written");
+    std::fs::write(folder.file("more/words.csv"), "w\nä\n").expect("written");
+    std::fs::write(folder.file("secret.csv"), "s\n1\n").expect("written");
+    for statement in [
+        "CREATE TABLE 'books/orders.dbf' (order_no Integer, cust_no Integer, day Date, total Numeric(10, 2))",
+        "CREATE TABLE 'books/customers.dbf' (cust_no Integer, name Char(20), city Char(20))",
+        "INSERT INTO 'books/customers.dbf' VALUES (1, 'Ann', 'York'), (2, 'Olav', 'Oslo')",
+        "INSERT INTO 'books/orders.dbf' VALUES (1, 1, '2024-02-29', 10.5), (2, 2, '2024-03-01', 20), (3, 2, '2024-03-01', 30)",
+        "CREATE INDEX order_no ON 'books/orders.dbf' (order_no)",
+    ] {
+        drop(folder.run(&["sql", statement]).done());
+    }
+    folder
+}
+
+impl Served {
+    /// Serves what [`books`] made.
+    pub(crate) fn begin() -> Self {
+        Self::with(books(), &["books", "more"])
+    }
+
+    /// Serves with these arguments, on ports that are free.
+    pub(crate) fn with(folder: Folder, args: &[&str]) -> Self {
+        let mut all = vec!["serve", "--quiet", "--postgres", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+        all.extend(args);
+        let mut child = folder
+            .command(&all)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("started");
+        let (mut postgres, mut http) = (None, None);
+        let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+        for line in lines.map(|line| line.expect("UTF-8")) {
+            if let Some(rest) = line.strip_prefix("PostgreSQL  psql \"host=") {
+                let (host, rest) = rest.split_once(" port=").expect("a port");
+                let port = rest.split([' ', '"']).next().expect("a port");
+                postgres = Some(format!("{host}:{port}").parse().expect("an address"));
+            } else if let Some(rest) = line.strip_prefix("Page        http") {
+                let address = rest
+                    .trim_start_matches("s://")
+                    .trim_start_matches("://")
+                    .trim_end_matches('/');
+                http = Some(address.parse().expect("an address"));
+            } else {
+                assert!(line.starts_with("Press Ctrl-C"), "{line}");
+                return Self {
+                    folder,
+                    child,
+                    postgres,
+                    http,
+                };
+            }
+        }
+        let output = child.wait_with_output().expect("ended");
+        panic!("{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    pub(crate) fn port(&self) -> String {
+        self.postgres.expect("it listens").port().to_string()
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Runs psql with a text of statements, which may have its own commands too.
+    pub(crate) fn psql(&self, text: &str) -> Run {
+        let file = self.folder.file("statements.sql");
+        std::fs::write(&file, text).expect("written");
+        let output = Command::new("psql")
+            .args([
+                "-X",
+                "-At",
+                "-h",
+                "127.0.0.1",
+                "-U",
+                "ann",
+                "-d",
+                "tidemill",
+                "-p",
+                &self.port(),
+                "-f",
+            ])
+            .arg(&file)
+            .env("PGPASSWORD", "secret")
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .output();
+        Run::of(output.expect("psql, which postgresql-client has"))
+    }
+
+    fn python(&self, packages: &[&str], script: &str, args: &[&str]) {
+        let Some(python) = Python::need(packages) else { return };
+        let file = self.folder.file("client.py");
+        std::fs::write(&file, script).expect("written");
+        let output = python
+            .command()
+            .arg(&file)
+            .args(args)
+            .current_dir(self.folder.path())
+            .output();
+        let run = Run::of(output.expect("started"));
+        assert!(run.stdout == b"done\n", "{}", run.stderr);
+    }
+
+    /// Ends it as a person does, and shows how it ended.
+    pub(crate) fn end(mut self) -> Option<i32> {
+        let told = Command::new("kill").arg(self.child.id().to_string()).status();
+        assert!(told.expect("kill").success());
+        self.child.wait().expect("ended").code()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[track_caller]
+fn check(served: &Served, statements: &str, expected: &str) {
+    let run = served.psql(statements);
+    let found = String::from_utf8(run.stdout).expect("UTF-8") + &run.stderr;
+    assert_eq!(found.trim(), expected.trim(), "{statements}");
+}
+
+#[test]
+fn psql_asks_and_changes() {
+    // The server's package has psql.
+    let Some(_) = Postgres::need() else { return };
+    let served = Served::begin();
+    for (statements, expected) in [
+        ("SELECT city FROM customers ORDER BY 1", "Oslo\nYork"),
+        (
+            "SELECT public.orders.total FROM public.orders WHERE order_no = 1;",
+            "10.50",
+        ),
+        ("SELECT w FROM more.words", "ä"),
+        (
+            "SELECT c.city, SUM(o.total) AS total FROM orders o JOIN customers c ON c.cust_no = o.cust_no GROUP BY c.city ORDER BY 1",
+            "Oslo|50.00\nYork|10.50",
+        ),
+        ("SELECT 1; SELECT 'x;y'; ;", "1\nx;y"),
+        (
+            "BEGIN; INSERT INTO orders (order_no) VALUES (9); SELECT COUNT(*) FROM orders; ROLLBACK; SELECT COUNT(*) FROM orders",
+            "BEGIN\nINSERT 0 1\n4\nROLLBACK\n3",
+        ),
+        (
+            "BEGIN;\nINSERT INTO orders (order_no) VALUES (9);\nSAVEPOINT a;\nDELETE FROM orders;\nROLLBACK TO a;\nSELECT COUNT(*) FROM orders;\nROLLBACK;",
+            "BEGIN\nINSERT 0 1\nSAVEPOINT\nDELETE 4\nROLLBACK\n4\nROLLBACK",
+        ),
+        (
+            "UPDATE orders SET total = total + 1 WHERE order_no = 3; UPDATE orders SET total = total - 1 WHERE order_no = 3",
+            "UPDATE 1\nUPDATE 1",
+        ),
+        (
+            "CREATE TABLE made (a Integer, b Char(5)); INSERT INTO made VALUES (1, 'x'); DROP TABLE made",
+            "CREATE TABLE\nINSERT 0 1\nDROP TABLE",
+        ),
+        (
+            "\\copy (SELECT order_no, total FROM orders ORDER BY 1) TO STDOUT WITH (FORMAT csv)",
+            "1,10.50\n2,20.00\n3,30.00",
+        ),
+        (
+            "COPY customers (cust_no, name) FROM STDIN;\n30\tBo\\ttab\n31\t\\N\n\\.\nSELECT cust_no, name FROM customers WHERE cust_no >= 30 ORDER BY 1;\nDELETE FROM customers WHERE cust_no >= 30;",
+            "COPY 2\n30|Bo\ttab\n31|\nDELETE 2",
+        ),
+        (
+            "BEGIN; DECLARE c CURSOR FOR SELECT n FROM numbers; FETCH 2 FROM c; MOVE 5 FROM c; FETCH 1 FROM c; CLOSE c; COMMIT",
+            "BEGIN\nDECLARE CURSOR\n0\n1\nMOVE 5\n7\nCLOSE CURSOR\nCOMMIT",
+        ),
+        (
+            "SHOW search_path; SET search_path TO public; SHOW server_encoding",
+            "\"$user\", public\nSET\nUTF8",
+        ),
+        ("SELECT current_database(), current_user", "tidemill|ann"),
+        (
+            "SELECT 7::int8 AS n, '2024-01-01'::date AS d, E'a\\tb' AS t",
+            "7|2024-01-01|a\tb",
+        ),
+    ] {
+        check(&served, statements, expected);
+    }
+    let errors = served.psql(
+        "SELECT totl FROM orders;\nSELECT * FROM ordes;\nSELECT * FROM 'secret.csv';\nSELECT * FROM \"../secret.csv\";\nINSERT INTO orders SELECT 1, 2, 'x' FROM \"/etc/passwd\";\nCREATE TABLE \"../evil\" (a Integer);\nSELECT * INTO \"../evil\" FROM orders;\nSELECT * FROM 'https://localhost/x.csv';\n",
+    );
+    let told: Vec<&str> = errors.stderr.lines().filter(|line| line.contains("ERROR")).collect();
+    assert_eq!(told.len(), 8, "{}", errors.stderr);
+    assert!(
+        errors
+            .stderr
+            .contains("LINE 1: SELECT totl FROM orders;\n               ^"),
+        "{}",
+        errors.stderr
+    );
+    assert!(!served.path().join("evil.dbf").exists() && errors.stdout.is_empty());
+    assert_eq!(served.end(), Some(0));
+}
+
+#[test]
+fn psql_looks_at_the_tables() {
+    let Some(_) = Postgres::need() else { return };
+    let served = Served::begin();
+    let tables = served.psql("\\dt").done();
+    for name in ["public|customers|table", "public|numbers|table", "public|orders|table"] {
+        assert!(tables.contains(name), "{tables}");
+    }
+    assert!(served.psql("\\dt more.*").done().contains("more|words|table"));
+    assert!(served.psql("\\dn").done().contains("more|"));
+    let columns = served.psql("\\d orders").done().to_lowercase();
+    for column in ["order_no|integer", "day|date", "total|numeric(10,2)"] {
+        assert!(columns.contains(column), "{columns}");
+    }
+    for command in ["\\d", "\\d+ customers", "\\l", "\\du", "\\df nothing", "\\di", "\\dv"] {
+        let run = served.psql(command);
+        assert!(!run.stderr.contains("ERROR"), "{command}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn psycopg_asks_and_changes() {
+    let served = Served::begin();
+    let info = format!("host=127.0.0.1 port={} user=ann dbname=tidemill", served.port());
+    served.python(
+        &["psycopg[binary]==3.2.10"],
+        include_str!("serve/psycopg_client.py"),
+        &[&info],
+    );
+}
+
+#[test]
+fn asyncpg_asks_and_changes() {
+    let served = Served::begin();
+    served.python(
+        &["asyncpg==0.30.0"],
+        include_str!("serve/asyncpg_client.py"),
+        &["127.0.0.1", &served.port()],
+    );
+}
+
+#[test]
+fn sqlalchemy_knows_the_tables() {
+    let served = Served::begin();
+    let address = format!("127.0.0.1:{}", served.port());
+    served.python(
+        &["psycopg[binary]==3.2.10", "sqlalchemy==2.0.43"],
+        include_str!("serve/sqlalchemy_client.py"),
+        &[&address],
+    );
+}

@@ -1,0 +1,348 @@
+//! The HTTP door.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use super::{Served, books};
+
+/// An answer.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) headers: String,
+    pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+}
+
+/// Sends a request as its lines are written here, and reads the whole answer.
+pub(super) fn ask(served: &Served, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
+    let mut stream = TcpStream::connect(served.http.expect("it listens")).expect("connected");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
+    let host = if headers.iter().any(|header| header.starts_with("Host:")) {
+        ""
+    } else {
+        "Host: localhost\r\n"
+    };
+    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    let length = body.len();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\n{host}Connection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+    );
+    stream.write_all(request.as_bytes()).expect("sent");
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).expect("read");
+    let at = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("headers");
+    let (head, body) = bytes.split_at(at + 4);
+    let headers = String::from_utf8_lossy(head).into_owned();
+    let status = headers
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok())
+        .expect("a status");
+    let body = match headers.to_lowercase().contains("transfer-encoding: chunked") {
+        true => unchunked(body),
+        false => body.to_vec(),
+    };
+    Answer { status, headers, body }
+}
+
+fn unchunked(mut body: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    while let Some(end) = body.windows(2).position(|two| two == b"\r\n") {
+        let size = usize::from_str_radix(std::str::from_utf8(&body[..end]).expect("text"), 16).expect("a size");
+        whole.extend_from_slice(&body[end + 2..end + 2 + size]);
+        body = &body[end + 2 + size + 2..];
+        if size == 0 {
+            break;
+        }
+    }
+    whole
+}
+
+fn sql(served: &Served, statement: &str) -> Answer {
+    ask(served, "POST", "/sql", &[], statement)
+}
+
+#[test]
+fn statements_are_answered_in_every_format() {
+    let served = Served::begin();
+    let answer = sql(
+        &served,
+        "SELECT order_no, day, total, NULL AS nothing FROM orders WHERE order_no = 1",
+    )
+    .json();
+    let first = &answer["answers"][0];
+    assert_eq!(first["rows"], serde_json::json!([[1, "2024-02-29", "10.50", null]]));
+    assert_eq!(first["columns"][1]["type"], "date");
+    let answer = sql(
+        &served,
+        "SELECT 9007199254740993 AS large, 1.5 AS half; SELECT COUNT(*) FROM numbers",
+    )
+    .json();
+    assert_eq!(answer["answers"][0]["rows"][0][0], "9007199254740993", "{answer}");
+    assert_eq!(answer["answers"][1]["rows"], serde_json::json!([[1000]]));
+    let changed = sql(&served, "UPDATE orders SET total = total WHERE order_no < 3").json();
+    assert_eq!(changed["answers"][0]["changed"], 2, "{changed}");
+    let asked = r#"{"sql": "SELECT order_no FROM orders WHERE total > ? ORDER BY 1", "parameters": [15], "limit": 1}"#;
+    let json = "Content-Type: application/json";
+    let answer = ask(&served, "POST", "/sql", &[json], asked).json();
+    assert_eq!(answer["answers"][0]["rows"], serde_json::json!([[2]]));
+    assert_eq!(answer["answers"][0]["truncated"], true);
+    for (kind, begins) in [
+        ("text/csv", &b"order_no\n1\n"[..]),
+        ("application/x-ndjson", b"{\"order_no\":1}\n"),
+        ("application/vnd.apache.arrow.stream", b"\xff\xff\xff\xff"),
+        ("application/vnd.apache.parquet", b"PAR1"),
+    ] {
+        let accept = format!("Accept: {kind}");
+        let answer = ask(
+            &served,
+            "POST",
+            "/sql",
+            &[&accept],
+            "SELECT order_no FROM orders ORDER BY 1",
+        );
+        assert_eq!(answer.status, 200, "{kind}: {}", answer.text());
+        assert!(
+            answer
+                .body
+                .to_ascii_lowercase()
+                .starts_with(&begins.to_ascii_lowercase()),
+            "{kind}: {}",
+            answer.text()
+        );
+        if kind.ends_with("parquet") {
+            std::fs::write(served.path().join("got.parquet"), &answer.body).expect("written");
+            let read = served
+                .folder()
+                .run(&["sql", "SELECT COUNT(*) AS n FROM 'got.parquet'", "--format", "csv"]);
+            assert_eq!(read.done(), "n\n3\n");
+        }
+    }
+}
+
+#[test]
+fn errors_have_a_place_and_a_way_on() {
+    let served = Served::begin();
+    for (statement, status, sqlstate, position) in [
+        ("SELECT totl FROM orders", 400, "42703", Some(8)),
+        ("SELECT * FROM ordes", 400, "42P01", Some(15)),
+        ("SELECT * FROM 'secret.csv'", 400, "42P01", None),
+        ("SELECT * FROM '../secret.csv'", 403, "42501", None),
+        ("SELEC", 400, "42601", Some(1)),
+        (" ; ", 400, "42601", None),
+    ] {
+        let answer = sql(&served, statement);
+        let error = &answer.json()["error"];
+        assert_eq!(
+            (answer.status, error["sqlstate"].as_str()),
+            (status, Some(sqlstate)),
+            "{statement}: {error}"
+        );
+        if let Some(position) = position {
+            assert_eq!(error["position"], position, "{statement}: {error}");
+        }
+    }
+    assert_eq!(ask(&served, "GET", "/nothing", &[], "").status, 404);
+    let accept = "Accept: image/png";
+    assert_eq!(ask(&served, "POST", "/sql", &[accept], "SELECT 1").status, 406);
+    let json = "Content-Type: application/json";
+    for body in ["", "{}", "[1]", r#"{"sql": 1}"#, r#"{"sql": "SELECT 1", "other": 2}"#] {
+        assert_eq!(ask(&served, "POST", "/sql", &[json], body).status, 400, "{body}");
+    }
+}
+
+#[test]
+fn what_there_is_is_told() {
+    let served = Served::begin();
+    let tables = ask(&served, "GET", "/tables", &[], "").json();
+    assert_eq!(tables["schemas"][0]["name"], "public");
+    let names: Vec<_> = tables["schemas"][0]["tables"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|table| table["name"].clone())
+        .collect();
+    assert_eq!(names, ["customers", "numbers", "orders"]);
+    assert_eq!(tables["schemas"][1]["tables"][0]["name"], "words");
+    let table = ask(&served, "GET", "/tables/orders", &[], "").json();
+    assert_eq!(
+        (&table["rows"], &table["columns"][2]["type"]),
+        (&3.into(), &"date".into()),
+        "{table}"
+    );
+    assert_eq!(
+        ask(&served, "GET", "/tables/more.words", &[], "").json()["format"],
+        "CSV"
+    );
+    assert_eq!(ask(&served, "GET", "/tables/..%2Fsecret", &[], "").status, 404);
+    assert_eq!(ask(&served, "GET", "/healthz", &[], "").text(), "ok");
+    drop(sql(&served, "SELECT 1"));
+    let metrics = ask(&served, "GET", "/metrics", &[], "").text();
+    assert!(metrics.contains("\ntidemill_statements_total 1\n"), "{metrics}");
+    let described = ask(&served, "GET", "/openapi.json", &[], "").json();
+    assert!(described["paths"]["/sql"]["post"].is_object());
+    let page = ask(&served, "GET", "/", &[], "");
+    assert!(
+        page.text().contains("console.js") && page.headers.contains("content-security-policy: default-src 'none'"),
+        "{}",
+        page.headers
+    );
+}
+
+#[test]
+fn other_pages_cannot_ask() {
+    let served = Served::begin();
+    for (headers, status) in [
+        (&["Origin: http://localhost"][..], 200),
+        (&["Origin: https://evil.example"], 403),
+        (&["Origin: null"], 403),
+        (&["Sec-Fetch-Site: cross-site"], 403),
+        (&["Sec-Fetch-Site: same-origin"], 200),
+        (&["Host: evil.example"], 403),
+    ] {
+        assert_eq!(
+            ask(&served, "POST", "/sql", headers, "SELECT 1").status,
+            status,
+            "{headers:?}"
+        );
+    }
+    assert_eq!(ask(&served, "GET", "/tables", &["Host: evil.example"], "").status, 403);
+}
+
+#[test]
+fn a_statement_is_cancelled_by_its_name() {
+    let served = Served::begin();
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        let slow = scope.spawn(|| {
+            let long = "SELECT COUNT(*) FROM numbers a, numbers b, numbers c, numbers d";
+            ask(&served, "POST", "/sql", &["X-Statement: long"], long)
+        });
+        while ask(&served, "DELETE", "/sql/long", &[], "").status != 204 {
+            assert!(begun.elapsed() < Duration::from_secs(20));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let answer = slow.join().expect("answered");
+        assert_eq!(
+            (answer.status, answer.json()["error"]["sqlstate"].as_str()),
+            (408, Some("57014"))
+        );
+    });
+    assert_eq!(ask(&served, "DELETE", "/sql/long", &[], "").status, 404);
+}
+
+#[test]
+fn users_have_passwords_and_rights() {
+    let folder = books();
+    for (name, rights) in [
+        ("ann", &["--write"][..]),
+        ("bob", &["--schemas", "more", "--rows", "5"]),
+    ] {
+        let mut command = folder.command(&["user", "add", name, "--users", "users"]);
+        let child = command
+            .args(rights)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::null())
+            .spawn();
+        let mut child = child.expect("started");
+        child
+            .stdin
+            .take()
+            .expect("piped")
+            .write_all(b"secret\n")
+            .expect("written");
+        assert!(child.wait().expect("ended").success());
+    }
+    let written = std::fs::read_to_string(folder.file("users")).expect("read");
+    assert!(
+        written.contains("SCRAM-SHA-256$4096:") && !written.contains("secret"),
+        "{written}"
+    );
+    let served = Served::with(folder, &["books", "more", "--users", "users"]);
+    let basic = |name_and_password: &str| {
+        use std::fmt::Write as _;
+        // Base64, by hand: no crate of it is among the tests' own.
+        const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut encoded = String::new();
+        for three in name_and_password.as_bytes().chunks(3) {
+            let bits = three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
+            for place in 0..4 {
+                match place <= three.len() {
+                    true => encoded.push(char::from(LETTERS[(bits >> (18 - 6 * place) & 63) as usize])),
+                    false => encoded.write_char('=').expect("a text"),
+                }
+            }
+        }
+        format!("Authorization: Basic {encoded}")
+    };
+    let as_user = |user: &str, statement: &str| ask(&served, "POST", "/sql", &[&basic(user)], statement).status;
+    let refused = sql(&served, "SELECT 1");
+    assert!(
+        refused.status == 401 && refused.headers.contains("www-authenticate: Basic"),
+        "{}",
+        refused.headers
+    );
+    assert_eq!(as_user("ann:secret", "UPDATE orders SET total = total"), 200);
+    assert_eq!(as_user("bob:secret", "SELECT * FROM more.words"), 200);
+    assert_eq!(as_user("bob:secret", "SELECT * FROM orders"), 400);
+    assert_eq!(as_user("bob:secret", "DELETE FROM more.words"), 403);
+    assert_eq!(as_user("bob:secret", "SELECT 1; SELECT 2"), 200);
+    assert_eq!(
+        as_user("bob:secret", "SELECT * FROM (EXECUTE PROCEDURE sp_ZapTable('words')) x"),
+        400
+    );
+    // psql logs in by SCRAM.
+    assert_eq!(served.psql("SELECT w FROM more.words").done(), "ä\n");
+    assert_eq!(ask(&served, "GET", "/healthz", &[], "").status, 200);
+    assert_eq!(
+        ask(&served, "GET", "/tables", &[&basic("bob:secret")], "").json()["schemas"][0]["name"],
+        "more"
+    );
+    for _ in 0..3 {
+        assert_eq!(as_user("ann:wrong", "SELECT 1"), 401);
+    }
+    assert_eq!(as_user("ann:secret", "SELECT 1"), 429);
+    std::thread::sleep(Duration::from_millis(700));
+    assert_eq!(as_user("ann:secret", "SELECT 1"), 200);
+    let listed = served.folder().run(&["user", "remove", "bob", "--users", "users"]);
+    drop(listed.done());
+    assert!(
+        !std::fs::read_to_string(served.path().join("users"))
+            .expect("read")
+            .contains("bob")
+    );
+}
+
+#[test]
+fn other_machines_need_users_and_a_certificate() {
+    let folder = books();
+    for address in ["--postgres", "--http"] {
+        let said = folder.run(&["serve", "books", address, "0.0.0.0:0"]).failed();
+        assert!(
+            said.contains("0.0.0.0:0 can be reached by other machines") && said.contains("tidemill user add"),
+            "{said}"
+        );
+    }
+    let said = folder.run(&["serve", "nothing"]).failed();
+    assert!(said.contains("nothing: no such folder"), "{said}");
+    let said = folder
+        .run(&["serve", "books", "more", "--attach", "MORE=books"])
+        .failed();
+    assert!(said.contains("would be named MORE"), "{said}");
+    std::fs::write(folder.file("users"), "ann secret\n").expect("written");
+    let said = folder.run(&["serve", "books", "--users", "users"]).failed();
+    assert!(
+        said.contains("users, line 1") && said.contains("SCRAM-SHA-256$"),
+        "{said}"
+    );
+}

@@ -1,0 +1,114 @@
+"""psycopg 3 as a program uses it: types, parameters, cursors, COPY, transactions, errors."""
+
+import datetime
+import decimal
+import sys
+
+import psycopg
+
+conninfo = sys.argv[1]
+
+
+def refused(sqlstate, run):
+    try:
+        run()
+    except psycopg.Error as error:
+        assert error.sqlstate == sqlstate, (error.sqlstate, str(error))
+        return error
+    raise AssertionError(f"expected {sqlstate}")
+
+
+def nested(connection):
+    with connection.transaction():
+        connection.execute("INSERT INTO orders (order_no) VALUES (6)")
+        connection.execute("SELECT totl FROM orders")
+
+
+def copy_wrong(cursor):
+    with cursor.copy("COPY customers (cust_no, name) FROM STDIN") as copy:
+        copy.write(b"13\tx\nthirteen\ty\n")
+
+
+with psycopg.connect(conninfo, autocommit=True) as connection:
+    day = datetime.date(2024, 2, 29)
+    for binary in [False, True]:
+        with connection.cursor(binary=binary) as cursor:
+            cursor.execute("SELECT order_no, day, total FROM orders ORDER BY order_no")
+            rows = cursor.fetchall()
+            assert rows[0] == (1, day, decimal.Decimal("10.50")), rows
+            assert [column.type_display for column in cursor.description] == ["int4", "date", "numeric(12,2)"], [
+                column.type_display for column in cursor.description
+            ]
+            cursor.execute("SELECT COUNT(*), SUM(total) FROM orders WHERE day >= %s AND total > %s", (day, 15.5))
+            assert cursor.fetchone()[0] == 2
+            cursor.execute("SELECT name FROM customers WHERE name = %s", ("Olav",))
+            assert cursor.fetchall() == [("Olav",)]
+            cursor.execute("SELECT total FROM orders WHERE order_no = %s", (None,))
+            assert cursor.fetchall() == []
+    # The same statement often enough to be prepared by its name.
+    for number in range(1, 12):
+        row = connection.execute("SELECT total FROM orders WHERE order_no = %s", (number,)).fetchone()
+        assert (row is not None) == (number <= 3)
+
+    # What is not committed is not there.
+    with psycopg.connect(conninfo) as other:
+        other.execute("INSERT INTO orders (order_no, total) VALUES (%s, %s)", (4, decimal.Decimal("1.25")))
+        assert other.execute("SELECT COUNT(*) FROM orders").fetchone() == (4,)
+        assert connection.execute("SELECT COUNT(*) FROM orders").fetchone() == (3,)
+        other.rollback()
+        assert other.execute("SELECT COUNT(*) FROM orders").fetchone() == (3,)
+        with other.transaction():
+            other.execute("INSERT INTO orders (order_no) VALUES (5)")
+            refused("42703", lambda: nested(other))
+            other.execute("DELETE FROM orders WHERE order_no = 5")
+        assert other.execute("SELECT COUNT(*) FROM orders").fetchone() == (3,)
+        refused("42P01", lambda: other.execute("SELECT * FROM nothing"))
+        refused("25P02", lambda: other.execute("SELECT 1"))
+        other.rollback()
+
+    # Rows page by page.
+    with connection.transaction():
+        with connection.cursor("pages") as cursor:
+            cursor.itersize = 2
+            cursor.execute("SELECT n FROM numbers ORDER BY n")
+            assert [row[0] for row in cursor] == list(range(1000))
+
+    with connection.cursor() as cursor:
+        cursor.executemany("INSERT INTO customers (cust_no, name) VALUES (%s, %s)", [(7, "Zoë"), (8, None)])
+        assert cursor.rowcount == 2
+        cursor.execute("DELETE FROM customers WHERE cust_no >= 7")
+        assert cursor.rowcount == 2
+        with cursor.copy("COPY customers (cust_no, name) FROM STDIN") as copy:
+            for row in [(10, "a\tb\\"), (11, None)]:
+                copy.write_row(row)
+        with cursor.copy("COPY customers (cust_no, name) FROM STDIN (FORMAT binary)") as copy:
+            copy.set_types(["int4", "text"])
+            copy.write_row((12, "bytes"))
+        with cursor.copy("COPY (SELECT cust_no, name FROM customers WHERE cust_no >= 10 ORDER BY 1) TO STDOUT") as copy:
+            copy.set_types(["int4", "text"])
+            assert list(copy.rows()) == [(10, "a\tb\\"), (11, None), (12, "bytes")]
+        with cursor.copy("COPY (SELECT order_no FROM orders ORDER BY 1) TO STDOUT (FORMAT csv, HEADER)") as copy:
+            assert b"".join(copy).lower() == b"order_no\n1\n2\n3\n"
+        error = refused("22P02", lambda: copy_wrong(cursor))
+        assert "row 2" in str(error), error
+        cursor.execute("SELECT COUNT(*) FROM customers WHERE cust_no >= 10")
+        assert cursor.fetchone() == (3,)
+        cursor.execute("DELETE FROM customers WHERE cust_no >= 10")
+
+    error = refused("42703", lambda: connection.execute("SELECT totl FROM orders"))
+    assert error.diag.statement_position == "8", error.diag.statement_position
+    refused("42601", lambda: connection.execute("SELEC 1"))
+    refused("0A000", lambda: connection.execute("SET datestyle TO german"))
+    refused("42501", lambda: connection.execute("COPY orders TO '/tmp/x'"))
+    refused("42501", lambda: connection.execute("SELECT * FROM '/etc/passwd'"))
+    connection.execute("SET statement_timeout = '50ms'")
+    refused("57014", lambda: connection.execute("SELECT COUNT(*) FROM numbers a, numbers b, numbers c, numbers d"))
+    connection.execute("RESET statement_timeout")
+
+    # Cancelled from another thread.
+    import threading
+
+    threading.Timer(0.3, connection.cancel).start()
+    refused("57014", lambda: connection.execute("SELECT COUNT(*) FROM numbers a, numbers b, numbers c, numbers d"))
+    assert connection.execute("SELECT 1").fetchone() == (1,)
+print("done")
