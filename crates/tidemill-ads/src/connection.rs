@@ -198,17 +198,31 @@ impl Connection {
         }
     }
 
-    /// The path of an index file: a name without a folder is looked for beside the table.
+    /// The path of an index file: a name without a folder is looked for beside the table. The name of the table alone is that of its MDX
+    /// where there is one, and no file of the given extension.
     ///
     /// # Errors
     /// As [`Connection::path_of`].
     pub fn index_path(&self, name: &str, extension: &str, table: &Path, settings: &Settings) -> Result<PathBuf> {
         let path = self.path_of(name, extension, settings)?;
         let beside = table.parent().filter(|_| !name.contains(['/', '\\', ':']));
-        match (beside, path.file_name()) {
-            (Some(folder), Some(file)) if !path.exists() => settings.paths.resolve(&file.to_string_lossy(), folder),
-            _ => Ok(path),
+        let path = match (beside, path.file_name()) {
+            (Some(folder), Some(file)) if !path.exists() => settings.paths.resolve(&file.to_string_lossy(), folder)?,
+            _ => path,
+        };
+        let has_extension = name.rsplit(['/', '\\']).next().is_some_and(|file| file.contains('.'));
+        let (Some(folder), Some(stem)) = (table.parent(), table.file_stem()) else {
+            return Ok(path);
+        };
+        let is_of_table =
+            path.parent() == Some(folder) && path.file_stem().is_some_and(|own| own.eq_ignore_ascii_case(stem));
+        if has_extension || !is_of_table || path.exists() {
+            return Ok(path);
         }
+        let mdx = settings
+            .paths
+            .resolve(&format!("{}.mdx", stem.to_string_lossy()), folder)?;
+        Ok(if mdx.is_file() { mdx } else { path })
     }
 
     /// The names of files that a mask with `*` and `?` names, in the order of their names.

@@ -2,6 +2,8 @@
 //!
 //! What this module does not do: it evaluates no expression, and takes no lock.
 
+#[cfg(test)]
+mod mdx_tests;
 mod tags;
 
 use std::path::Path;

@@ -190,6 +190,12 @@ impl KeyCodec {
             return Ok(self);
         }
         let (key_type, len) = (self.key_type, self.len);
+        if self.encoding == KeyEncoding::Dbase && matches!(key_type, KeyType::Timestamp | KeyType::Logical) {
+            let instead = "make a text or a number of the value, as IIF( … ) does";
+            return Err(Error::Misuse(format!(
+                "index tag {name}: MDX and NDX files have no keys of type {key_type}; {instead}"
+            )));
+        }
         Err(Error::Misuse(format!(
             "index tag {name} has keys of {len} bytes, which are not of type {key_type}"
         )))

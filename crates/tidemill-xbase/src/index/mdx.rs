@@ -11,6 +11,9 @@
 //! A descending order is stored descending. Equal keys of all files seen lie in record order, and no document says that they must.
 //! Numbers are decimals, and dates doubles (see [`dbase_key`](super::dbase_key)).
 //!
+//! The header of the file names the first free page, and each free page the next one, where a page of a tree has the page that was made
+//! before it: so CodeBase and version 4 of Xbase64 keep them. The page behind the end of the file ends the list as 0 does.
+//!
 //! Not here: how each language driver sorts text.
 
 use crate::codepage::CodePage;
@@ -38,7 +41,7 @@ const VERSION_DBASE4: u8 = 2;
 const VERSION_DBASE7: u8 = 3;
 /// The most pages of 512 bytes in a block (`SET MBLOCK`).
 const BLOCK_MAX: usize = 63;
-const TAGS_MAX: usize = 47;
+pub(super) const TAGS_MAX: usize = 47;
 const TAG_ITEM: usize = 32;
 const TAG_ITEM_DBASE7: usize = 48;
 const NAME_LEN: usize = 11;
@@ -216,6 +219,10 @@ impl PageFormat for Mdx {
         PAGE_UNIT
     }
 
+    fn page_alignment(&self) -> u64 {
+        PAGE_UNIT
+    }
+
     fn branches(&self) -> Branches {
         Branches::Partings
     }
@@ -306,16 +313,11 @@ impl PageWriter for Mdx {
     }
 
     fn counters_len(&self) -> usize {
-        36
+        40
     }
 
     // dBASE's own way to notice what others have changed is not documented.
     fn counts_changes(&self) -> bool {
-        false
-    }
-
-    // Neither is how dBASE links the pages that it has freed: its list is left alone.
-    fn lists_free_pages(&self) -> bool {
         false
     }
 
@@ -338,13 +340,14 @@ impl PageWriter for Mdx {
 
     fn read_counters(&self, header: &[u8]) -> Result<Counters, Fault> {
         Ok(Counters {
-            first_free: 0,
+            first_free: Self::first_free(header)?,
             end: Some(u32_le(header, 32)?),
         })
     }
 
     fn write_counters(&self, counters: Counters, _is_shared: bool, header: &mut [u8]) {
         put_u32(header, 32, counters.end.unwrap_or_default());
+        put_u32(header, 36, counters.first_free);
     }
 }
 
@@ -391,43 +394,38 @@ impl MdxFile {
     pub(super) fn put_header(&self, file: &mut [u8], tags: &[ListedTag]) {
         let pages = file.len() as u64 / PAGE_UNIT;
         put(file, 0, &self.header);
-        put_u16(file, 28, tags.len());
         put_u32(file, 32, u32::try_from(pages).unwrap_or(u32::MAX));
         // No page is free.
         put(file, 36, &[0; 8]);
-        let threads = threads(tags);
-        for (at, (tag, thread)) in tags.iter().zip(threads).enumerate() {
-            let (begin, _) = self.layout.item(at);
-            let item = usize::try_from(begin).unwrap_or_default();
-            let end = item + 4 + self.layout.name_len();
-            put_u32(file, item, tag.page);
-            put(file, item + 4, &tag.name);
-            put(file, end, &[tag.format & FORMAT_FIELD]);
-            put(file, end + 1, &thread);
-            put(file, end + 4, &[2, tag.letter]);
-        }
+        let items: Vec<_> = tags.iter().map(|tag| self.layout.new_item(tag)).collect();
+        self.layout.put_list(items, file);
     }
 
     /// The name of a tag as the list has it.
     ///
     /// # Errors
-    /// [`Error::Misuse`](crate::Error::Misuse) for a name that is too long or there already, and a full list.
-    pub(super) fn name(
+    /// [`Error::Misuse`](crate::Error::Misuse) for a name that is too long or there already, and a list that has its `most` tags.
+    pub(super) fn name<'a>(
         &self,
         order: &OrderSpec,
         codepage: CodePage,
-        known: &[ListedTag],
+        known: impl Iterator<Item = &'a [u8]>,
+        most: usize,
     ) -> crate::error::Result<Vec<u8>> {
         let name = order.encode(codepage, &order.name.to_uppercase())?;
-        let most = self.layout.name_len() - 1;
-        if name.is_empty() || name.len() > most {
-            return Err(order.refuse(&format!("a name of {} bytes, not 1 to {most}", name.len())));
+        let longest = self.layout.name_len() - 1;
+        if name.is_empty() || name.len() > longest {
+            return Err(order.refuse(&format!("a name of {} bytes, not 1 to {longest}", name.len())));
         }
-        if known.iter().any(|tag| tag.name == name) {
-            return Err(order.refuse("already exists"));
+        let mut count = 0;
+        for known in known {
+            if known == name {
+                return Err(order.refuse("already exists"));
+            }
+            count += 1;
         }
-        if known.len() == TAGS_MAX {
-            return Err(order.refuse(&format!("the file has its {TAGS_MAX} orders already")));
+        if count >= most {
+            return Err(order.refuse(&format!("the file has its {most} orders already")));
         }
         Ok(name)
     }
@@ -503,7 +501,7 @@ impl MdxFile {
     }
 }
 
-/// A tag in the list of a new file.
+/// What the list says of a new tag.
 #[derive(Debug, Clone)]
 pub(super) struct ListedTag {
     pub(super) name: Vec<u8>,
@@ -513,15 +511,110 @@ pub(super) struct ListedTag {
     pub(super) letter: u8,
 }
 
+impl ListedTag {
+    /// A tag whose header is at `page`.
+    pub(super) fn new(name: Vec<u8>, page: u32, header: &[u8]) -> Self {
+        let [format, letter] = [8, 9].map(|at| header.get(at).copied().unwrap_or_default());
+        Self {
+            name,
+            page,
+            format,
+            letter,
+        }
+    }
+}
+
+/// The list of tags, whose items are kept as they are.
+impl Mdx {
+    /// How many tags the list has room for in a file whose headers of tags and pages may begin at any place behind
+    /// [`FILE_HEADER_LEN`]. Files that are made here have room for all that there can be.
+    pub(super) fn list_room(self) -> usize {
+        let (begin, len) = self.item(0);
+        let room = usize::try_from(FILE_HEADER_LEN - begin).unwrap_or_default() / len;
+        room.min(TAGS_MAX)
+    }
+
+    /// The bytes of the header that so many items of the list reach to.
+    pub(super) fn list_end(self, tags: usize) -> usize {
+        let (end, _) = self.item(tags);
+        usize::try_from(end).unwrap_or(usize::MAX)
+    }
+
+    /// The items of the list in a header that has them whole.
+    pub(super) fn items(self, header: &[u8], tags: usize) -> Vec<Vec<u8>> {
+        let items = (0..tags).map(|at| {
+            let (begin, end) = (self.list_end(at), self.list_end(at + 1));
+            header.get(begin..end).unwrap_or_default().to_vec()
+        });
+        items.collect()
+    }
+
+    /// The name in an item of the list.
+    pub(super) fn item_name(self, item: &[u8]) -> &[u8] {
+        let name = item.get(4..4 + self.name_len()).unwrap_or_default();
+        name.split(|byte| *byte == 0).next().unwrap_or_default()
+    }
+
+    pub(super) fn new_item(self, tag: &ListedTag) -> Vec<u8> {
+        let mut item = vec![0; self.item_len];
+        let end = 4 + self.name_len();
+        put_u32(&mut item, 0, tag.page);
+        put(&mut item, 4, &tag.name);
+        put(&mut item, end, &[tag.format & FORMAT_FIELD]);
+        put(&mut item, end + 4, &[2, tag.letter]);
+        item
+    }
+
+    /// Writes the list and the number of its items into a header that has room for it, and zeros over what is left of a longer list.
+    pub(super) fn put_list(self, mut items: Vec<Vec<u8>>, header: &mut [u8]) {
+        let old = u16_le(header, 28).unwrap_or_default();
+        for left in items.len()..old.max(items.len()) {
+            put(header, self.list_end(left), &vec![0; self.item_len]);
+        }
+        put_u16(header, 28, items.len());
+        // Later versions of dBASE, and the Borland Database Engine, have the number of the next tag here.
+        if header.get(30).is_some_and(|next| *next != 0) {
+            put(header, 30, &[u8::try_from(items.len() + 1).unwrap_or(u8::MAX)]);
+        }
+        let threads = threads(&items.iter().map(|item| self.item_name(item)).collect::<Vec<_>>());
+        for (at, (item, thread)) in items.iter_mut().zip(threads).enumerate() {
+            put(item, 5 + self.name_len(), &thread);
+            put(header, self.list_end(at), item);
+        }
+    }
+
+    /// Names the pages anew of a tree that was packed for another place, and of the header before it.
+    pub(super) fn move_tag(self, tag: &mut [u8], keys: KeyBytes, moved: impl Fn(u32) -> u32) {
+        let (header, tree) = tag.split_at_mut(self.page_len.min(tag.len()));
+        let put_moved = |bytes: &mut [u8], at: usize| {
+            if let Some(page) = u32_le(bytes, at).ok().filter(|page| *page != 0) {
+                put_u32(bytes, at, moved(page));
+            }
+        };
+        for at in [0, 248, 252] {
+            put_moved(header, at);
+        }
+        for page in tree.chunks_exact_mut(self.page_len) {
+            put_moved(page, 4);
+            let Ok((count, highest)) = self.count(page, keys) else {
+                continue;
+            };
+            if highest != 0 {
+                (0..=count).for_each(|slot| put_moved(page, PAGE_HEADER + slot * entry(keys.stored_len())));
+            }
+        }
+    }
+}
+
 /// The numbers, from 1, of the tags whose names come before and behind each one, and of the one above it: a tree of names, in which
 /// a tag takes the place where it is looked for.
-fn threads(tags: &[ListedTag]) -> Vec<[u8; 3]> {
-    let mut threads = vec![[0; 3]; tags.len()];
-    for (new, tag) in tags.iter().enumerate().skip(1) {
+fn threads(names: &[&[u8]]) -> Vec<[u8; 3]> {
+    let mut threads = vec![[0; 3]; names.len()];
+    for (new, name) in names.iter().enumerate().skip(1) {
         let (mut above, number) = (0, new as u8 + 1);
         // No path is longer than the tags that there are.
         for _ in 0..new {
-            let is_behind = tags.get(above).is_some_and(|known| tag.name > known.name);
+            let is_behind = names.get(above).is_some_and(|known| name > known);
             let Some(next) = threads
                 .get_mut(above)
                 .and_then(|thread| thread.get_mut(usize::from(is_behind)))

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use super::IndexDialect;
 use super::bplus_packer::BPlusPacker;
 use super::key_sorter::KeySorter;
-use super::mdx::{ListedTag, MdxFile, PAGE_UNIT};
+use super::mdx::{ListedTag, MdxFile, PAGE_UNIT, TAGS_MAX};
 use super::order_spec::OrderSpec;
 
 /// Makes the bytes of an MDX file, order by order.
@@ -35,11 +35,12 @@ impl MdxBuilder {
     /// As [`IndexBuilder::add`](super::IndexBuilder::add).
     pub(super) fn add(&mut self, order: &OrderSpec, keys: KeySorter) -> Result<()> {
         order.codec(IndexDialect::Mdx)?;
-        let name = self.kind.name(order, self.codepage, &self.tags)?;
+        let known = self.tags.iter().map(|tag| tag.name.as_slice());
+        let name = self.kind.name(order, self.codepage, known, TAGS_MAX)?;
         let (header, bytes) = self.kind.tag_header(order, self.codepage)?;
         let (at, header_len) = (self.file.len(), header.len());
         let page = u32::try_from(at as u64 / PAGE_UNIT).map_err(|_| too_large())?;
-        let [format, letter] = [8, 9].map(|at| header.get(at).copied().unwrap_or_default());
+        let tag = ListedTag::new(name, page, &header);
         self.file.extend_from_slice(&header);
         let mut packer = BPlusPacker::new(0, &mut self.file, &self.kind.layout, bytes);
         let packed = keys.finish(|key, recno| packer.add(key, recno));
@@ -54,12 +55,7 @@ impl MdxBuilder {
         let tree_len = self.file.len() - at - header_len;
         let header = self.file.get_mut(at..at + header_len).unwrap_or_default();
         self.kind.put_tree(header, tree, tree_len);
-        self.tags.push(ListedTag {
-            name,
-            page,
-            format,
-            letter,
-        });
+        self.tags.push(tag);
         Ok(())
     }
 

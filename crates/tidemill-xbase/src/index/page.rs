@@ -241,6 +241,11 @@ pub(crate) trait PageFormat: fmt::Debug + Send + Sync {
     /// What a page number counts: bytes, or pages in the large variants of Harbour.
     fn page_unit(&self) -> u64;
 
+    /// What the offset of every page is a multiple of.
+    fn page_alignment(&self) -> u64 {
+        self.page_len() as u64
+    }
+
     /// What the keys of branches are.
     fn branches(&self) -> Branches;
 

@@ -119,12 +119,15 @@ impl PageStore {
             .format
             .read_counters(&header)
             .map_err(|fault| fault.into_error(self.file.path(), 0))?;
-        let pages = self.file.len()?.div_ceil(self.format.page_len() as u64);
-        let end = pages * self.format.page_len() as u64 / self.format.page_unit();
+        let end = self.file.len()?.next_multiple_of(self.format.page_alignment()) / self.format.page_unit();
         self.end = u32::try_from(end).map_err(|_| self.too_large())?;
         // A header that names an end within the file is wrong, and must not let pages be overwritten.
         if let Some(end) = &mut self.counters.end {
             *end = self.end;
+        }
+        // A page behind the end is as good as none (MDX).
+        if self.counters.first_free == self.end {
+            self.counters.first_free = 0;
         }
         self.counters_written = self.counters;
         Ok(())
@@ -231,11 +234,7 @@ impl PageStore {
             Some(Slot::Used(_) | Slot::Spare) => {
                 return Err(self.corrupt(page, "a free page, as the list of free pages says", "a page in use"));
             }
-            None => {
-                let mut bytes = vec![0; self.format.page_len()];
-                self.read(page, &mut bytes)?;
-                self.format.next_free(&bytes).unwrap_or_default()
-            }
+            None => self.read_next_free(page)?,
         };
         if next == page {
             return Err(self.corrupt(page, "another free page behind this one", "the same page"));
@@ -259,11 +258,7 @@ impl PageStore {
             page = match self.pages.get(&page) {
                 Some(Slot::Free { next }) => *next,
                 Some(Slot::Used(_) | Slot::Spare) => return Ok(None),
-                None => {
-                    let mut bytes = vec![0; self.format.page_len()];
-                    self.read(page, &mut bytes)?;
-                    self.format.next_free(&bytes).unwrap_or_default()
-                }
+                None => self.read_next_free(page)?,
             };
         }
         let mut sorted = listed.clone();
@@ -292,6 +287,14 @@ impl PageStore {
         }
         self.counters.first_free = next;
         Ok(Some(first))
+    }
+
+    /// The free page behind a free page that is not in memory; 0 for none.
+    fn read_next_free(&self, page: u32) -> Result<u32> {
+        let mut bytes = vec![0; self.format.page_len()];
+        self.read(page, &mut bytes)?;
+        let next = self.format.next_free(&bytes).unwrap_or_default();
+        Ok(if next == self.end { 0 } else { next })
     }
 
     /// The number of the first of so many new pages behind the end of the file.

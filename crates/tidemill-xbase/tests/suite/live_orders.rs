@@ -154,3 +154,22 @@ fn orders_that_another_handle_makes_and_drops_are_followed() {
     assert!(matches!(other.order("AGAIN"), Err(Error::Misuse(_))));
     assert_eq!(verified(&path), 1);
 }
+
+#[test]
+fn an_order_that_the_file_cannot_hold_leaves_the_one_of_its_name_there() {
+    let (_folder, path) = table();
+    let mut table = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    let cdx = path.with_extension("cdx");
+    for (expression, why) in [
+        ("REPLICATE(NAME, 30)", "keys of 300 bytes"),
+        (&*format!("LEFT(NAME{}, 8)", "+NAME".repeat(120)), "expressions of"),
+    ] {
+        let refused = table
+            .replace_order_in(&cdx, &OrderSpec::new("NAME", expression))
+            .unwrap_err();
+        let cause = std::error::Error::source(&refused).unwrap().to_string();
+        assert!(cause.contains(why), "{cause}");
+        let mut order = table.order("NAME").unwrap();
+        assert_eq!(names(&mut table, &mut order).0, [2, 3, 1]);
+    }
+}

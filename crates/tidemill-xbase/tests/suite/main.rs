@@ -37,6 +37,7 @@ mod layouts;
 mod lenient;
 mod live_orders;
 mod lock_ranges;
+mod mdx_tags;
 mod mdx_upkeep;
 mod memo_creation;
 mod memory;

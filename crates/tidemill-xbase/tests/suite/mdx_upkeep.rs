@@ -211,10 +211,6 @@ fn records_do_not_change_without_the_mdx_that_the_header_names() {
     );
     build_index(path.with_file_name("other.cdx"), &table, &orders, &settings).unwrap();
     let mut table = open(&path, OpenMode::Exclusive);
-    let error = table.create_order(&orders[0].clone()).unwrap_err();
-    assert!(matches!(error, Error::Order { .. }), "{error}");
-    let error = table.drop_order("CODE").unwrap_err().to_string();
-    assert!(error.contains("tags cannot be removed from an MDX"), "{error}");
     table.append_values(&values(2)).unwrap();
     drop(table);
     check(&path, 302);

@@ -5,18 +5,29 @@ use std::sync::Arc;
 use super::IndexEditor;
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
+use crate::index::bplus_packer::BPlusPacker;
 use crate::index::btree_packer::BTreePacker;
 use crate::index::cdx::Cdx;
 use crate::index::cdx_builder::{Packer, Place, Shape, name_bytes, order_header};
 use crate::index::key_sorter::KeySorter;
+use crate::index::mdx::{ListedTag, Mdx, MdxFile};
 use crate::index::nsx::{self, Nsx};
 use crate::index::order_spec::OrderSpec;
 use crate::index::page::{KeyBytes, put};
-use crate::index::{IndexDialect, Tag, cdx, read_headers};
+use crate::index::{IndexDialect, Tag, cdx, mdx, read_headers};
 use crate::source::Source;
 
+/// What a new order begins with.
+struct New {
+    /// Its header without the root; its tree follows.
+    tag: Vec<u8>,
+    /// Its name as the file lists it.
+    entry: Vec<u8>,
+    keys: KeyBytes,
+}
+
 impl IndexEditor {
-    /// Adds an order to a file of several: in a CDX where so many free pages lie one behind the other, else behind all that the file
+    /// Adds an order to a file of several: in a CDX and an MDX where so many free pages lie one behind the other, else behind all that the file
     /// holds. The file is open for this program alone.
     ///
     /// # Errors
@@ -33,53 +44,47 @@ impl IndexEditor {
         if self.tags.iter().any(|tag| tag.name.eq_ignore_ascii_case(name)) {
             return Err(order.refuse("already exists"));
         }
-        let codec = order.codec(self.dialect)?;
-        let bytes = KeyBytes::plain(order.key_len, order.trail_of(codec));
+        let New {
+            mut tag,
+            entry,
+            keys: bytes,
+        } = self.new_tag(order, codepage, None)?;
         let (page_len, unit) = (self.store.format.page_len() as u64, self.store.format.page_unit());
         let base = self.store.offset(self.store.end());
         let at = usize::try_from(base).map_err(|_| order.refuse("does not fit into the file"))?;
-        let (root, mut new, entry) = match self.dialect {
-            IndexDialect::Cdx | IndexDialect::Adi => {
-                let place = Place {
-                    base: at,
-                    page_len: self.store.format.page_len(),
-                    unit: usize::try_from(unit).unwrap_or(usize::MAX),
-                };
-                let is_adi = self.dialect == IndexDialect::Adi;
-                let shape = Shape { place, is_adi };
-                let entry = name_bytes(order, codepage, shape)?;
-                let most = shape.key_len_max();
-                if bytes.len > most {
-                    return Err(order.refuse(&format!("keys of {} bytes, not 1 to {most}", bytes.len)));
-                }
-                let mut new = order_header(order, codepage, shape)?;
-                let mut packer = Packer::at(place, &mut new, None, bytes.len, bytes.trail, record_count);
+        let (format, new) = (self.store.format.clone(), &mut tag);
+        let root = match self.dialect {
+            IndexDialect::Nsx => {
+                let mut packer = BTreePacker::new(at, new, &*format, bytes, record_count);
+                keys.finish(|key, recno| packer.add(key, recno))?;
+                u64::from(packer.finish(false)?) * unit
+            }
+            IndexDialect::Mdx => {
+                let kind = self.mdx()?;
+                let header_len = new.len();
+                let mut packer = BPlusPacker::new(at, new, &*format, bytes);
+                keys.finish(|key, recno| packer.add(key, recno))?;
+                let tree = packer.finish()?;
+                let tree_len = new.len() - header_len;
+                kind.put_tree(new, tree, tree_len);
+                u64::from(tree.root) * unit
+            }
+            _ => {
+                let place = self.place(at);
+                let mut packer = Packer::at(place, new, None, bytes.len, bytes.trail, record_count);
                 keys.finish(|key, recno| {
                     packer.add(key, recno);
                     Ok(())
                 })?;
-                (packer.finish() as u64, new, entry)
+                packer.finish() as u64
             }
-            IndexDialect::Nsx => {
-                let known: Vec<_> = self.names(codepage);
-                let entry = Nsx::name(order, codepage, known.iter().map(Vec::as_slice))?;
-                let mut new = Nsx::tag_header(order, codepage)?;
-                let format = self.store.format.clone();
-                let mut packer = BTreePacker::new(at, &mut new, &*format, bytes, record_count);
-                keys.finish(|key, recno| packer.add(key, recno))?;
-                (u64::from(packer.finish(false)?) * format.page_unit(), new, entry)
-            }
-            IndexDialect::Ntx | IndexDialect::Ndx | IndexDialect::Idx => {
-                return Err(order.refuse("the file has one order, and there is one already"));
-            }
-            IndexDialect::Mdx => return Err(order.refuse("tags cannot be added to an MDX file")),
         };
         let number = |offset: u64| u32::try_from(offset / unit).map_err(|_| order.refuse("does not fit into the file"));
         let (mut root, mut header) = (number(root)?, number(base)?);
         let pages =
-            u32::try_from(new.len() as u64 / page_len).map_err(|_| order.refuse("does not fit into the file"))?;
+            u32::try_from(tag.len() as u64 / page_len).map_err(|_| order.refuse("does not fit into the file"))?;
         let free = match self.dialect {
-            IndexDialect::Cdx | IndexDialect::Adi => self.store.allocate_run(pages)?,
+            IndexDialect::Cdx | IndexDialect::Adi | IndexDialect::Mdx => self.store.allocate_run(pages)?,
             _ => None,
         };
         match free {
@@ -87,26 +92,95 @@ impl IndexEditor {
             Some(first) => {
                 let packed_at = header;
                 let moved = |page: u32| page.wrapping_sub(packed_at).wrapping_add(first);
-                let tree_at = cdx::HEADER_LEN.next_multiple_of(self.store.format.page_len());
-                let tree = new.get_mut(tree_at..).unwrap_or_default();
-                Cdx::move_tree(tree, self.store.format.page_len(), bytes.len, moved);
+                if self.dialect == IndexDialect::Mdx {
+                    self.mdx()?.layout.move_tag(&mut tag, bytes, moved);
+                } else {
+                    let tree_at = cdx::HEADER_LEN.next_multiple_of(self.store.format.page_len());
+                    let tree = tag.get_mut(tree_at..).unwrap_or_default();
+                    Cdx::move_tree(tree, self.store.format.page_len(), bytes.len, moved);
+                }
                 (root, header) = (moved(root), first);
                 // The pages are in no list any more before anything is written there.
                 self.flush()?;
             }
         }
         let root_at = usize::try_from(self.store.format.root_at(0)).unwrap_or_default();
-        put(&mut new, root_at, &root.to_le_bytes());
-        self.store.file().write(self.store.offset(header), &new)?;
+        put(&mut tag, root_at, &root.to_le_bytes());
+        self.store.file().write(self.store.offset(header), &tag)?;
         // The order is there once its name is.
         match &mut self.directory {
             Some(directory) => {
                 directory.insert(&mut self.store, &entry, header)?;
                 self.flush()?;
             }
+            None if self.dialect == IndexDialect::Mdx => {
+                let listed = ListedTag::new(entry, header, &tag);
+                self.list_mdx_tags(|layout, items| items.push(layout.new_item(&listed)))?;
+            }
             None => self.list_tags(|names| names.push((entry, header)))?,
         }
         self.reload_tags()
+    }
+
+    /// Whether the file can have an order, in the place of another one where that goes. Its keys are not looked at.
+    ///
+    /// # Errors
+    /// As for the file's builder.
+    pub(crate) fn check_new(&self, order: &OrderSpec, codepage: CodePage, replaced: usize) -> Result<()> {
+        self.new_tag(order, codepage, Some(replaced)).map(drop)
+    }
+
+    /// What a new order begins with.
+    fn new_tag(&self, order: &OrderSpec, codepage: CodePage, replaced: Option<usize>) -> Result<New> {
+        let codec = order.codec(self.dialect)?;
+        let keys = KeyBytes::plain(order.key_len, order.trail_of(codec));
+        match self.dialect {
+            IndexDialect::Cdx | IndexDialect::Adi => {
+                let is_adi = self.dialect == IndexDialect::Adi;
+                let place = self.place(0);
+                let shape = Shape { place, is_adi };
+                let entry = name_bytes(order, codepage, shape)?;
+                let most = shape.key_len_max();
+                if keys.len > most {
+                    return Err(order.refuse(&format!("keys of {} bytes, not 1 to {most}", keys.len)));
+                }
+                let tag = order_header(order, codepage, shape)?;
+                Ok(New { tag, entry, keys })
+            }
+            IndexDialect::Nsx => {
+                let known = self.names(codepage, replaced);
+                let entry = Nsx::name(order, codepage, known.iter().map(Vec::as_slice))?;
+                let tag = Nsx::tag_header(order, codepage)?;
+                Ok(New { tag, entry, keys })
+            }
+            IndexDialect::Mdx => {
+                let kind = self.mdx()?;
+                let known = self.names(codepage, replaced);
+                let known = known.iter().map(Vec::as_slice);
+                let entry = kind.name(order, codepage, known, kind.layout.list_room())?;
+                let (tag, keys) = kind.tag_header(order, codepage)?;
+                Ok(New { tag, entry, keys })
+            }
+            IndexDialect::Ntx | IndexDialect::Ndx | IndexDialect::Idx => {
+                Err(order.refuse("the file has one order, and there is one already"))
+            }
+        }
+    }
+
+    /// The layout of an MDX, and the head of its header.
+    fn mdx(&self) -> Result<MdxFile> {
+        let mut header = vec![0; mdx::HEADER_LEN];
+        self.store.file().read("index header", 0, &mut header)?;
+        MdxFile::like(&header).map_err(|fault| fault.into_error(self.path(), 0))
+    }
+
+    /// Where pages of a CDX or an ADI are packed that follow so many bytes.
+    fn place(&self, base: usize) -> Place {
+        Place {
+            base,
+            page_len: self.store.format.page_len(),
+            unit: usize::try_from(self.store.format.page_unit()).unwrap_or(usize::MAX),
+        }
     }
 
     /// Takes an order out of a file of several, and gives its pages back. The file is open for this program alone.
@@ -114,12 +188,6 @@ impl IndexEditor {
     /// # Errors
     /// [`Error::Misuse`] when the order is not there; [`Error::Corrupt`], [`Error::Io`].
     pub(crate) fn drop_order(&mut self, order: usize) -> Result<()> {
-        if self.dialect == IndexDialect::Mdx {
-            let path = self.path().display();
-            return Err(Error::Misuse(format!(
-                "{path}: tags cannot be removed from an MDX file"
-            )));
-        }
         self.flush()?;
         self.version += 1;
         let Some(mut tree) = self.trees.get_mut(order).and_then(Option::take) else {
@@ -148,7 +216,12 @@ impl IndexEditor {
             }
             None => {
                 self.is_broken = false;
-                self.list_tags(|names| names.retain(|(_, page)| *page != number(header)))?;
+                if self.dialect == IndexDialect::Mdx {
+                    let page = number(header).to_le_bytes();
+                    self.list_mdx_tags(|_, items| items.retain(|item| !item.starts_with(&page)))?;
+                } else {
+                    self.list_tags(|names| names.retain(|(_, page)| *page != number(header)))?;
+                }
                 self.is_broken = true;
             }
         }
@@ -167,15 +240,34 @@ impl IndexEditor {
         self.flush()
     }
 
-    /// The names of the orders as an NSX header has them.
-    fn names(&self, codepage: CodePage) -> Vec<Vec<u8>> {
-        let names = self.tags.iter().map(|tag| {
+    /// The names of the orders as the header of an NSX or an MDX has them, but for one that is to go.
+    fn names(&self, codepage: CodePage, replaced: Option<usize>) -> Vec<Vec<u8>> {
+        let left = self.tags.iter().enumerate().filter(|(at, _)| Some(*at) != replaced);
+        let names = left.map(|(_, tag)| {
             let mut name = Vec::new();
             let _ = codepage.encode(&tag.name, &mut name);
-            name.resize(nsx::NAME_LEN, 0);
+            if self.dialect == IndexDialect::Nsx {
+                name.resize(nsx::NAME_LEN, 0);
+            }
             name
         });
         names.collect()
+    }
+
+    /// Changes the list of orders in an MDX header.
+    fn list_mdx_tags(&mut self, change: impl FnOnce(Mdx, &mut Vec<Vec<u8>>)) -> Result<()> {
+        self.flush()?;
+        let layout = self.mdx()?.layout;
+        let tags = self.tags.len();
+        let mut header = vec![0; layout.list_end(tags)];
+        self.store.file().read("list of tags", 0, &mut header)?;
+        let mut items = layout.items(&header, tags);
+        change(layout, &mut items);
+        header.resize(layout.list_end(tags.max(items.len())), 0);
+        layout.put_list(items, &mut header);
+        self.store.file().write(0, &header)?;
+        let header = self.store.read_header()?;
+        self.store.start_from(header)
     }
 
     /// Changes the list of orders in an NSX header.

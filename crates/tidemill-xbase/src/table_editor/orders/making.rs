@@ -13,7 +13,7 @@ use crate::table::Table;
 use crate::table_editor::{OpenMode, TableEditor};
 
 impl TableEditor {
-    /// Adds an order to the production index, which is made when there is none. Type and length of the keys are those of its
+    /// Adds an order to the production index, a CDX, MDX or ADI; where there is none, a CDX is made, or an ADI of an ADT. Type and length of the keys are those of its
     /// expression, and text is sorted as the settings of the other orders say.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl TableEditor {
         self.open_index(path)
     }
 
-    /// Adds an order to an index file that is open, a CDX or an NSX.
+    /// Adds an order to an index file that is open: a CDX, MDX, NSX or ADI.
     ///
     /// # Errors
     /// As [`TableEditor::create_order`].
@@ -120,11 +120,13 @@ impl TableEditor {
         drop(file);
         std::fs::remove_file(&path).map_err(|e| Error::io(&path, "remove", e))?;
         let real = regular_file::behind_link(self.path())?;
-        if [self.path(), &real]
+        let is_of_table = [self.path(), &real]
             .iter()
-            .any(|table| path.with_extension("") == table.with_extension(""))
-            && IndexDialect::from_path(&path) == Some(IndexDialect::Cdx)
-        {
+            .any(|table| path.with_extension("") == table.with_extension(""));
+        if self.mdx.as_ref() == Some(&path) {
+            self.mdx = None;
+            self.set_production_flag(false)?;
+        } else if is_of_table && IndexDialect::from_path(&path) == Some(IndexDialect::Cdx) {
             self.set_production_flag(false)?;
         }
         Ok(())
@@ -137,6 +139,7 @@ impl TableEditor {
         let (expression, condition) = (order.expression(), order.for_expression());
         let dialect = file.index.dialect();
         let keys = OrderKeys::compile(expression, condition, dialect, &self.fields.visible, settings)?;
+        keys.check_digits()?;
         let order = keys.of_order(order, settings);
         let sorter = KeySorter::new(&order, dialect, self.record_count())?;
         let mut sorter = self.options.build.apply(order.name(), sorter);
@@ -145,6 +148,7 @@ impl TableEditor {
         }
         let is_old = |tag: &Tag| replaces && tag.name.eq_ignore_ascii_case(order.name());
         if let Some(old) = file.index.tags().iter().position(is_old) {
+            file.index.check_new(&order, settings.environment.codepage, old)?;
             if order.is_candidate() {
                 // Whether two records have one key is found out while the order is written, which is too late here.
                 let mut other = KeySorter::new(&order, dialect, self.record_count())?;
