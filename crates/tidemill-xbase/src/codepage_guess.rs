@@ -115,6 +115,15 @@ impl Guess {
     }
 }
 
+/// Whether texts that are not ASCII look like those of a page, whatever others they could be of.
+pub(crate) fn look_like(texts: &[&[u8]], page: CodePage) -> bool {
+    weight(page, texts) >= MARGIN
+        && match Guess::of_texts(texts, page) {
+            Guess::Page(best) => best == page,
+            Guess::Ascii | Guess::Open => true,
+        }
+}
+
 /// How many bytes of records are looked at.
 const SAMPLE: usize = 256 << 10;
 /// By how much a page must weigh more than the usual one, or that more than all that make other letters of the text.

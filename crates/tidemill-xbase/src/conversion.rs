@@ -28,11 +28,15 @@ impl Converted<'_> {
     }
 }
 
-/// Converts a value to what a field of this kind takes. Blank text is no value, except for text.
+/// Converts a value to what a field of this kind takes. Blank text is no value, except for text. A field that is exempt from code page
+/// translation takes both text and bytes.
 ///
 /// # Errors
 /// What the value would have to be.
-pub(crate) fn convert(value: Value<'_>, to: FieldKind) -> Result<Converted<'_>, &'static str> {
+pub(crate) fn convert(value: Value<'_>, to: FieldKind, is_untranslated: bool) -> Result<Converted<'_>, &'static str> {
+    if is_untranslated && matches!(value, Value::Text(_) | Value::Bytes(_)) {
+        return Ok(Converted::Other(value));
+    }
     let blank = matches!(value, Value::Text(text) if text.trim().is_empty());
     Ok(match to {
         FieldKind::Character
@@ -168,7 +172,7 @@ mod tests {
     #[test]
     fn values_become_what_another_type_holds_or_are_refused() {
         let decimal = |unscaled, scale| Value::Decimal { unscaled, scale };
-        let rows: [(Value<'_>, FieldKind, Result<Value<'_>, &str>); 24] = [
+        let rows: [(Value<'_>, FieldKind, Result<Value<'_>, &str>); 26] = [
             (Value::Integer(-7), FieldKind::Character, Ok(Value::Text("-7"))),
             (decimal(-5, 2), FieldKind::Memo, Ok(Value::Text("-0.05"))),
             (decimal(1205, 1), FieldKind::Character, Ok(Value::Text("120.5"))),
@@ -186,6 +190,8 @@ mod tests {
                 Ok(Value::Text("12:34:56.789")),
             ),
             (Value::Bytes(b"a"), FieldKind::Character, Err("text")),
+            (Value::Text("a"), FieldKind::MemoBinary, Err("bytes")),
+            (Value::Text(" "), FieldKind::MemoBinary, Ok(Value::Null)),
             (Value::Null, FieldKind::Character, Ok(Value::Text(""))),
             (Value::Text("  "), FieldKind::Numeric, Ok(Value::Null)),
             (Value::Text(" -12.50 "), FieldKind::Numeric, Ok(decimal(-1250, 2))),
@@ -215,12 +221,17 @@ mod tests {
             (Value::Integer(1), FieldKind::Date, Err("a date")),
         ];
         for (value, kind, expected) in rows {
-            let found = convert(value, kind);
+            let found = convert(value, kind, false);
             assert_eq!(
                 found.as_ref().map(Converted::value).map_err(|e| *e),
                 expected,
                 "{value:?} to {kind:?}"
             );
+        }
+        for kind in [FieldKind::Character, FieldKind::CharacterBinary] {
+            for value in [Value::Text(" "), Value::Text("a"), Value::Bytes(b"a")] {
+                assert_eq!(convert(value, kind, true).unwrap().value(), value);
+            }
         }
     }
 }

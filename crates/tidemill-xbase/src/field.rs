@@ -72,7 +72,7 @@ pub struct Autoincrement {
 pub enum FieldKind {
     /// `C`: text padded with blanks.
     Character,
-    /// `C` with the binary flag: bytes of a fixed width.
+    /// `C` with the binary flag: bytes of a fixed width. Where the values are found to be text, it is [`FieldKind::Character`].
     CharacterBinary,
     /// NChar of an ADT: text in UTF-16, little-endian, padded with blanks.
     CharacterWide,
@@ -112,13 +112,15 @@ pub enum FieldKind {
     TimestampDbase7,
     /// `M`: text in the memo file.
     Memo,
-    /// `M` with the binary flag, `G`, `P`, `W` and `B` of 10 bytes: bytes in the memo file.
+    /// `M` with the binary flag, `G`, `P`, `W` and `B` of 10 bytes: bytes in the memo file. An `M` whose values are found to be text is
+    /// [`FieldKind::Memo`].
     MemoBinary,
     /// NMemo of an ADT: text in UTF-16, little-endian, in the memo file.
     MemoWide,
     /// `V` of Visual FoxPro: text up to a length that the last byte holds.
     Varchar,
-    /// `Q`: bytes up to a length that the last byte holds.
+    /// `Q`, and `V` with the binary flag: bytes up to a length that the last byte holds. A `V` whose values are found to be text is
+    /// [`FieldKind::Varchar`].
     Varbinary,
     /// `V` of 6 bytes and more: a value of any type (SIx, Harbour), given as text.
     Variant,
@@ -192,6 +194,11 @@ impl Field {
         self.kind.data_type(self.width, self.decimals)
     }
 
+    /// Whether Visual FoxPro leaves the bytes alone when it translates text (NOCPTRANS), which may be text all the same.
+    pub(crate) fn is_untranslated(&self) -> bool {
+        self.binary && self.adt_type.is_none() && matches!(self.letter, 'C' | 'M' | 'V')
+    }
+
     /// The numbers that the column of a numeric field holds, in units of the last decimal.
     pub(crate) fn numbers(&self) -> RangeInclusive<i128> {
         match self.data_type() {
@@ -219,6 +226,9 @@ impl Field {
         ]);
         if let Some(adt_type) = self.adt_type {
             metadata.insert("xbase.adt".to_owned(), adt_type.name().to_owned());
+        }
+        if self.is_untranslated() {
+            metadata.insert("xbase.nocptrans".to_owned(), "true".to_owned());
         }
         if self.short_name != self.name {
             metadata.insert("xbase.name".to_owned(), self.short_name.clone());

@@ -30,6 +30,8 @@ pub struct FieldSpec {
     pub autoincrement: bool,
     /// What the field is in an ADT; `None` for what holds the same as the letter's type does.
     pub in_adt: Option<InAdt>,
+    /// Whether the values are text although the field is exempt from code page translation.
+    pub(crate) is_text: bool,
 }
 
 /// A field of an ADT.
@@ -55,6 +57,7 @@ impl FieldSpec {
             binary: false,
             autoincrement: false,
             in_adt: None,
+            is_text: false,
         }
     }
 
@@ -113,7 +116,13 @@ impl FieldSpec {
         };
         let name = short_names([field.name().as_str()], CodePage::Cp1252).concat();
         let mut spec = Self::new(name, letter, width, decimals).nullable(field.is_nullable());
-        spec.binary = matches!(letter, 'C' | 'M') && is_binary(field.data_type());
+        let is_untranslated = field.metadata().contains_key("xbase.nocptrans");
+        spec.is_text = is_untranslated && !is_binary(field.data_type());
+        spec.binary = match letter {
+            'C' | 'M' => is_untranslated || is_binary(field.data_type()),
+            'V' => is_untranslated,
+            _ => false,
+        };
         spec.in_adt = remembered_adt(field);
         Ok(spec)
     }
@@ -232,6 +241,7 @@ fn remembered(field: &ArrowField) -> Option<(char, u16, u8)> {
     let suits = match (letter, field.data_type()) {
         ('C' | 'V', DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) => width > 0,
         ('C' | 'Q', data_type) => width > 0 && is_binary(data_type),
+        ('V', data_type) if get("xbase.nocptrans").is_some() => width > 0 && is_binary(data_type),
         ('N', DataType::Int64) => decimals == 0 && (1..=18).contains(&width),
         ('N' | 'F', DataType::Decimal128(_, scale)) => {
             i8::try_from(decimals).ok() == Some(*scale) && width > u16::from(decimals)

@@ -41,9 +41,12 @@
 //! | `M` | memo | Utf8; no memo is an empty text | never |
 //! | `M` binary, `G`, `P`, `W`, `B` 10 | memo | Binary | never |
 //! | `V` in Visual FoxPro | text with a length | Utf8 | never |
-//! | `Q` | bytes with a length | Binary | never |
+//! | `Q`, `V` binary | bytes with a length | Binary | never |
 //! | `V` 3 | packed date (SIx, Harbour) | Date32 | 0 |
 //! | `V` 6 and more | any type (SIx, Harbour) | Utf8, as text | never |
+//!
+//! A `C`, `M` or `V` of Visual FoxPro with the binary flag (NOCPTRANS) is the text that it is without the flag where all its values are
+//! text ([`OpenOptions::look_at_text`]); it takes both text and bytes.
 //!
 //! The fields of an ADT have the types of the DBF fields that hold the same, and are null by what they hold
 //! ([`AdtType`]); AutoIncrement and RowVersion are Int64, NChar and NMemo Utf8.
@@ -129,6 +132,7 @@ mod table_editor;
 mod table_set;
 mod table_writer;
 mod transaction;
+mod untranslated;
 mod value;
 mod variant;
 mod verify;

@@ -25,6 +25,7 @@ use crate::source::{Access, Source};
 use crate::stamp::FileMemo;
 use crate::storage::DataFile;
 use crate::transaction::{self, Readable};
+use crate::untranslated;
 
 /// What blank numbers, starred numbers and undecided logicals become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,7 +71,11 @@ impl OpenOptions {
 
     /// Whether the text of a table that names no code page is looked at: UTF-8, and the pages of Windows and DOS for Western, Central
     /// European and Cyrillic letters are told by the text of its first 256 KiB, and text is then read and written so. A table
-    /// whose text is not ASCII has a note that says it. Default: true.
+    /// whose text is not ASCII has a note that says it.
+    ///
+    /// Fields of Visual FoxPro that are exempt from code page translation (NOCPTRANS) are looked at, too, record by record: those
+    /// whose values are text are columns of text, with a note; memos where the memo file has at most 4 MiB. Otherwise they are
+    /// columns of bytes. Default: true.
     #[must_use]
     pub fn look_at_text(mut self, look: bool) -> Self {
         self.trusts_default = !look;
@@ -348,6 +353,12 @@ impl Table {
             }
         } else {
             Err("none, since no field needs it".to_owned())
+        };
+        let fields = match known {
+            None if !options.trusts_default => {
+                untranslated::as_text((&source, &header, memo.as_ref().ok()), fields, codepage)?
+            }
+            _ => fields,
         };
         Ok(Self {
             source,

@@ -136,6 +136,8 @@ pub(crate) struct Column {
     counts: bool,
     /// The type in an ADT.
     adt_type: Option<AdtType>,
+    /// Whether both text and bytes are taken (NOCPTRANS).
+    is_untranslated: bool,
 }
 
 impl TableWriter {
@@ -314,7 +316,8 @@ impl TableWriter {
             let cell = record.get_mut(column.offset..column.offset + column.width);
             let cell = cell.unwrap_or_default();
             let bad = |expected| self.bad(column, i, expected, shown(value));
-            let converted = convert(value, column.kind).map_err(|expected| bad(expected.to_owned()))?;
+            let converted =
+                convert(value, column.kind, column.is_untranslated).map_err(|expected| bad(expected.to_owned()))?;
             let put = match converted.value() {
                 Value::Null => return self.fill_null(column, i, record),
                 value if column.kind.uses_memo() => put_memo(&format, value, memo.as_mut(), cell, &mut scratch)?,
@@ -366,6 +369,7 @@ impl TableWriter {
             width: column.width,
             decimals: column.decimals,
             codepage: self.codepage,
+            is_untranslated: column.is_untranslated,
         }
     }
 
@@ -657,7 +661,7 @@ impl Column {
     pub(crate) fn new(spec: &FieldSpec, format: Dialect) -> Result<Self> {
         let vfp = format == Dialect::VisualFoxPro;
         let memo_width = if vfp { 4 } else { 10 };
-        let binary = spec.binary && (vfp || spec.letter == 'M');
+        let binary = spec.binary && (vfp || (spec.letter == 'M' && !spec.is_text));
         let refuse = |why: &str| {
             Err(Error::Misuse(format!(
                 "field {} of type {}: {why}",
@@ -667,6 +671,7 @@ impl Column {
         let (letter, kind, width) = match spec.letter {
             'C' if binary => ('C', FieldKind::CharacterBinary, spec.width),
             'C' => ('C', FieldKind::Character, spec.width),
+            'V' if vfp && binary => ('V', FieldKind::Varbinary, spec.width),
             'V' if vfp => ('V', FieldKind::Varchar, spec.width),
             // Only Visual FoxPro has text of a varying length within the record.
             'V' => ('C', FieldKind::Character, spec.width),
@@ -734,6 +739,7 @@ impl Column {
             varlength_bit: None,
             counts: spec.autoincrement,
             adt_type: None,
+            is_untranslated: binary && matches!(letter, 'C' | 'M' | 'V'),
         };
         Ok(column)
     }
@@ -752,6 +758,7 @@ impl Column {
             varlength_bit: None,
             counts: adt_type == AdtType::AutoIncrement,
             adt_type: Some(adt_type),
+            is_untranslated: false,
         }
     }
 }

@@ -56,6 +56,8 @@ pub(crate) struct Format {
     pub(crate) width: usize,
     pub(crate) decimals: u8,
     pub(crate) codepage: CodePage,
+    /// Whether the field takes both text and bytes (NOCPTRANS).
+    pub(crate) is_untranslated: bool,
 }
 
 impl Format {
@@ -67,6 +69,16 @@ impl Format {
         let before = out.len();
         match (self.kind, value) {
             (FieldKind::Character | FieldKind::Varchar | FieldKind::Memo, Value::Text(text)) => self.text(text, out)?,
+            (FieldKind::CharacterBinary | FieldKind::Varbinary | FieldKind::MemoBinary, Value::Text(text))
+                if self.is_untranslated =>
+            {
+                self.text(text, out)?;
+            }
+            (FieldKind::Character | FieldKind::Varchar | FieldKind::Memo, Value::Bytes(bytes))
+                if self.is_untranslated =>
+            {
+                out.extend_from_slice(bytes);
+            }
             (FieldKind::CharacterWide | FieldKind::MemoWide, Value::Text(text)) => wide::encode(text, out),
             (FieldKind::CharacterWide | FieldKind::MemoWide, Value::Encoded(text)) => {
                 wide::encode(&self.codepage.decode(text), out);
@@ -570,6 +582,7 @@ mod tests {
             kind,
             width,
             decimals,
+            is_untranslated: false,
             codepage: CodePage::Cp1252,
         }
     }

@@ -216,6 +216,7 @@ mod tests {
                 width,
                 decimals,
                 codepage,
+                is_untranslated: false,
             };
             for array in arrays() {
                 let values = ArrayValues::new("column", &array).unwrap();
@@ -240,7 +241,7 @@ mod tests {
                     let mut cell = vec![b'!'; width];
                     let value = values.get(row);
                     assert_ne!(value, Value::Null);
-                    let converted = convert(value, kind).unwrap();
+                    let converted = convert(value, kind, false).unwrap();
                     format.put(converted.value(), &mut cell, &mut Vec::new()).unwrap();
                     let about = format!("{kind:?} {:?} {value:?}", array.data_type());
                     assert_eq!(record[1..=width], cell, "{about}");

@@ -355,7 +355,7 @@ impl TableEditor {
                     if self.is_adt() && matches!(value, Value::Null) {
                         continue;
                     }
-                    let converted = convert(value, field.kind)
+                    let converted = convert(value, field.kind, field.is_untranslated())
                         .map_err(|expected| self.bad(record, from, expected.to_owned(), shown(value)))?;
                     match counted.iter_mut().find(|counter| counter.field == index) {
                         Some(counter) => new.put_counted(record, (field, counter), converted.value(), bytes)?,

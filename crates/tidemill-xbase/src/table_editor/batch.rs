@@ -53,7 +53,7 @@ impl TableEditor {
                 let value = match column.get(row) {
                     Value::Null if counts(field) => continue,
                     Value::Null => Converted::Other(Value::Null),
-                    value => convert(value, field.kind)
+                    value => convert(value, field.kind, field.is_untranslated())
                         .map_err(|expected| self.bad(record, field, expected.to_owned(), shown(value)))?,
                 };
                 values.push((index, value));

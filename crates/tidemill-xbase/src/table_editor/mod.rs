@@ -555,6 +555,7 @@ impl TableEditor {
             width: field.width,
             decimals: field.decimals,
             codepage: self.codepage,
+            is_untranslated: field.is_untranslated(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_schema::DataType;
 use tidemill_xbase::{
     Access, CivilDate, CreateOptions, Deleted, Dialect, Error, FieldSpec, OpenOptions, Scan, Table, TableWriter,
 };
@@ -63,6 +64,11 @@ fn a_memo_file_that_is_cut_gives_an_error_or_null() {
             assert_eq!(all(&recovered), all(&whole), "{place}");
             for (before, after) in whole.iter().zip(&recovered) {
                 for (before, after) in before.columns().iter().zip(after.columns()) {
+                    // Where no memo can be read, nothing tells whether they are text.
+                    let before = match (before.data_type(), after.data_type()) {
+                        (DataType::Utf8, DataType::Binary) => &arrow_cast::cast(before, &DataType::Binary).unwrap(),
+                        _ => before,
+                    };
                     for row in (0..before.len()).filter(|row| after.is_valid(*row)) {
                         assert_eq!(before.slice(row, 1).as_ref(), after.slice(row, 1).as_ref(), "{place}");
                     }

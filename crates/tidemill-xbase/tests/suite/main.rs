@@ -55,4 +55,5 @@ mod tables;
 mod transaction_kill;
 mod transaction_recovery;
 mod transactions;
+mod untranslated;
 mod waiting;
