@@ -196,7 +196,7 @@ impl Columns {
     }
 
     fn number_cell(&self, field: &Field) -> Option<NumberCell> {
-        NumberCell::new(field, self.table().stride())
+        NumberCell::new(field, self.table())
     }
 
     fn blank_counts(&self) -> bool {

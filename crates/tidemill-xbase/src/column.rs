@@ -266,14 +266,38 @@ impl Cells<'_, '_> {
                             column.push(None);
                         }
                     },
-                    Err(expected) => {
-                        self.bad(i, expected)?;
-                        column.push(None);
-                    }
+                    Err(expected) => match self.rounded(i).and_then(&wide) {
+                        Some(value) => {
+                            self.note_rounded(i);
+                            column.value(value);
+                        }
+                        None => {
+                            self.bad(i, expected)?;
+                            column.push(None);
+                        }
+                    },
                 },
             }
         }
         Ok(column.finish(self.field))
+    }
+
+    /// A number of more digits behind the point than the field declares, where the column was not found to be one of doubles.
+    fn rounded(&self, i: usize) -> Option<i128> {
+        let number = parse_text(self.cell(i), self.field.decimals, self.cx.table.rounds(self.field));
+        number.ok().flatten()
+    }
+
+    #[cold]
+    fn note_rounded(&self, i: usize) {
+        let (table, field, record) = (self.cx.table, self.field, self.rows.record(i));
+        let begin = table.record_offset(record) + field.offset as u64;
+        let what = format!(
+            "field {}: rounded to the {} decimals that it declares, for it has more",
+            field.name, field.decimals
+        );
+        let end = begin + field.width as u64;
+        table.notes.add(&what, record.saturating_add(1), begin, end);
     }
 
     fn doubles(&self) -> Result<ArrayRef> {

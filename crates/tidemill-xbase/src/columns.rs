@@ -213,7 +213,7 @@ impl Columns {
     ) -> Result<Option<Arc<Words>>> {
         let described = self.field(field)?;
         let make = || {
-            let Some(cell) = WordCell::new(described, self.table.stride()) else {
+            let Some(cell) = WordCell::new(described, &self.table) else {
                 return Ok(Held::Words(None));
             };
             let mut words = WordsBuilder::new(cell, records.len());

@@ -57,7 +57,8 @@
 //! A number that is none (letters, two points) is an error that names record and field. Clipper's `VAL()` would make
 //! such a field 0 in silence; a damaged table should not add up. Where a record has more digits behind the point than the field
 //! declares, as ESRI's programs write them, the column is of doubles: all records of an `F` are looked at, and the first 128 of an
-//! `N`, of which a later one is an error.
+//! `N`. A later number of an `N` that has more decimals is rounded to the declared ones, with a note; where everything is to be
+//! [strict](OpenOptions::strict), it is an error.
 //!
 //! # Orders
 //!

@@ -1,7 +1,9 @@
 //! Numbers as text that say more than their field declares: exponents, and more decimals.
 //!
 //! ESRI's programs write `-1.23456789012e-005` into F(19,11), and others exponents into N. Such a column is one of doubles, which is
-//! decided by looking: at every record for `F`, which is rare, and at the first ones for `N`.
+//! decided by looking: at every record for `F`, which is rare, and at the first ones for `N`. To look at all of these would make a table
+//! slower to open the longer it is, and to look at the last ones would give the column another type when records are appended. A number
+//! behind the first records that has more decimals than an `N` declares is rounded to these, with a note.
 
 use crate::digits::{Number, Shape, parse_text, trim};
 use crate::error::Result;

@@ -15,7 +15,7 @@ use crate::cpg_file::{self, Named};
 use crate::damage::{Damage, DamageLog};
 use crate::error::{Error, Result};
 use crate::expression::RecordBytes;
-use crate::field::{Field, Fields};
+use crate::field::{Field, FieldKind, Fields};
 use crate::header::{Deletion, Dialect, Header};
 use crate::imploded;
 use crate::memo::{self, Memo};
@@ -49,7 +49,7 @@ pub struct OpenOptions {
     field_names: Option<Arc<[String]>>,
     short_names: bool,
     trusts_default: bool,
-    strict: bool,
+    pub(crate) strict: bool,
     pub(crate) null_for_bad_values: bool,
 }
 
@@ -105,7 +105,8 @@ impl OpenOptions {
     }
 
     /// Refuses what contradicts the format even where there is no doubt about the records, such as a record length with a byte to
-    /// spare. Default: false, [`Table::notes`] tells it.
+    /// spare, and a number of more decimals than its field declares, which is rounded otherwise. Default: false, [`Table::notes`]
+    /// tells it.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
@@ -528,6 +529,11 @@ impl Table {
     /// The names under which a missing memo file was looked for.
     pub(crate) fn memo_looked_for(&self) -> &str {
         self.memo.as_ref().err().map_or("", String::as_str)
+    }
+
+    /// Whether a number of more decimals than a field declares is one of the field, rounded.
+    pub(crate) fn rounds(&self, field: &Field) -> bool {
+        field.kind == FieldKind::Float || !self.options.strict
     }
 
     /// How a record says that it is deleted.

@@ -371,7 +371,7 @@ impl Recogniser<'_> {
                 double_test(field, operator, *constant).map(Test::Double)
             }
             (_, Value::Number(constant)) if constant.is_finite() => {
-                let cell = NumberCell::new(field, self.table.stride())?;
+                let cell = NumberCell::new(field, self.table)?;
                 let value = |number| scaled(number, cell.decimals());
                 let likely = constant * 10_f64.powi(cell.decimals().into());
                 let equal = first(likely, |n| value(n) >= *constant)..first(likely, |n| value(n) > *constant);
@@ -386,7 +386,7 @@ impl Recogniser<'_> {
                     },
                     (_, None) => return None,
                 };
-                let cell = NumberCell::new(field, self.table.stride())?;
+                let cell = NumberCell::new(field, self.table)?;
                 Some(Test::Number(number_test(cell, operator, number..number + 1)))
             }
             (FieldKind::Time | FieldKind::Timestamp, Value::Date(_) | Value::Timestamp(_)) => {
@@ -397,7 +397,7 @@ impl Recogniser<'_> {
                         day * length..(day + 1) * length
                     }
                 };
-                let cell = NumberCell::new(field, self.table.stride())?;
+                let cell = NumberCell::new(field, self.table)?;
                 Some(Test::Number(number_test(cell, operator, equal)))
             }
             _ => None,

@@ -113,7 +113,7 @@ impl Record for RecordBytes<'_> {
                 if cell.iter().all(|b| matches!(b, b' ' | 0)) {
                     return Ok(Value::Number(0.0));
                 }
-                match parse_text(cell, field.decimals, field.kind == FieldKind::Float) {
+                match parse_text(cell, field.decimals, self.table.rounds(field)) {
                     Ok(value) => Ok(Value::Number(scaled(value.unwrap_or(0), field.decimals))),
                     Err(expected) => Err(self.bad(field, expected)),
                 }

@@ -11,6 +11,7 @@ use crate::digits::{Number, Shape, parse_text};
 use crate::field::{Field, FieldKind};
 use crate::header::u32_at;
 use crate::julian;
+use crate::table::Table;
 
 /// Milliseconds of a day.
 const DAY_MS: i64 = 86_400_000;
@@ -76,9 +77,9 @@ impl Load {
 }
 
 impl NumberCell {
-    /// The cell of a field in records of `stride` bytes; `None` for fields that are no whole numbers.
-    pub(crate) fn new(field: &Field, stride: usize) -> Option<Self> {
-        let (width, decimals) = (field.width, field.decimals);
+    /// The cell of a field of a table; `None` for fields that are no whole numbers.
+    pub(crate) fn new(field: &Field, table: &Table) -> Option<Self> {
+        let (width, decimals, stride) = (field.width, field.decimals, table.stride());
         let form = match field.kind {
             FieldKind::Numeric | FieldKind::Float => {
                 let short = Shape::<u64>::new(width, decimals).zip(Load::new(field, 8, stride));
@@ -103,7 +104,7 @@ impl NumberCell {
             at: field.offset,
             width,
             decimals: if field.kind == FieldKind::Currency { 4 } else { decimals },
-            rounds: field.kind == FieldKind::Float,
+            rounds: table.rounds(field),
             held: field.numbers(),
         })
     }

@@ -11,6 +11,7 @@ use super::text::{TextTest, place, upper};
 use super::{Block, Understood};
 use crate::digits::Number;
 use crate::field::{Field, FieldKind};
+use crate::table::Table;
 
 /// The cells of a field.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,13 +35,13 @@ pub(crate) enum WordCell {
 
 impl WordCell {
     /// `None` for fields that no word holds.
-    pub(crate) fn new(field: &Field, stride: usize) -> Option<Self> {
+    pub(crate) fn new(field: &Field, table: &Table) -> Option<Self> {
         let is_text = matches!(field.kind, FieldKind::Character | FieldKind::CharacterBinary);
         if !is_text {
-            return NumberCell::new(field, stride).map(Self::Number);
+            return NumberCell::new(field, table).map(Self::Number);
         }
         let bits = upper(field.width).filter(|bits| *bits != 0)?;
-        let (at, lead) = place(field.offset, field.width, stride)?;
+        let (at, lead) = place(field.offset, field.width, table.stride())?;
         let shift = 8 * u32::try_from(lead).ok()?;
         Some(Self::Text { at, shift, bits })
     }

@@ -4,8 +4,10 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_cast::display::array_value_to_string;
 use tidemill_xbase::aggregate::Selected;
+use tidemill_xbase::expression::{Environment, Program, RecordBytes};
 use tidemill_xbase::{
     CivilDate, ColumnCache, Columns, CreateOptions, Deleted, EditOptions, FieldSpec, OpenOptions, Scan, Sharing, Table,
     TableEditor, TableWriter, Value,
@@ -315,6 +317,97 @@ fn numbers_keep_the_digits_that_their_field_does_not_declare() {
         let expected: Vec<_> = expected.iter().map(|text| number(text)).collect();
         assert_eq!(found, expected, "{texts:?}");
         assert_eq!(table.verify().unwrap().damage, []);
+    }
+}
+
+#[test]
+fn a_number_of_more_decimals_behind_the_first_records_is_rounded() {
+    let fields = [("P", b'N', 8, 2, 0), ("Q", b'N', 6, 0, 0)];
+    let mut records = vec!["     1.50     7".to_owned(); 300];
+    for (record, text) in [
+        (200, "   1.235     7"),
+        (201, "-1.23499   2.5"),
+        (250, "1.5E-001   -.5"),
+        (299, "  99e300     7"),
+    ] {
+        records[record] = format!(" {text}");
+    }
+    let records = records.concat();
+    let layout = Layout {
+        fields: &fields,
+        record_len: 15,
+        count: 300,
+        records: records.as_bytes(),
+        ..Layout::default()
+    };
+    let strict = layout.open(&OpenOptions::new().strict(true)).unwrap();
+    let refused = strict
+        .scan(Scan::new())
+        .unwrap()
+        .find_map(Result::err)
+        .unwrap()
+        .to_string();
+    assert!(
+        refused.contains("record 201, field P: expected no more decimals than the field has"),
+        "{refused}"
+    );
+    // What no decimal holds is no number of the field, rounded or not.
+    let first = layout.open(&OpenOptions::new()).unwrap();
+    let refused = first
+        .scan(Scan::new())
+        .unwrap()
+        .find_map(Result::err)
+        .unwrap()
+        .to_string();
+    assert!(refused.contains("record 300, field P"), "{refused}");
+    let table = layout.open(&OpenOptions::new().null_for_bad_values(true)).unwrap();
+    let found = rows(&table);
+    assert_eq!((&*found[0], &*found[200]), ("1.50|7", "1.24|7"));
+    assert_eq!((&*found[201], &*found[250]), ("-1.23|3", "0.15|-1"));
+    assert_eq!(found[299], "|7");
+    let notes: Vec<_> = table.notes().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        notes,
+        [
+            "field P: rounded to the 2 decimals that it declares, for it has more (2 records, the first is 201)",
+            "field Q: rounded to the 0 decimals that it declares, for it has more (2 records, the first is 202)",
+            "field P: null, for it is not at most 38 digits (record 300)",
+        ]
+    );
+    // Conditions over records and over columns see the same number.
+    let table = layout.open(&OpenOptions::new().null_for_bad_values(true)).unwrap();
+    let (bytes, environment) = (layout.bytes(), Environment::new(table.codepage()));
+    let begin = table.header().header_len as usize;
+    let scan = Scan::new().records(0..299).batch_rows(299);
+    let batch = table.scan(scan).unwrap().next().unwrap().unwrap();
+    for (condition, expected) in [("P = 1.24", 1), ("P = 1.235", 0), ("Q = 3", 1), ("P < 0 .OR. Q < 0", 2)] {
+        let program = Program::compile(condition, table.fields(), &environment).unwrap();
+        let by_record = (0..299_u32).filter(|record| {
+            let at = begin + *record as usize * 15;
+            let record = RecordBytes::new(&table, record + 1, &bytes[at..at + 15]);
+            let value = program.evaluate_record(&record).unwrap();
+            matches!(value, tidemill_xbase::expression::Value::Logical(true))
+        });
+        assert_eq!(by_record.count(), expected, "{condition}");
+        let by_column = program.evaluate(&batch).unwrap();
+        assert_eq!(by_column.as_boolean().true_count(), expected, "{condition}");
+    }
+    // Sums too, where bad values are passed over and where they are not.
+    let sound = records.len() - 15;
+    let layout = Layout {
+        count: 299,
+        records: &records.as_bytes()[..sound],
+        ..layout
+    };
+    for passes_over in [true, false] {
+        let table = layout
+            .open(&OpenOptions::new().null_for_bad_values(passes_over))
+            .unwrap();
+        let columns = Columns::new(&table, &ColumnCache::new(1 << 20), Sharing::Exclusive).unwrap();
+        for (field, expected) in [(0, 444.16), (1, 2081.0)] {
+            let summary = columns.summary(field, Selected::All).unwrap();
+            assert_eq!((summary.count, summary.sum.to_f64()), (299, expected), "{passes_over}");
+        }
     }
 }
 
