@@ -117,7 +117,18 @@ impl Guess {
 
 /// Whether texts that are not ASCII look like those of a page, whatever others they could be of.
 pub(crate) fn look_like(texts: &[&[u8]], page: CodePage) -> bool {
-    weight(page, texts) >= MARGIN
+    let count = |is: fn(&u8) -> bool| {
+        texts
+            .iter()
+            .flat_map(|text| text.iter())
+            .filter(|byte| is(byte))
+            .count()
+    };
+    // Most letters of Latin are ASCII; pages of several bytes have few.
+    let is_cyrillic = matches!(page, CodePage::Cp1251 | CodePage::Cp866);
+    let has_letters = is_cyrillic || count(|byte| !byte.is_ascii()) <= count(u8::is_ascii_alphabetic);
+    has_letters
+        && weight(page, texts) >= MARGIN
         && match Guess::of_texts(texts, page) {
             Guess::Page(best) => best == page,
             Guess::Ascii | Guess::Open => true,

@@ -21,7 +21,7 @@ const TODAY: CivilDate = CivilDate {
 #[test]
 fn a_column_is_one_of_text_where_all_its_values_are() {
     let umlauts: &[&[u8]] = &[b"M\xFCller", b"Gr\xF6\xDFe", b"B\xE4r", b"plain"];
-    let rows: [(&[&[u8]], bool); 11] = [
+    let rows: [(&[&[u8]], bool); 13] = [
         (&[b"abc", b"", b"two words\tand\r\na line"], true),
         (umlauts, true),
         (&[b"abc", b"\x01\x02"], false),
@@ -31,6 +31,9 @@ fn a_column_is_one_of_text_where_all_its_values_are() {
         (&[&[0x80, 0, 0, 1]], false),
         (&[b"M\xFCller"], true),
         (&[b"\xE1"], false),
+        // Chinese in GBK, and a Western text.
+        (&[b"\xD6\xD0\xB9\xFA", b"\xD1\xA7\xD0\xA3"], false),
+        (&["Île de Ré".chars().map(|c| c as u8).collect::<Vec<_>>().leak()], true),
         // UTF-8, of which the table's page makes something else.
         (&["Größe".as_bytes(), "Müller".as_bytes()], false),
         (&[b"", b""], false),
