@@ -72,7 +72,8 @@ pub struct Autoincrement {
 pub enum FieldKind {
     /// `C`: text padded with blanks.
     Character,
-    /// `C` with the binary flag: bytes of a fixed width. Where the values are found to be text, it is [`FieldKind::Character`].
+    /// `C` with the binary flag: bytes of a fixed width. Where the values are found to be text, it is [`FieldKind::Character`]. A field
+    /// of a width that its type does not have, too, where its place is known.
     CharacterBinary,
     /// NChar of an ADT: text in UTF-16, little-endian, padded with blanks.
     CharacterWide,
@@ -329,6 +330,8 @@ impl Fields {
         let (mut fields, mut widths) = (Vec::with_capacity(raw.len()), Vec::with_capacity(raw.len()));
         let flags_count = header.dialect == Dialect::VisualFoxPro || raw.iter().any(|d| d.letter == b'0');
         let long_names = raw.iter().map(|d| d.long_width()).sum::<usize>() + 1 == header.record_len as usize;
+        let fills =
+            long_names || raw.iter().map(|d| usize::from(d.width)).sum::<usize>() + 1 == header.record_len as usize;
         for descriptor in &raw {
             let width = if long_names {
                 descriptor.long_width()
@@ -356,8 +359,19 @@ impl Fields {
                 }
                 Err(expected) => {
                     let found = format!("{:?} of {width} bytes", char::from(descriptor.letter));
-                    faults.report(descriptor.offset, 32, "type of a field", expected, found)?;
-                    fields.push(descriptor.opaque(codepage, width));
+                    let mut field = descriptor.opaque(codepage, width);
+                    // Of a type with an unknown width it is known where the bytes are when the widths fill the record.
+                    if fills && width > 0 && KNOWN_LETTERS.contains(&descriptor.letter) {
+                        let (what, found) = (
+                            format!("type of field {}", field.name),
+                            format!("{found}, which are read as they are"),
+                        );
+                        faults.note(descriptor.offset, 32, &what, expected, &found)?;
+                        field.kind = FieldKind::CharacterBinary;
+                    } else {
+                        faults.report(descriptor.offset, 32, "type of a field", expected, found)?;
+                    }
+                    fields.push(field);
                 }
             }
         }
@@ -375,6 +389,9 @@ impl Fields {
         Ok(Self::of(fields, null_flags, faults))
     }
 }
+
+/// The letters of types whose widths are limited.
+const KNOWN_LETTERS: &[u8] = b"BDGIMOPTVWY@=+^7";
 
 /// Leaves out what belongs to the system and what does not lie within a record, and tells the names of the others apart.
 fn keep_visible(fields: &mut Vec<Field>, record_len: usize) {

@@ -97,6 +97,32 @@ fn contradictions_that_leave_no_doubt_are_notes() {
         &["0", "7"],
         &["end of the field descriptors: expected 0d or 32 bytes, found 1 bytes up to the end of the header"],
     );
+    // Widths that a type does not have, where it is known where the fields are.
+    check(
+        Layout {
+            fields: &[("W", b'W', 2, 0, 0), ("Y", b'Y', 1, 0, 0), ("Z", b'N', 2, 0, 0)],
+            record_len: 6,
+            count: 2,
+            records: b" ab\x01 7 cd\x02 8",
+            ..Layout::default()
+        },
+        &["6162|01|7", "6364|02|8"],
+        &[
+            "type of field W: expected a width of 4 or 10, found 'W' of 2 bytes, which are read as they are",
+            "type of field Y: expected a width of 8, found 'Y' of 1 bytes, which are read as they are",
+        ],
+    );
+    // Where it is not known, they are refused, and so are types that nobody knows.
+    for (letter, record_len) in [(b'W', 6), (b'X', 5)] {
+        let layout = Layout {
+            fields: &[("X", letter, 2, 0, 0), ("Z", b'N', 2, 0, 0)],
+            record_len,
+            records: b" ab 7 ",
+            ..Layout::default()
+        };
+        let refused = layout.open(&OpenOptions::new()).unwrap_err().to_string();
+        assert!(refused.contains("type of a field at byte 32"), "{refused}");
+    }
     // Days of ten bytes, logicals of three, fields of none.
     check(
         Layout {
