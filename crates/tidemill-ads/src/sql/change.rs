@@ -25,6 +25,7 @@ use super::expression::{Blank, Column, Expr};
 use super::frames::{self, Reader};
 use super::select::{Compiled, Query};
 use super::statement::{Delete, Insert, InsertSource, Merge, Select, TableName, Update};
+use super::system::is_untranslated;
 use super::tables::{Snapshot, Structure, Tables};
 use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};
 use super::vector::Vector;
@@ -344,6 +345,8 @@ impl Change {
                 let rounded = value.cast(Type::Decimal(0)).map_err(named)?;
                 rounded.cast(Type::Integer).map_err(named)
             }
+            // The field tells what becomes of text.
+            (Type::Bytes, Value::Text(_)) => Ok(value),
             (type_of, _) => value.cast(type_of).map_err(named),
         }
     }
@@ -421,6 +424,7 @@ impl Change {
                 (Type::Integer, Vector::Decimal(..) | Vector::Double(_)) => vector
                     .cast(Type::Decimal(0), records.len())?
                     .cast(Type::Integer, records.len()),
+                (Type::Bytes, _) if vector.type_of().is_text() => Ok(vector),
                 (type_of, _) => vector.cast(type_of, records.len()),
             }
         });
@@ -491,10 +495,13 @@ fn stored<'v>(value: &'v Value, field: &Field) -> Option<xbase::Value<'v>> {
             FieldKind::Time => xbase::Value::Time(0),
             _ => xbase::Value::Null,
         },
+        // A field that is exempt from code page translation takes text, too, in the page of the table.
         Value::Text(text) => match field.data_type() {
-            arrow_schema::DataType::Binary => xbase::Value::Bytes(text.as_bytes()),
+            arrow_schema::DataType::Binary if !is_untranslated(field) || field.adt_type.is_some() => {
+                xbase::Value::Bytes(text.as_bytes())
+            }
             _ => xbase::Value::Text(match field.kind {
-                FieldKind::Character => super::value::trimmed(text),
+                FieldKind::Character | FieldKind::CharacterBinary => super::value::trimmed(text),
                 _ => text,
             }),
         },

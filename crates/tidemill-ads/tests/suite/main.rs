@@ -21,4 +21,5 @@ mod sql_slt;
 mod standard_tables;
 mod statements;
 mod unknown_collation;
+mod untranslated;
 mod work_areas;
