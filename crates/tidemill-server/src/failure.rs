@@ -66,7 +66,7 @@ pub(crate) fn state(error: &Error) -> &'static str {
             Kind::Raised { .. } => "P0001",
             Kind::Limit => "54000",
             Kind::Stopped => "57014",
-            Kind::StructureChanged | Kind::Engine => match statement.native_code() {
+            _ => match statement.native_code() {
                 // A name that leads out of the folders.
                 code if code == i64::from(ErrorCode::InvalidPath.number()) => "42501",
                 _ => "XX000",

@@ -99,7 +99,8 @@ impl From<PgWireError> for Problem {
     fn from(error: PgWireError) -> Self {
         let info: ErrorInfo = error.into();
         let status = match info.code.as_str() {
-            "57014" => StatusCode::REQUEST_TIMEOUT,
+            // Not 408, upon which browsers send the statement once more.
+            "57014" => StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST),
             "42501" | "25006" => StatusCode::FORBIDDEN,
             state if state.starts_with("XX") => StatusCode::INTERNAL_SERVER_ERROR,
             _ => StatusCode::BAD_REQUEST,

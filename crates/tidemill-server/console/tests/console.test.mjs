@@ -10,7 +10,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { chromium } from "playwright-core";
-import { startMock } from "./mock_server.mjs";
 
 const SCREENSHOTS = process.env.SCREENSHOTS;
 const VARIANTS = [
@@ -43,7 +42,7 @@ let data;
 let names;
 
 before(async () => {
-  mock = process.env.TIDEMILL_URL ? undefined : await startMock();
+  mock = process.env.TIDEMILL_URL ? undefined : await (await import("./mock_server.mjs")).startMock();
   url = process.env.TIDEMILL_URL?.replace(/\/*$/, "/") ?? mock.url;
   const catalog = await (await fetch(`${url}tables`)).json();
   names = catalog.schemas.flatMap(({ name, tables }) => tables.map((table) => (name === (catalog.default ?? "main") || table.name.startsWith(`${name}.`) ? table.name : `${name}.${table.name}`)));

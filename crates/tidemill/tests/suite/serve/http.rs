@@ -235,7 +235,7 @@ fn a_statement_is_cancelled_by_its_name() {
         let answer = slow.join().expect("answered");
         assert_eq!(
             (answer.status, answer.json()["error"]["sqlstate"].as_str()),
-            (408, Some("57014"))
+            (499, Some("57014"))
         );
     });
     assert_eq!(ask(&served, "DELETE", "/sql/long", &[], "").status, 404);
