@@ -289,7 +289,7 @@ for (const variant of VARIANTS) {
       await page.getByRole("tab", { name: "Columns" }).focus();
       await page.keyboard.press("End");
       assert.equal(await page.getByRole("tab", { name: "Info" }).getAttribute("aria-selected"), "true");
-      assert.ok((await page.locator(".info-panel pre").textContent()).includes(data.key) || data === MOCK);
+      assert.match(await page.locator(".info-panel pre").textContent(), /format/);
       assert.match(page.url(), /tab=info$/);
       await look("info");
     });
