@@ -120,7 +120,7 @@ export function errorText(error: unknown): string {
 
 const CANCELLED = 499;
 /** What a cancelled statement gets to answer. */
-const CLOSE_MS = 1000;
+const CLOSE_MS = 300;
 const HEADERS = { "X-Tidemill": "1" };
 
 /**

@@ -81,10 +81,10 @@ export class QueryView {
     if (!running) return false;
     this.cancelButton.disabled = true;
     running.cancelled = true;
-    void cancel(running.statement);
-    // The answer says that it was cancelled. If none comes, the page asks again, and at last stops waiting.
-    window.setTimeout(() => this.running === running && void cancel(running.statement), CANCEL_PATIENCE_MS / 2);
-    window.setTimeout(() => this.running === running && running.controller.abort(), CANCEL_PATIENCE_MS);
+    const stopWaiting = () => this.running === running && running.controller.abort();
+    // The answer says that it was cancelled. If none comes, the page closes the connection.
+    void cancel(running.statement).then(() => window.setTimeout(stopWaiting, ANSWER_MS));
+    window.setTimeout(stopWaiting, CANCEL_PATIENCE_MS);
     return true;
   }
 
@@ -233,5 +233,7 @@ export class QueryView {
 /** The SQLSTATE of a statement that was cancelled, and of one that took too long. */
 const QUERY_CANCELED = "57014";
 const LIMITS = [100, 1000, 10_000, 100_000];
+/** What a cancelled statement gets to answer. */
+const ANSWER_MS = 400;
 const CANCEL_PATIENCE_MS = 3000;
 const MOST_DRAFT_CHARACTERS = 100_000;
