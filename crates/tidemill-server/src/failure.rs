@@ -28,6 +28,15 @@ impl Failure {
                 }
                 _ => (with_causes(error), None, None),
             },
+            // The whole of it has the words of a library that programs know it by.
+            Error::Parse { .. } => match tidemill_ads::sql::parse(text) {
+                Err(fault) => {
+                    let place = fault.line_and_column();
+                    let position = place.and_then(|(line, column)| position(text, line, column));
+                    (fault.message().to_owned(), None, position)
+                }
+                Ok(_) => (with_causes(error), None, None),
+            },
             Error::NotFound { name, hint } => {
                 let position = text.find(name.as_str()).map(|at| letters(text, at) + 1);
                 (format!("{name}: no such table"), Some(hint.clone()), position)

@@ -17,13 +17,19 @@ use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
 use datafusion::datasource::empty::EmptyTable;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{ColumnarValue, LogicalPlan, ScalarUDF, Volatility, create_udf};
+use datafusion::physical_plan::EmptyRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion_pg_catalog::pg_catalog::context::EmptyContextProvider;
 use datafusion_pg_catalog::pg_catalog::setup_pg_catalog;
 use datafusion_pg_catalog::sql::PostgresCompatibilityParser;
+use futures::StreamExt as _;
 use pgwire::error::PgWireError;
-use sqlparser::ast::{CastKind, Expr, FunctionArguments, Statement, Value, visit_expressions_mut, visit_relations};
+use sqlparser::ast::{
+    CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Query, SelectItem, SetExpr, Statement, Value,
+    visit_expressions_mut, visit_relations,
+};
 use sqlparser::tokenizer::Token;
 use std::sync::LazyLock;
 use tidemill_postgres::Type;
@@ -74,7 +80,7 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Option<Statement> {
     }
     let mut statements = PARSER.parse(text).ok()?;
     if let Some(first) = statements.first_mut() {
-        without_arrays_of_queries(first);
+        without_what_is_not_planned(first);
     }
     let [statement @ Statement::Query(_)] = statements.as_slice() else {
         return None;
@@ -95,23 +101,109 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Option<Statement> {
     is_other.is_continue().then(|| statement.clone())
 }
 
-/// `ARRAY(SELECT …)`, which DataFusion does not plan, is NULL. What clients ask by it are options and rights that no table has here.
-fn without_arrays_of_queries(statement: &mut Statement) {
+/// Puts something that DataFusion plans in place of what it does not: NULL for options and rights, which no table has here; for
+/// whether a table is visible, whether it is in the first folder.
+fn without_what_is_not_planned(statement: &mut Statement) {
     let _ = visit_expressions_mut(statement, |expression| {
-        if let Expr::Function(function) = expression
-            && matches!(function.args, FunctionArguments::Subquery(_))
-            && function.name.to_string().eq_ignore_ascii_case("array")
-        {
-            *expression = Expr::Cast {
-                kind: CastKind::Cast,
-                expr: Box::new(Expr::value(Value::Null)),
-                data_type: sqlparser::ast::DataType::Varchar(None),
-                array: false,
-                format: None,
-            };
+        let replacement = match expression {
+            Expr::CompoundIdentifier(names) => names
+                .last()
+                .is_some_and(|name| matches!(name.value.as_str(), "reloptions" | "relacl" | "attacl"))
+                .then(null_text),
+            Expr::Function(function) => {
+                let name = function.name.to_string().to_lowercase();
+                match (name.rsplit('.').next().unwrap_or_default(), &function.args) {
+                    ("array", FunctionArguments::Subquery(_)) => Some(null_text()),
+                    ("array_to_string", arguments) if arguments.to_string().contains(&null_text().to_string()) => {
+                        Some(null_text())
+                    }
+                    ("pg_table_is_visible", FunctionArguments::List(list)) => match list.args.as_slice() {
+                        [FunctionArg::Unnamed(FunctionArgExpr::Expr(oid))] => {
+                            VISIBLE.clone().map(|subquery| Expr::InSubquery {
+                                expr: Box::new(oid.clone()),
+                                subquery,
+                                negated: false,
+                            })
+                        }
+                        _ => None,
+                    },
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        if let Some(replacement) = replacement {
+            *expression = replacement;
         }
         ControlFlow::<()>::Continue(())
     });
+}
+
+fn null_text() -> Expr {
+    Expr::Cast {
+        kind: CastKind::Cast,
+        expr: Box::new(Expr::value(Value::Null)),
+        data_type: sqlparser::ast::DataType::Varchar(None),
+        array: false,
+        format: None,
+    }
+}
+
+/// The numbers of the tables that may be named without their schema.
+static VISIBLE: LazyLock<Option<Box<Query>>> = LazyLock::new(|| {
+    let text = "SELECT seen.oid FROM pg_catalog.pg_class seen JOIN pg_catalog.pg_namespace ns ON ns.oid = seen.relnamespace \
+                WHERE ns.nspname IN ('public', 'pg_catalog')";
+    match PARSER.parse(text).ok()?.pop()? {
+        Statement::Query(query) => Some(query),
+        _ => None,
+    }
+});
+
+/// Tables of the catalogue that say of a table what no table has here: keys, constraints, rules and the like.
+const OF_NOTHING: [&str; 12] = [
+    "pg_index",
+    "pg_constraint",
+    "pg_trigger",
+    "pg_policy",
+    "pg_rewrite",
+    "pg_inherits",
+    "pg_statistic_ext",
+    "pg_publication",
+    "pg_proc",
+    "pg_depend",
+    "pg_enum",
+    "pg_sequence",
+];
+
+/// The columns of a query over one of these tables, which has no rows. Clients ask for keys in ways that DataFusion does not plan.
+fn columns_of_nothing(statement: &Statement) -> Option<SchemaRef> {
+    let asks = visit_relations(statement, |name| {
+        let last = name
+            .0
+            .last()
+            .map(|part| part.to_string().replace('"', "").to_lowercase())
+            .unwrap_or_default();
+        match OF_NOTHING.contains(&last.as_str()) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    let Statement::Query(query) = statement else {
+        return None;
+    };
+    let (true, SetExpr::Select(select)) = (asks.is_break(), &*query.body) else {
+        return None;
+    };
+    let names = select.projection.iter().map(|item| match item {
+        SelectItem::ExprWithAlias { alias, .. } => alias.value.clone(),
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(names)) => {
+            names.last().map(|name| name.value.clone()).unwrap_or_default()
+        }
+        SelectItem::UnnamedExpr(expression) => expression.to_string(),
+        other => other.to_string(),
+    });
+    let fields = names.map(|name| arrow_schema::Field::new(name, DataType::Utf8, true));
+    Some(Arc::new(arrow_schema::Schema::new(fields.collect::<Vec<_>>())))
 }
 
 /// Whether a name is that of a WITH clause.
@@ -220,8 +312,19 @@ impl Catalog {
         Ok(types.collect())
     }
 
-    /// The rows of a query.
+    /// The rows of a query; none where it asks for keys and the like in a way that is not planned.
     pub(super) async fn query(
+        &self,
+        statement: &Statement,
+        values: &RecordBatch,
+    ) -> Result<SendableRecordBatchStream, PgWireError> {
+        match (self.rows(statement, values).await, columns_of_nothing(statement)) {
+            (Err(_), Some(columns)) => Ok(Box::pin(EmptyRecordBatchStream::new(columns))),
+            (rows, _) => rows,
+        }
+    }
+
+    async fn rows(
         &self,
         statement: &Statement,
         values: &RecordBatch,
@@ -242,7 +345,11 @@ impl Catalog {
             .execute_logical_plan(plan)
             .await
             .map_err(failure::of_catalog)?;
-        frame.execute_stream().await.map_err(failure::of_catalog)
+        let mut rows = frame.execute_stream().await.map_err(failure::of_catalog)?;
+        // What was planned may still not run, which is seen by the first rows.
+        let first = rows.next().await.transpose().map_err(failure::of_catalog)?;
+        let (schema, first) = (rows.schema(), futures::stream::iter(first.map(Ok)));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, first.chain(rows))))
     }
 }
 
@@ -299,6 +406,9 @@ fn functions(user: &str) -> Vec<ScalarUDF> {
     vec![
         constant("version", vec![], text(Some(&version))),
         constant("current_user", vec![], text(Some(user))),
+        constant("session_user", vec![], text(Some(user))),
+        constant("pg_get_function_result", vec![number.clone()], text(None)),
+        constant("pg_get_function_arguments", vec![number.clone()], text(None)),
         constant("to_regtype", vec![DataType::Utf8], ScalarValue::Int32(None)),
         constant(
             "pg_function_is_visible",

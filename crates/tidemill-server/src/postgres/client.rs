@@ -405,6 +405,12 @@ impl Client {
         self.end(keeps).await.map_err(|error| failure::of_session(&error, ""))
     }
 
+    /// The columns of a cursor.
+    pub(crate) async fn cursor(&self, name: &str) -> Option<Vec<super::rows::Sent>> {
+        let cursors = self.cursors.lock().await;
+        cursors.get(&name.to_lowercase()).map(|rows| rows.columns.clone())
+    }
+
     /// The next rows of a cursor.
     async fn fetch(
         &self,

@@ -452,7 +452,12 @@ impl ExtendedQueryHandler for Door {
             }
             TARGET_TYPE_BYTE_PORTAL => {
                 let Some(known) = sink.portal_store().get_portal(name) else {
-                    return Err(PgWireError::PortalNotFound(name.to_owned()));
+                    // A cursor that DECLARE has opened is a portal too.
+                    let columns = self.known()?.cursor(name).await;
+                    let columns = columns.ok_or_else(|| PgWireError::PortalNotFound(name.to_owned()))?;
+                    sink.feed(Sending::RowDescription(description(&columns, &Format::UnifiedText)))
+                        .await?;
+                    return Ok(());
                 };
                 let portal = known.value().cloned();
                 let (Some(portal), true) = (

@@ -182,7 +182,7 @@ fn what_there_is_is_told() {
     );
     assert_eq!(
         ask(&served, "GET", "/tables/more.words", &[], "").json()["format"],
-        "CSV"
+        "csv"
     );
     assert_eq!(ask(&served, "GET", "/tables/..%2Fsecret", &[], "").status, 404);
     assert_eq!(ask(&served, "GET", "/healthz", &[], "").text(), "ok");
