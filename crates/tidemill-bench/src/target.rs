@@ -218,6 +218,7 @@ macro_rules! targets {
         /// A session of one of the targets.
         #[derive(Debug)]
         #[non_exhaustive]
+        #[allow(clippy::large_enum_variant, reason = "a worker has one, and a box would be in the way of each request")]
         pub enum AnySession {
             $(#[doc = concat!("of `", stringify!($target), "`")] $variant(<$target as Target>::Session),)+
         }

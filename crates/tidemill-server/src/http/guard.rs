@@ -103,7 +103,7 @@ pub(super) async fn login(
                 return Problem::new(StatusCode::TOO_MANY_REQUESTS, "28000", why).into_response();
             }
             let given = credentials(request.headers());
-            let found = match given {
+            match given {
                 None => None,
                 Some((name, password)) => {
                     let verifier = shared.verifier(&name);
@@ -121,8 +121,7 @@ pub(super) async fn login(
                         rights: user.rights.clone(),
                     })
                 }
-            };
-            found
+            }
         }
     };
     let Some(sender) = sender else {
