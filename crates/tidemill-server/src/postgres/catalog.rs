@@ -298,11 +298,11 @@ impl Catalog {
     pub(super) async fn types(&self, statement: &Statement, told: Vec<Option<Type>>) -> Result<Vec<Type>, PgWireError> {
         let said = match told.iter().all(Option::is_some) {
             true => Default::default(),
-            false => self
-                .plan(statement)
-                .await?
-                .get_parameter_types()
-                .map_err(failure::of_catalog)?,
+            // What is wrong with it is told when the statement runs.
+            false => match self.plan(statement).await {
+                Ok(plan) => plan.get_parameter_types().unwrap_or_default(),
+                Err(_) => Default::default(),
+            },
         };
         let types = told.into_iter().enumerate().map(|(place, told)| {
             let said = said.get(&format!("${}", place + 1)).cloned().flatten();
