@@ -218,7 +218,7 @@ macro_rules! targets {
         /// A session of one of the targets.
         #[derive(Debug)]
         #[non_exhaustive]
-        #[allow(clippy::large_enum_variant, reason = "a worker has one, and a box would be in the way of each request")]
+        #[allow(clippy::large_enum_variant, reason = "a worker has only one, and a box would cost every request a jump")]
         pub enum AnySession {
             $(#[doc = concat!("of `", stringify!($target), "`")] $variant(<$target as Target>::Session),)+
         }

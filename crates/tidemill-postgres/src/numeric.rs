@@ -68,11 +68,18 @@ impl<'a> Numeric<'a> {
 
     /// The text that PostgreSQL shows.
     pub(crate) fn text(&self) -> String {
+        let mut text = Vec::new();
+        self.push_text(&mut text);
+        text.into_iter().map(char::from).collect()
+    }
+
+    /// Appends the text that PostgreSQL shows, in ASCII.
+    pub(crate) fn push_text(&self, out: &mut Vec<u8>) {
         match self {
-            Self::Number(number) => number.text(),
-            Self::NaN => "NaN".to_owned(),
-            Self::Infinity { is_negative: false } => "Infinity".to_owned(),
-            Self::Infinity { is_negative: true } => "-Infinity".to_owned(),
+            Self::Number(number) => number.push_text(out),
+            Self::NaN => out.extend_from_slice(b"NaN"),
+            Self::Infinity { is_negative: false } => out.extend_from_slice(b"Infinity"),
+            Self::Infinity { is_negative: true } => out.extend_from_slice(b"-Infinity"),
         }
     }
 }
@@ -134,43 +141,54 @@ impl Number<'_> {
         4 * (i32::from(self.weight) - groups + 1) + i32::from(scale)
     }
 
+    #[cfg(test)]
     fn text(&self) -> String {
-        let mut text = String::new();
+        let mut text = Vec::new();
+        self.push_text(&mut text);
+        text.into_iter().map(char::from).collect()
+    }
+
+    fn push_text(&self, out: &mut Vec<u8>) {
         if self.is_negative {
-            text.push('-');
+            out.push(b'-');
         }
+        let begin = out.len();
         let mut groups = self.groups();
         let weight = i32::from(self.weight);
-        let mut is_first = true;
         for _ in 0..=weight {
-            let group = groups.next().unwrap_or_default();
-            match is_first {
-                true => text.push_str(&group.to_string()),
-                false => text.push_str(&format!("{group:04}")),
-            }
-            is_first = false;
+            let digits = digits_of(groups.next().unwrap_or_default());
+            // Zeros before the first digit are not shown.
+            let zeros = match out.len() == begin {
+                true => digits.iter().position(|digit| *digit != b'0').unwrap_or(3),
+                false => 0,
+            };
+            out.extend_from_slice(digits.get(zeros..).unwrap_or_default());
         }
-        if is_first {
-            text.push('0');
+        if out.len() == begin {
+            out.push(b'0');
         }
         if self.scale > 0 {
-            text.push('.');
-            let point = text.len();
+            out.push(b'.');
+            let point = out.len();
             let scale = usize::from(self.scale);
             // Groups of zeros between the point and the first group.
             for _ in weight..-1 {
-                if text.len() - point >= scale {
+                if out.len() - point >= scale {
                     break;
                 }
-                text.push_str("0000");
+                out.extend_from_slice(b"0000");
             }
-            while text.len() - point < scale {
-                text.push_str(&format!("{:04}", groups.next().unwrap_or_default()));
+            while out.len() - point < scale {
+                out.extend_from_slice(&digits_of(groups.next().unwrap_or_default()));
             }
-            text.truncate(point + scale);
+            out.truncate(point + scale);
         }
-        text
     }
+}
+
+/// The four digits of a group.
+fn digits_of(group: u16) -> [u8; 4] {
+    [1000, 100, 10, 1].map(|place| b'0' + u8::try_from(group / place % 10).unwrap_or(0))
 }
 
 /// A number that is about to be sent: its digits without a point, and how many of them stand behind it.

@@ -5,6 +5,7 @@
 
 mod text;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
@@ -47,6 +48,8 @@ pub enum ValueFormat {
 /// ```
 pub struct WireRows<'a> {
     columns: Vec<WireColumn<'a>>,
+    /// The bytes of a value whose text is written.
+    bytes: RefCell<Vec<u8>>,
 }
 
 impl std::fmt::Debug for WireRows<'_> {
@@ -86,6 +89,7 @@ impl<'a> WireRows<'a> {
         });
         Ok(Self {
             columns: columns.collect::<Result<_>>()?,
+            bytes: RefCell::default(),
         })
     }
 
@@ -95,12 +99,14 @@ impl<'a> WireRows<'a> {
     ///
     /// [`Error::Value`] for a value that its type does not hold.
     pub fn write(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
+        let bytes = &mut *self.bytes.borrow_mut();
         for column in &self.columns {
             if column.is_null(row) {
                 out.extend_from_slice(&(-1_i32).to_be_bytes());
                 continue;
             }
-            measured(out, |out| column.write(row, out)).map_err(|misfit| column.error(misfit, row))?;
+            measured(out, |out| column.write(column.format, row, bytes, out))
+                .map_err(|misfit| column.error(misfit, row))?;
         }
         Ok(())
     }
@@ -114,7 +120,7 @@ impl<'a> WireRows<'a> {
         let Some(column) = self.columns.get(column).filter(|column| !column.is_null(row)) else {
             return Ok(false);
         };
-        let written = column.write_as(ValueFormat::Text, row, out);
+        let written = column.write(ValueFormat::Text, row, &mut self.bytes.borrow_mut(), out);
         written.map_err(|misfit| column.error(misfit, row))?;
         Ok(true)
     }
@@ -125,20 +131,13 @@ impl WireColumn<'_> {
         self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
 
-    fn write(&self, row: usize, out: &mut Vec<u8>) -> Result<(), Misfit> {
-        self.write_as(self.format, row, out)
-    }
-
-    fn write_as(&self, format: ValueFormat, row: usize, out: &mut Vec<u8>) -> Result<(), Misfit> {
-        let begin = out.len();
-        (self.cell)(row, out)?;
-        match format {
-            ValueFormat::Text if !text::is_its_bytes(&self.typ) => {
-                let bytes = out.split_off(begin);
-                text::push(&self.typ, &bytes, out)
-            }
-            _ => Ok(()),
+    fn write(&self, format: ValueFormat, row: usize, bytes: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<(), Misfit> {
+        if format == ValueFormat::Binary || text::is_its_bytes(&self.typ) {
+            return (self.cell)(row, out);
         }
+        bytes.clear();
+        (self.cell)(row, bytes)?;
+        text::push(&self.typ, bytes, out)
     }
 
     fn error(&self, misfit: Misfit, row: usize) -> Error {

@@ -1,4 +1,4 @@
-//! What a client is told of an error, in whatever protocol.
+//! The parts of an error, the same for every protocol.
 
 use tidemill_ads::ErrorCode;
 use tidemill_ads::sql::Kind;

@@ -45,7 +45,7 @@ pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>) {
     let ended = async move {
         let _ = stop.wait_for(|ends| *ends).await;
     };
-    // It ends without an error, when it is told to.
+    // It ends only when it is told to, and then without an error.
     let _ = axum::serve(incoming, app).with_graceful_shutdown(ended).await;
 }
 

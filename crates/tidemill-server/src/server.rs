@@ -3,19 +3,22 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use pgwire::error::PgWireError;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tidemill_sql::SessionOptions;
+use tidemill_trust::{printable, without_secrets};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
 use crate::error::{Error, Result};
+use crate::postgres::failure;
 use crate::stores::Stores;
-use crate::users::{Throttle, Users, Verifier};
+use crate::users::{Logins, Throttle, Users, Verifier};
 use crate::{http, postgres};
 
 /// What a server listens to, and what it serves.
@@ -84,9 +87,31 @@ pub(crate) struct Shared {
     pub(crate) stop: watch::Receiver<bool>,
     pub(crate) connections: usize,
     pub(crate) cancels: http::Cancels,
+    /// Right names and passwords of requests, keyed by the secret: a browser sends them with each.
+    pub(crate) logins: Logins,
 }
 
 impl Shared {
+    /// Counts a statement that has ended, and writes a line of the log about it.
+    pub(crate) fn log(
+        &self,
+        door: &'static str,
+        user: &str,
+        text: &str,
+        begun: Instant,
+        rows: u64,
+        error: Option<&PgWireError>,
+    ) {
+        let time = begun.elapsed();
+        self.statements.count(time, error.is_some());
+        let is_slow = self.slow.is_some_and(|slow| time >= slow);
+        let shown = if is_slow { without_secrets(text) } else { "".into() };
+        let statement: String = printable(&shown).chars().take(2000).collect();
+        let error = error.map(failure::line).unwrap_or_default();
+        let (user, milliseconds) = (printable(user), time.as_secs_f64() * 1000.0);
+        tracing::info!(door, %user, milliseconds, rows, %error, %statement, "statement");
+    }
+
     /// What a password of a user is checked by.
     pub(crate) fn verifier(&self, user: &str) -> Verifier {
         let known = self.users.as_ref().and_then(|users| users.find(user));
@@ -141,6 +166,7 @@ impl Server {
             stop: stopped,
             connections: options.connections,
             cancels: http::Cancels::default(),
+            logins: Logins::default(),
         };
         Ok(Self {
             shared: Arc::new(shared),

@@ -27,16 +27,6 @@ pub(crate) struct NamedTable {
     pub(crate) location: Location,
 }
 
-impl NamedTable {
-    /// How statements name it, without quotes.
-    pub(crate) fn full_name(&self) -> String {
-        match self.schema.as_str() {
-            PUBLIC => self.name.clone(),
-            schema => format!("{schema}.{}", self.name),
-        }
-    }
-}
-
 impl Stores {
     /// # Errors
     ///
@@ -107,20 +97,16 @@ impl Stores {
 pub(crate) async fn tables_of(session: &Session) -> tidemill_sql::Result<Vec<NamedTable>> {
     let mut found = Vec::new();
     for (schema, tables) in session.all_tables().await? {
-        let Some(schema) = schema.or_else(|| Some(PUBLIC.to_owned())) else {
+        // The first folder is attached by its name too, and came first.
+        if schema.as_deref() == Some(PUBLIC) && !found.is_empty() {
             continue;
-        };
-        for (name, location) in tables {
-            let is_known = |known: &NamedTable| known.schema == schema && known.name == name;
-            // The first folder is attached by its name too.
-            if !found.iter().any(is_known) {
-                found.push(NamedTable {
-                    schema: schema.clone(),
-                    name,
-                    location,
-                });
-            }
         }
+        let schema = schema.unwrap_or_else(|| PUBLIC.to_owned());
+        found.extend(tables.into_iter().map(|(name, location)| NamedTable {
+            schema: schema.clone(),
+            name,
+            location,
+        }));
     }
     Ok(found)
 }

@@ -16,9 +16,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-pub(crate) use throttle::Throttle;
+pub(crate) use throttle::{Logins, Throttle};
 pub use verifier::Verifier;
-pub(crate) use verifier::{Exchange, random};
+pub(crate) use verifier::{Exchange, keyed, random};
 
 use crate::error::{Error, Result};
 

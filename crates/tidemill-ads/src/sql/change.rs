@@ -345,7 +345,7 @@ impl Change {
                 let rounded = value.cast(Type::Decimal(0)).map_err(named)?;
                 rounded.cast(Type::Integer).map_err(named)
             }
-            // The field tells what becomes of text.
+            // The field decides how text is stored.
             (Type::Bytes, Value::Text(_)) => Ok(value),
             (type_of, _) => value.cast(type_of).map_err(named),
         }

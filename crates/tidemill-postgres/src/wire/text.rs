@@ -44,16 +44,19 @@ pub(super) fn push(typ: &Type, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Mi
             let value = f64::from_be_bytes(fixed(typ, bytes)?);
             float(out, &format!("{value:e}"), value, FLOAT8_DIGITS);
         }
-        Type::Numeric(_) => out.extend_from_slice(Numeric::parse(bytes)?.text().as_bytes()),
+        Type::Numeric(_) => Numeric::parse(bytes)?.push_text(out),
         Type::Jsonb => out.extend_from_slice(bytes.get(1..).unwrap_or_default()),
         Type::Bytea => {
             out.extend_from_slice(b"\\x");
             bytes.iter().for_each(|byte| hex(out, *byte));
         }
-        Type::Date => date(out, i64::from(i32::from_be_bytes(fixed(typ, bytes)?)), ""),
+        Type::Date => {
+            let era = date(out, i64::from(i32::from_be_bytes(fixed(typ, bytes)?)));
+            out.extend_from_slice(era);
+        }
         Type::Time => time(out, i64::from_be_bytes(fixed(typ, bytes)?)),
-        Type::Timestamp => timestamp(out, i64::from_be_bytes(fixed(typ, bytes)?), ""),
-        Type::TimestampTz => timestamp(out, i64::from_be_bytes(fixed(typ, bytes)?), "+00"),
+        Type::Timestamp => timestamp(out, i64::from_be_bytes(fixed(typ, bytes)?), b""),
+        Type::TimestampTz => timestamp(out, i64::from_be_bytes(fixed(typ, bytes)?), b"+00"),
         Type::Interval => interval(out, fixed(typ, bytes)?),
         Type::Uuid => {
             for (place, byte) in fixed::<16>(typ, bytes)?.iter().enumerate() {
@@ -140,12 +143,13 @@ fn float(out: &mut Vec<u8>, scientific: &str, value: f64, digits_before_point: i
     }
 }
 
-/// A day since 2000-01-01.
-fn date(out: &mut Vec<u8>, days: i64, behind: &str) {
+/// A day since 2000-01-01. Returns what stands at the end, behind a time too.
+fn date(out: &mut Vec<u8>, days: i64) -> &'static [u8] {
     let (year, month, day) = civil(days);
     // There is no year 0: before 1 comes 1 BC.
-    let (year, era) = if year > 0 { (year, "") } else { (1 - year, " BC") };
-    let _ = write!(out, "{year:04}-{month:02}-{day:02}{behind}{era}");
+    let (year, era): (i64, &[u8]) = if year > 0 { (year, b"") } else { (1 - year, b" BC") };
+    let _ = write!(out, "{year:04}-{month:02}-{day:02}");
+    era
 }
 
 /// Year, month and day of the Gregorian calendar, of a day since 2000-01-01. The year 0 is 1 BC.
@@ -177,12 +181,12 @@ fn fraction(out: &mut Vec<u8>, millionths: i64) {
     }
 }
 
-fn timestamp(out: &mut Vec<u8>, microseconds: i64, zone: &str) {
-    let (days, rest) = (microseconds.div_euclid(DAY), microseconds.rem_euclid(DAY));
-    let mut behind = vec![b' '];
-    time(&mut behind, rest);
-    behind.extend_from_slice(zone.as_bytes());
-    date(out, days, &String::from_utf8_lossy(&behind));
+fn timestamp(out: &mut Vec<u8>, microseconds: i64, zone: &[u8]) {
+    let era = date(out, microseconds.div_euclid(DAY));
+    out.push(b' ');
+    time(out, microseconds.rem_euclid(DAY));
+    out.extend_from_slice(zone);
+    out.extend_from_slice(era);
 }
 
 /// As `IntervalStyle` postgres shows it: `1 year 2 mons -3 days +04:05:06`.

@@ -20,6 +20,7 @@ pub(super) struct Told {
     columns: Vec<Column>,
     /// The rows, as JSON.
     rows: String,
+    count: u64,
     changed: Option<u64>,
     /// Whether there are more rows.
     truncated: bool,
@@ -41,9 +42,17 @@ impl Told {
         Self {
             columns: Vec::new(),
             rows: String::new(),
+            count: 0,
             changed: rows,
             truncated: false,
         }
+    }
+}
+
+impl Told {
+    /// How many rows were given or changed.
+    pub(super) fn rows(&self) -> u64 {
+        self.changed.unwrap_or(self.count)
     }
 }
 
@@ -84,19 +93,22 @@ fn kind(data_type: &DataType) -> &'static str {
 pub(super) async fn read(answer: Answer, limit: usize, most: Option<u64>, text: &str) -> Result<Told, PgWireError> {
     let columns = columns(&answer.schema());
     let mut source = Rows::new(Source::Session(answer, text.to_owned()), "", most);
-    let (mut rows, mut truncated, mut left) = (String::new(), false, limit);
+    let (mut rows, mut truncated, mut left, mut count) = (String::new(), false, limit, 0);
     while let Some(batch) = source.next_batch().await? {
         if batch.num_rows() > left {
             truncated = true;
+            count += left as u64;
             write(&batch.slice(0, left), &source, &mut rows)?;
             break;
         }
         left -= batch.num_rows();
+        count += batch.num_rows() as u64;
         write(&batch, &source, &mut rows)?;
     }
     Ok(Told {
         columns,
         rows,
+        count,
         changed: None,
         truncated,
     })
@@ -156,6 +168,7 @@ pub(super) fn json(answers: &[Told], begun: Instant) -> String {
             rows,
             changed,
             truncated,
+            count: _,
         } = told;
         let (columns, changed) = (serde_json::json!(columns), serde_json::json!(changed));
         format!(r#"{{"columns":{columns},"rows":[{rows}],"changed":{changed},"truncated":{truncated},"ms":{time}}}"#)

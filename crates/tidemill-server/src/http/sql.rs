@@ -13,6 +13,7 @@ use pgwire::error::PgWireError;
 use serde::Deserialize;
 use tidemill_ads::sql::Value;
 use tidemill_sql::{Answer, Session, StreamFormat, is_query, stream_sink};
+use tokio::sync::watch;
 
 use super::answers::{self, Told};
 use super::guard::Sender;
@@ -83,41 +84,93 @@ pub(super) async fn run(
     let id = headers.get("x-statement").and_then(|id| id.to_str().ok());
     let cancellable = Cancellable::begin(&shared, &sender.user, id, &canceller);
     let begun = Instant::now();
-    let mut cancelled = canceller.watch();
-    let rights = sender.rights.clone();
-    let run = Run {
-        session: shared.stores.session(&rights),
-        asked,
-        rights,
+    let mut ends = Ends {
+        cancelled: canceller.watch(),
+        deadline: sender
+            .rights
+            .statement_time
+            .and_then(|time| tokio::time::Instant::now().checked_add(time)),
+    };
+    let log = Log {
+        shared: Arc::clone(&shared),
+        user: sender.user,
+        text: asked.sql.clone(),
         begun,
     };
-    let text = run.asked.sql.clone();
-    let limit = async {
-        match sender.rights.statement_time {
-            Some(time) => tokio::time::sleep(time).await,
-            None => std::future::pending().await,
-        }
+    let run = Run {
+        session: shared.stores.session(&sender.rights),
+        asked,
+        rights: sender.rights,
+        begun,
     };
     let answered = tokio::select! {
-        answered = run.answer(kind, format, cancellable) => answered,
-        Ok(()) = cancelled.changed() => Err(failure::cancelled()),
-        () = limit => Err(failure::error("57014", "the statement took longer than this user's may")),
+        answered = run.answer(format.is_none()) => answered,
+        why = ends.wait() => Err(why),
     };
-    shared.statements.count(begun.elapsed(), answered.is_err());
-    let (user, milliseconds) = (
-        tidemill_trust::printable(&sender.user).into_owned(),
-        begun.elapsed().as_secs_f64() * 1000.0,
-    );
-    let error = answered.as_ref().err().map(failure::line).unwrap_or_default();
-    let is_slow = shared.slow.is_some_and(|slow| begun.elapsed() >= slow);
-    let shown = if is_slow {
-        tidemill_trust::without_secrets(&text)
-    } else {
-        "".into()
-    };
-    let statement: String = tidemill_trust::printable(&shown).chars().take(2000).collect();
-    tracing::info!(door = "http", %user, milliseconds, %error, %statement, "statement");
-    answered.map_err(Problem::from)
+    match (answered, format) {
+        (Err(error), _) => {
+            log.write(0, Some(&error));
+            Err(error.into())
+        }
+        (Ok(Answered::Whole { body, rows }), _) => {
+            log.write(rows, None);
+            Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
+        }
+        (Ok(Answered::Rows { answer, session, left }), format) => {
+            let format = format.unwrap_or(StreamFormat::Json);
+            let pending = Pending::default();
+            let sink = stream_sink(format, &answer.schema(), Box::new(pending.clone()));
+            let sink = sink.map_err(|error| failure::of_session(&error, &log.text))?;
+            let reading = Reading {
+                answer,
+                sink: Some(sink),
+                pending,
+                left,
+                rows: 0,
+                ends,
+                log,
+                _session: session,
+                _cancellable: cancellable,
+            };
+            Ok(([(header::CONTENT_TYPE, kind)], reading.into_body()).into_response())
+        }
+    }
+}
+
+/// What ends a statement before its end.
+struct Ends {
+    cancelled: watch::Receiver<u64>,
+    deadline: Option<tokio::time::Instant>,
+}
+
+impl Ends {
+    /// Ends when the statement is to end, with why.
+    async fn wait(&mut self) -> PgWireError {
+        let deadline = async {
+            match self.deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            Ok(()) = self.cancelled.changed() => failure::cancelled(),
+            () = deadline => failure::error("57014", "the statement took longer than this user is allowed"),
+        }
+    }
+}
+
+/// A statement, for the log.
+struct Log {
+    shared: Arc<Shared>,
+    user: String,
+    text: String,
+    begun: Instant,
+}
+
+impl Log {
+    fn write(&self, rows: u64, error: Option<&PgWireError>) {
+        self.shared.log("http", &self.user, &self.text, self.begun, rows, error);
+    }
 }
 
 fn asked(headers: &HeaderMap, body: &Bytes) -> Result<Asked, Problem> {
@@ -146,19 +199,24 @@ struct Run {
     begun: Instant,
 }
 
+/// What a statement gives.
+enum Answered {
+    /// JSON, and how many rows it has.
+    Whole { body: String, rows: u64 },
+    /// Rows that are sent as they are read, at most so many.
+    Rows {
+        answer: Answer,
+        session: Session,
+        left: Option<u64>,
+    },
+}
+
 impl Run {
-    async fn answer(
-        self,
-        kind: &'static str,
-        format: Option<StreamFormat>,
-        cancellable: Cancellable,
-    ) -> Result<Response, PgWireError> {
+    async fn answer(self, in_json: bool) -> Result<Answered, PgWireError> {
         let text = self.asked.sql.as_str();
         let of_session = |error: tidemill_sql::Error| failure::of_session(&error, text);
-        if text
-            .trim_matches(|letter: char| letter == ';' || letter.is_whitespace())
-            .is_empty()
-        {
+        let blank = |letter: char| letter == ';' || letter.is_whitespace();
+        if text.trim_matches(blank).is_empty() {
             return Err(failure::error("42601", "there is no statement"));
         }
         let reads = is_query(text).map_err(of_session)?;
@@ -166,16 +224,13 @@ impl Run {
             self.check_reads(text)?;
         }
         let values = self.asked.parameters.iter().map(value).collect::<Result<Vec<_>, _>>()?;
-        if let Some(format) = format {
+        if !in_json {
             let answer = self.session.query_with(text, &values).await.map_err(of_session)?;
-            return Ok(streamed(
+            return Ok(Answered::Rows {
                 answer,
-                self.session,
-                kind,
-                format,
-                self.rights.rows,
-                cancellable,
-            ));
+                session: self.session,
+                left: self.rights.rows,
+            });
         }
         let limit = self.asked.limit.unwrap_or(ROWS);
         let answers = match (reads, values.is_empty()) {
@@ -189,8 +244,10 @@ impl Run {
                 None => answers::read(answer, limit, self.rights.rows, text).await?,
             });
         }
-        let body = answers::json(&told, self.begun);
-        Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
+        Ok(Answered::Whole {
+            body: answers::json(&told, self.begun),
+            rows: told.iter().map(Told::rows).sum(),
+        })
     }
 
     /// Several statements of somebody who may only read are each to read.
@@ -258,26 +315,35 @@ struct Reading {
     sink: Option<Box<dyn tidemill_sql::Sink>>,
     pending: Pending,
     left: Option<u64>,
+    rows: u64,
+    ends: Ends,
+    log: Log,
     /// Lives as long as its answer.
     _session: Session,
     _cancellable: Cancellable,
 }
 
 impl Reading {
-    async fn next(&mut self) -> tidemill_sql::Result<Option<Vec<u8>>> {
-        while self.sink.is_some() {
-            match self.answer.next().await? {
+    /// The next bytes; `None` behind the last.
+    async fn next(&mut self) -> Result<Option<Vec<u8>>, PgWireError> {
+        let of_session = |error: tidemill_sql::Error| failure::of_session(&error, "");
+        while let Some(sink) = &mut self.sink {
+            let batch = tokio::select! {
+                batch = self.answer.next() => batch.map_err(of_session)?,
+                why = self.ends.wait() => return Err(why),
+            };
+            match batch {
                 Some(batch) => {
+                    let rows = batch.num_rows() as u64;
+                    self.rows += rows;
                     if let Some(left) = &mut self.left {
-                        *left = left.checked_sub(batch.num_rows() as u64).ok_or_else(too_many)?;
+                        *left = left.checked_sub(rows).ok_or_else(failure::too_many_rows)?;
                     }
-                    if let Some(sink) = &mut self.sink {
-                        sink.write(&batch)?;
-                    }
+                    sink.write(&batch).map_err(of_session)?;
                 }
                 None => {
                     if let Some(sink) = self.sink.take() {
-                        sink.finish()?;
+                        sink.finish().map_err(of_session)?;
                     }
                 }
             }
@@ -288,46 +354,22 @@ impl Reading {
         }
         Ok(None)
     }
-}
 
-fn too_many() -> tidemill_sql::Error {
-    tidemill_sql::Error::Denied {
-        what: "an answer of so many rows".to_owned(),
-        hint: "ask for fewer by LIMIT".to_owned(),
+    /// An error ends the body before its end, which a client sees.
+    fn into_body(self) -> Body {
+        Body::from_stream(stream::unfold(Some(self), |reading| async {
+            let mut reading = reading?;
+            match reading.next().await {
+                Ok(Some(bytes)) => return Some((Ok(bytes), Some(reading))),
+                Ok(None) => reading.log.write(reading.rows, None),
+                Err(error) => {
+                    reading.log.write(reading.rows, Some(&error));
+                    return Some((Err(error), None));
+                }
+            }
+            None
+        }))
     }
-}
-
-fn streamed(
-    answer: Answer,
-    session: Session,
-    kind: &'static str,
-    format: StreamFormat,
-    left: Option<u64>,
-    cancellable: Cancellable,
-) -> Response {
-    let pending = Pending::default();
-    let sink = match stream_sink(format, &answer.schema(), Box::new(pending.clone())) {
-        Ok(sink) => sink,
-        Err(error) => return Problem::from(failure::of_session(&error, "")).into_response(),
-    };
-    let reading = Reading {
-        answer,
-        sink: Some(sink),
-        pending,
-        left,
-        _session: session,
-        _cancellable: cancellable,
-    };
-    // An error ends the answer before its end, which a client sees.
-    let body = stream::unfold(Some(reading), |reading| async {
-        let mut reading = reading?;
-        match reading.next().await {
-            Ok(Some(bytes)) => Some((Ok(bytes), Some(reading))),
-            Ok(None) => None,
-            Err(error) => Some((Err(error), None)),
-        }
-    });
-    ([(header::CONTENT_TYPE, kind)], Body::from_stream(body)).into_response()
 }
 
 /// Cancels a statement of the same user.

@@ -43,36 +43,36 @@ pub(super) async fn one(
     Path(name): Path<String>,
 ) -> Result<Response, Problem> {
     let session = shared.stores.session(&sender.rights);
-    let tables = tables_of(&session).await.map_err(problem)?;
-    let known = tables
-        .iter()
-        .find(|table| table.full_name() == name || format!("{}.{}", table.schema, table.name) == name);
-    let Some(table) = known else {
-        return Err(Problem::new(
-            StatusCode::NOT_FOUND,
-            "42P01",
-            format!("{name}: no such table"),
-        ));
-    };
-    let schema = session.schema(&table.location).await.map_err(problem)?;
+    let location = session.locate(&name).await.map_err(|error| match error {
+        tidemill_sql::Error::NotFound { .. } | tidemill_sql::Error::Denied { .. } => {
+            Problem::new(StatusCode::NOT_FOUND, "42P01", format!("{name}: no such table"))
+        }
+        other => problem(other),
+    })?;
+    let schema = session.schema(&location).await.map_err(problem)?;
     let columns = answers::columns(&schema);
-    let bytes = table.location.bytes().ok().flatten();
-    let rows = match table.location.format {
+    let schemas = shared.stores.schemas(&sender.rights);
+    let (of_schema, bare) = match name.split_once('.') {
+        Some((first, bare)) if schemas.iter().any(|known| known.eq_ignore_ascii_case(first)) => (first, bare),
+        _ => (PUBLIC, name.as_str()),
+    };
+    let bytes = location.bytes().ok().flatten();
+    let rows = match location.format {
         // Their headers or footers say it.
-        Format::Xbase | Format::Parquet | Format::Riegeli => count(&session, &table.full_name()).await,
+        Format::Xbase | Format::Parquet | Format::Riegeli => count(&session, &name).await,
         _ => None,
     };
     let mut about = vec![
-        format!("format: {}", table.location.format),
+        format!("format: {}", location.format),
         format!("columns: {}", schema.fields().len()),
     ];
     about.extend(rows.map(|rows| format!("rows: {rows}")));
     about.extend(bytes.map(|bytes| format!("bytes: {bytes}")));
     about.extend(session.notes());
     Ok(answer(&json!({
-        "name": table.name,
-        "schema": table.schema,
-        "format": table.location.format.to_string(),
+        "name": bare,
+        "schema": of_schema,
+        "format": location.format.to_string(),
         "columns": columns,
         "rows": rows,
         "bytes": bytes,

@@ -5,7 +5,7 @@
 
 use std::fmt::Debug;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
@@ -31,11 +31,11 @@ use sqlparser::ast::{
     visit_expressions_mut, visit_relations,
 };
 use sqlparser::tokenizer::Token;
-use std::sync::LazyLock;
 use tidemill_postgres::Type;
 use tidemill_postgres::arrow_type::column_type;
 use tidemill_sql::Session;
 
+use super::command::plain_name;
 use super::failure;
 use super::settings::VERSION;
 use crate::stores::tables_of;
@@ -86,13 +86,10 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Option<Statement> {
         return None;
     };
     let is_other = visit_relations(statement, |name| {
-        let first = name
-            .0
-            .first()
-            .map(|part| part.to_string().replace('"', "").to_lowercase())
-            .unwrap_or_default();
-        let is_known = first.starts_with("pg_") || first == "information_schema" || is_function(&first);
-        match is_known || is_common_table(statement, &first) {
+        let name = plain_name(name).to_lowercase();
+        let first = name.split('.').next().unwrap_or_default();
+        let is_known = first.starts_with("pg_") || first == "information_schema" || is_function(first);
+        match is_known || is_common_table(statement, first) {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         }
@@ -178,12 +175,8 @@ const OF_NOTHING: [&str; 12] = [
 /// The columns of a query over one of these tables, which has no rows. Clients ask for keys in ways that DataFusion does not plan.
 fn columns_of_nothing(statement: &Statement) -> Option<SchemaRef> {
     let asks = visit_relations(statement, |name| {
-        let last = name
-            .0
-            .last()
-            .map(|part| part.to_string().replace('"', "").to_lowercase())
-            .unwrap_or_default();
-        match OF_NOTHING.contains(&last.as_str()) {
+        let name = plain_name(name).to_lowercase();
+        match OF_NOTHING.contains(&name.rsplit('.').next().unwrap_or_default()) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -294,11 +287,11 @@ impl Catalog {
             .map_err(failure::of_catalog)
     }
 
-    /// The types of parameters: those that are told, and those that the plan says.
+    /// The types of parameters. The client gives some; the plan tells the others.
     pub(super) async fn types(&self, statement: &Statement, told: Vec<Option<Type>>) -> Result<Vec<Type>, PgWireError> {
         let said = match told.iter().all(Option::is_some) {
             true => Default::default(),
-            // What is wrong with it is told when the statement runs.
+            // The error comes when the statement runs.
             false => match self.plan(statement).await {
                 Ok(plan) => plan.get_parameter_types().unwrap_or_default(),
                 Err(_) => Default::default(),

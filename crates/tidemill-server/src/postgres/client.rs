@@ -32,7 +32,7 @@ pub(crate) struct Client {
     pub(crate) user: String,
     rights: Rights,
     settings: Mutex<Settings>,
-    /// Settings of a transaction, which end with it.
+    /// The settings before the transaction.
     before: Mutex<Option<Settings>>,
     catalog: OnceCell<Catalog>,
     cursors: tokio::sync::Mutex<HashMap<String, Rows>>,
@@ -43,7 +43,7 @@ pub(crate) struct Client {
 pub(crate) enum Outcome {
     Rows(Rows),
     Done(Tag),
-    /// A setting was changed that clients are told of.
+    /// A setting was changed. Clients are told of some.
     Set(Option<(&'static str, String)>, Tag),
     Begun(Tag),
     Ended(Tag),
@@ -214,7 +214,7 @@ impl Client {
                     *self.before.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.settings().clone());
                 }
                 if *reads_only {
-                    self.settings().set("transaction_read_only", "on")?;
+                    self.settings().set_local("transaction_read_only", "on")?;
                 }
                 Outcome::Begun(Tag::new("BEGIN"))
             }
@@ -244,8 +244,14 @@ impl Client {
                     tag => Outcome::Done(Tag::new(tag)),
                 }
             }
-            Command::Set { name, value } => {
+            Command::Set { name, value, is_local } => {
                 let told = match value {
+                    // Without a transaction it holds for no statement.
+                    Some(_) if *is_local && status == TransactionStatus::Idle => None,
+                    Some(value) if *is_local => {
+                        self.settings().set_local(name, value)?;
+                        None
+                    }
                     Some(value) => self.settings().set(name, value)?,
                     None => {
                         self.settings().reset(name);
@@ -379,10 +385,11 @@ impl Client {
     /// Ends a transaction.
     async fn end(&self, keeps: bool) -> tidemill_sql::Result<()> {
         self.cursors.lock().await.clear();
-        if let Some(before) = self.before.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            let only_read = before.get("transaction_read_only").unwrap_or("off").to_owned();
-            // It was set so before.
-            let _ = self.settings().set("transaction_read_only", &only_read);
+        let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match before {
+            // Settings too are taken back.
+            Some(before) if !keeps => *self.settings() = before,
+            _ => self.settings().end_transaction(),
         }
         let ended = match keeps {
             true => self.session.commit().await,
@@ -444,19 +451,7 @@ impl Client {
 
     /// A line of the log about a statement that has ended.
     pub(crate) fn log(&self, text: &str, begun: std::time::Instant, rows: u64, error: Option<&PgWireError>) {
-        let time = begun.elapsed();
-        self.shared.statements.count(time, error.is_some());
-        let milliseconds = time.as_secs_f64() * 1000.0;
-        let is_slow = self.shared.slow.is_some_and(|slow| time >= slow);
-        let shown = if is_slow {
-            tidemill_trust::without_secrets(text)
-        } else {
-            "".into()
-        };
-        let statement: String = tidemill_trust::printable(&shown).chars().take(2000).collect();
-        let error = error.map(failure::line).unwrap_or_default();
-        let user = tidemill_trust::printable(&self.user);
-        tracing::info!(door = "postgres", %user, milliseconds, rows, %error, %statement, "statement");
+        self.shared.log("postgres", &self.user, text, begun, rows, error);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a statement is: SQL for the session, or something of the protocol's own, such as SET and COPY.
 
-use sqlparser::ast::{CastKind, DataType, Expr, Statement, Value, visit_expressions_mut};
+use sqlparser::ast::{CastKind, DataType, Expr, ObjectName, Statement, Value, visit_expressions_mut};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Set {
         name: String,
         value: Option<String>,
+        /// Whether it holds until the transaction ends.
+        is_local: bool,
     },
     Reset(Option<String>),
     Show(String),
@@ -70,7 +72,7 @@ pub(crate) struct Sql {
     pub(crate) text: String,
     /// For each value that the session wants, in its order, which of the client's it is, counted from 0.
     pub(crate) places: Vec<usize>,
-    /// What the client is told of what was done: `SELECT`, `INSERT 0`, `CREATE TABLE`.
+    /// The command tag of the answer, without the number of rows: `SELECT`, `INSERT 0`, `CREATE TABLE`.
     pub(crate) tag: String,
 }
 
@@ -396,13 +398,15 @@ impl<'t> Words<'t> {
     }
 
     fn set(&mut self) -> Result<Option<Command>, PgWireError> {
-        let _ = self.take("SESSION") || self.take("LOCAL");
+        let is_local = self.take("LOCAL");
+        self.take("SESSION");
         match self.word().as_str() {
             "TRANSACTION" | "CHARACTERISTICS" => {
                 return Ok(Some(match self.has("READ", "ONLY") {
                     true => Command::Set {
                         name: "transaction_read_only".to_owned(),
                         value: Some("on".to_owned()),
+                        is_local: true,
                     },
                     false => Command::Nothing("SET"),
                 }));
@@ -413,6 +417,7 @@ impl<'t> Words<'t> {
                 return Ok(Some(Command::Set {
                     name: "TimeZone".to_owned(),
                     value: self.value(),
+                    is_local,
                 }));
             }
             "NAMES" => {
@@ -420,6 +425,7 @@ impl<'t> Words<'t> {
                 return Ok(Some(Command::Set {
                     name: "client_encoding".to_owned(),
                     value: self.value(),
+                    is_local,
                 }));
             }
             "ROLE" | "AUTHORIZATION" => {
@@ -437,6 +443,7 @@ impl<'t> Words<'t> {
         Ok(Some(Command::Set {
             name,
             value: self.value(),
+            is_local,
         }))
     }
 
@@ -463,6 +470,15 @@ fn behind(text: &str, word: &str) -> Option<String> {
         .skip_while(|token| !token.token.to_string().eq_ignore_ascii_case(word));
     behind.next()?;
     text.get(starts.byte(behind.next()?)..).map(str::to_owned)
+}
+
+/// A name as the session takes it, without quotes.
+pub(super) fn plain_name(name: &ObjectName) -> String {
+    let parts = name.0.iter().map(|part| match part.as_ident() {
+        Some(ident) => ident.value.clone(),
+        None => part.to_string(),
+    });
+    parts.collect::<Vec<_>>().join(".")
 }
 
 fn quoted(name: &str) -> String {
@@ -594,7 +610,7 @@ fn standard_type(data_type: &DataType) -> Option<DataType> {
     })
 }
 
-/// What the client is told of a statement that is done.
+/// The command tag of a statement.
 fn tag(tokens: &[Token]) -> String {
     let words = Words { tokens };
     let second = || {
@@ -674,15 +690,15 @@ mod tests {
             ),
             (
                 "SET search_path TO shop, public",
-                "Set { name: \"search_path\", value: Some(\"shop, public\") }",
+                "Set { name: \"search_path\", value: Some(\"shop, public\"), is_local: false }",
             ),
             (
                 "SET SESSION myapp.x = 'a b'",
-                "Set { name: \"myapp.x\", value: Some(\"a b\") }",
+                "Set { name: \"myapp.x\", value: Some(\"a b\"), is_local: false }",
             ),
             (
                 "SET TIME ZONE 'UTC'",
-                "Set { name: \"TimeZone\", value: Some(\"UTC\") }",
+                "Set { name: \"TimeZone\", value: Some(\"UTC\"), is_local: false }",
             ),
             ("SHOW TIME ZONE", "Show(\"TimeZone\")"),
             ("SHOW ALL", "ShowAll"),

@@ -130,12 +130,7 @@ pub(super) fn parse(text: &str) -> Result<CopyStatement, PgWireError> {
             query_of(&format!("SELECT {columns} FROM {table_name}"))?
         }
         (CopySource::Table { table_name, columns }, false) => What::Table {
-            table: table_name
-                .0
-                .iter()
-                .map(|part| part.to_string().replace('"', ""))
-                .collect::<Vec<_>>()
-                .join("."),
+            table: command::plain_name(table_name),
             columns: columns.iter().map(|column| column.value.clone()).collect(),
         },
         (CopySource::Query(_), false) => return Err(wrong("COPY … FROM STDIN wants a table".to_owned())),
@@ -328,13 +323,21 @@ impl Out {
 
 /// Rows on their way from a client into a table.
 pub(crate) struct In {
-    pieces: mpsc::Sender<Result<Bytes, String>>,
+    pieces: mpsc::Sender<Piece>,
     filling: JoinHandle<tidemill_sql::Result<u64>>,
     /// The columns that rows have.
     pub(crate) columns: usize,
     pub(crate) code: i8,
     /// The statement.
     text: String,
+}
+
+/// What a client sends. A copy whose client goes away has no end, and is taken back.
+enum Piece {
+    Bytes(Bytes),
+    End,
+    /// The client gives up, in its own words.
+    GivenUp(String),
 }
 
 /// How many messages of a client are read ahead.
@@ -374,7 +377,7 @@ impl In {
     /// Takes what the client sends. What is wrong with it is told at the end.
     pub(crate) async fn feed(&self, bytes: Bytes) {
         // Nobody takes it any more when it was wrong.
-        let _ = self.pieces.send(Ok(bytes)).await;
+        let _ = self.pieces.send(Piece::Bytes(bytes)).await;
     }
 
     /// Ends the copy, and returns how many rows there are.
@@ -383,7 +386,8 @@ impl In {
     ///
     /// What was wrong with a row, or with the table.
     pub(crate) async fn finish(self) -> Result<usize, PgWireError> {
-        drop(self.pieces);
+        // Nobody takes it any more when something was wrong.
+        let _ = self.pieces.send(Piece::End).await;
         let filled = self.filling.await.map_err(|fault| error("XX000", fault.to_string()))?;
         let rows = filled.map_err(|fault| match fault.external::<tidemill_postgres::Error>() {
             Some(value) => failure::of_value(value),
@@ -394,8 +398,7 @@ impl In {
 
     /// Takes back what came so far.
     pub(crate) async fn give_up(self, why: &str) {
-        let _ = self.pieces.send(Err(why.to_owned())).await;
-        drop(self.pieces);
+        let _ = self.pieces.send(Piece::GivenUp(why.to_owned())).await;
         // It ends with the error that it was given.
         let _ = self.filling.await;
     }
@@ -436,7 +439,7 @@ async fn columns_of(
 
 /// The rows of a copy, as a table takes them.
 struct Batches {
-    received: mpsc::Receiver<Result<Bytes, String>>,
+    received: mpsc::Receiver<Piece>,
     columns: Vec<(String, Type)>,
     reader: Reader,
     is_at_end: bool,
@@ -454,7 +457,7 @@ struct GivenUp(String);
 
 impl Batches {
     fn new(
-        received: mpsc::Receiver<Result<Bytes, String>>,
+        received: mpsc::Receiver<Piece>,
         columns: Vec<(String, Type)>,
         options: CopyOptions,
     ) -> tidemill_postgres::Result<Self> {
@@ -473,22 +476,24 @@ impl Batches {
     fn next_batch(&mut self) -> tidemill_sql::Result<Option<RecordBatch>> {
         let external = |fault: tidemill_postgres::Error| outside(Box::new(fault));
         while !self.is_at_end {
-            let batch = match (self.received.blocking_recv(), &mut self.reader) {
-                (Some(Err(why)), _) => return Err(outside(Box::new(GivenUp(why)))),
-                (Some(Ok(bytes)), Reader::Binary(reader)) => reader.feed(&bytes).map_err(external)?,
-                (None, Reader::Binary(reader)) => {
+            let piece = self.received.blocking_recv();
+            let piece = piece.unwrap_or_else(|| Piece::GivenUp("the connection has ended".to_owned()));
+            let batch = match (piece, &mut self.reader) {
+                (Piece::GivenUp(why), _) => return Err(outside(Box::new(GivenUp(why)))),
+                (Piece::Bytes(bytes), Reader::Binary(reader)) => reader.feed(&bytes).map_err(external)?,
+                (Piece::End, Reader::Binary(reader)) => {
                     self.is_at_end = true;
                     reader.finish().map_err(external)?;
                     continue;
                 }
-                (Some(Ok(bytes)), Reader::Fields(fields)) => {
+                (Piece::Bytes(bytes), Reader::Fields(fields)) => {
                     fields.feed(&bytes).map_err(external)?;
                     match fields.is_full() {
                         true => self.of_fields()?,
                         false => continue,
                     }
                 }
-                (None, Reader::Fields(fields)) => {
+                (Piece::End, Reader::Fields(fields)) => {
                     self.is_at_end = true;
                     fields.finish().map_err(external)?;
                     self.of_fields()?

@@ -293,13 +293,15 @@ impl Door {
     }
 }
 
-/// Whether a statement begins or ends a transaction, or takes rows of the client.
+/// Whether a statement begins or ends a transaction.
 fn ends_or_begins(text: &str) -> bool {
-    match command::parse(text) {
-        Ok(Command::Begin { .. } | Command::Commit | Command::Rollback) => true,
-        Ok(Command::Copy(copy)) => copy.query().is_none(),
-        _ => false,
-    }
+    let command = command::parse(text);
+    matches!(command, Ok(Command::Begin { .. } | Command::Commit | Command::Rollback))
+}
+
+/// Whether a statement takes rows of the client.
+fn takes_rows(text: &str) -> bool {
+    matches!(command::parse(text), Ok(Command::Copy(copy)) if copy.query().is_none())
 }
 
 /// The values of a statement without parameters: one row of no columns.
@@ -329,9 +331,18 @@ impl SimpleQueryHandler for Door {
         }
         // Several statements of one text are one transaction, unless they say otherwise.
         let client = self.known()?;
-        let is_whole = statements.len() > 1
-            && sink.transaction_status() == TransactionStatus::Idle
-            && !statements.iter().any(|text| ends_or_begins(text));
+        let mut is_whole = statements.len() > 1 && sink.transaction_status() == TransactionStatus::Idle;
+        if let [earlier @ .., last] = statements.as_slice()
+            && !earlier.is_empty()
+        {
+            if earlier.iter().any(|text| takes_rows(text)) {
+                return Err(failure::error(
+                    "0A000",
+                    "COPY … FROM STDIN must be the last statement of a text",
+                ));
+            }
+            is_whole &= !statements.iter().any(|text| ends_or_begins(text)) && !takes_rows(last);
+        }
         if is_whole {
             client.begin_text().await?;
         }

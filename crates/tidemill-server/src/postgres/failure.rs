@@ -78,6 +78,15 @@ pub(crate) fn of_value(error: &tidemill_postgres::Error) -> PgWireError {
     self::error(state, tidemill_postgres::with_causes(error))
 }
 
+/// An answer has more rows than its user may take.
+pub(crate) fn too_many_rows() -> PgWireError {
+    hinted(
+        "54000",
+        "the answer has more rows than this user may take at once",
+        "ask for fewer by LIMIT, or have the administrator allow more (rows= in the file of users)",
+    )
+}
+
 /// The client has asked for the statement to end.
 pub(crate) fn cancelled() -> PgWireError {
     self::error("57014", "canceling statement due to user request")

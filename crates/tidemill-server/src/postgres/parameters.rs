@@ -19,10 +19,11 @@ use sqlparser::parser::Parser;
 use tidemill_ads::sql::Value as SqlValue;
 use tidemill_postgres::Type;
 use tidemill_postgres::arrow_type::column_type;
-use tidemill_postgres::wire::{self, ValueFormat};
+use tidemill_postgres::wire;
 use tidemill_sql::{Session, values_of};
 
-use super::failure;
+use super::rows::format_of;
+use super::{command, failure};
 
 /// How many parameters a statement has.
 pub(super) fn count(statement: &Statement) -> usize {
@@ -46,7 +47,7 @@ fn placeholder(expression: &Expr) -> Option<usize> {
     }
 }
 
-/// The types of a statement's parameters: those that are told, and what the statement says of the others.
+/// The types of a statement's parameters. The client gives some; the statement tells the others.
 pub(super) async fn types(session: &Session, text: &str, told: Vec<Option<Type>>) -> Vec<Type> {
     let mut said = HashMap::new();
     if told.iter().any(Option::is_none)
@@ -69,13 +70,7 @@ type Columns = HashMap<String, Type>;
 async fn columns(session: &Session, statement: &Statement) -> Columns {
     let mut names = Vec::new();
     let _ = visit_relations(statement, |name| {
-        names.push(
-            name.0
-                .iter()
-                .map(|part| part.to_string().replace('"', ""))
-                .collect::<Vec<_>>()
-                .join("."),
-        );
+        names.push(command::plain_name(name));
         ControlFlow::<()>::Continue(())
     });
     let mut columns = Columns::new();
@@ -257,16 +252,7 @@ pub(super) fn given(
         ));
     }
     let values = values.iter().zip(types).enumerate().map(|(place, (value, typ))| {
-        let is_binary = match format {
-            Format::UnifiedText => false,
-            Format::UnifiedBinary => true,
-            Format::Individual(codes) => codes.get(place) == Some(&1),
-        };
-        let format = if is_binary {
-            ValueFormat::Binary
-        } else {
-            ValueFormat::Text
-        };
+        let format = format_of(format, place);
         (typ.clone(), format, value.as_deref())
     });
     let values: Vec<_> = values.collect();

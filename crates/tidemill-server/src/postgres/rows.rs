@@ -124,7 +124,7 @@ pub(crate) fn description(columns: &[Sent], formats: &Format) -> RowDescription 
 }
 
 /// The format of a column; a client gives one for all, or one for each.
-fn format_of(formats: &Format, place: usize) -> ValueFormat {
+pub(super) fn format_of(formats: &Format, place: usize) -> ValueFormat {
     let is_binary = match formats {
         Format::UnifiedText => false,
         Format::UnifiedBinary => true,
@@ -225,13 +225,7 @@ impl Rows {
         };
         if let Some(left) = &mut self.left {
             let rows = batch.num_rows() as u64;
-            *left = left.checked_sub(rows).ok_or_else(|| {
-                failure::hinted(
-                    "54000",
-                    "the answer has more rows than this user may take at once",
-                    "ask for fewer by LIMIT, or have the administrator allow more (rows= in the file of users)",
-                )
-            })?;
+            *left = left.checked_sub(rows).ok_or_else(failure::too_many_rows)?;
         }
         as_sent(&batch, &self.columns).map(Some)
     }

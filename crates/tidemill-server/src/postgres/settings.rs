@@ -6,6 +6,7 @@ use std::time::Duration;
 use pgwire::error::PgWireError;
 
 use super::failure::{error, hinted};
+use crate::stores::PUBLIC;
 
 /// The version of PostgreSQL whose protocol and catalogue this is. Clients go by it.
 pub(crate) const VERSION: &str = concat!("15.0 (Tidemill ", env!("CARGO_PKG_VERSION"), ")");
@@ -68,6 +69,8 @@ const FIXED: [&str; 8] = [
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     values: BTreeMap<String, String>,
+    /// What holds until the transaction ends.
+    local: BTreeMap<String, String>,
 }
 
 impl Default for Settings {
@@ -77,6 +80,7 @@ impl Default for Settings {
             values: all
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
                 .collect(),
+            local: BTreeMap::new(),
         }
     }
 }
@@ -125,14 +129,31 @@ impl Settings {
     }
 
     fn find(&self, name: &str) -> Option<(&str, &str)> {
-        let mut all = self.values.iter();
-        all.find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(name, value)| (name.as_str(), value.as_str()))
+        let mut all = self.local.iter().chain(&self.values);
+        let found = all.find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// All settings, by name.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.values.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.values.keys().filter_map(|name| self.find(name))
+    }
+
+    /// Sets a setting until the transaction ends.
+    pub(crate) fn set_local(&mut self, name: &str, value: &str) -> Result<(), PgWireError> {
+        let mut tried = self.clone();
+        tried.set(name, value)?;
+        // By the name that the setting has.
+        let found = tried.values.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        if let Some((name, value)) = found {
+            self.local.insert(name.clone(), value.clone());
+        }
+        Ok(())
+    }
+
+    /// The transaction has ended.
+    pub(crate) fn end_transaction(&mut self) {
+        self.local.clear();
     }
 
     /// Sets a setting. Returns its name and value where clients are told of it.
@@ -166,6 +187,19 @@ impl Settings {
                     return Err(only("ISO"));
                 }
                 return Ok(None);
+            }
+            "search_path" => {
+                let names = value.split(',').map(|name| name.trim().trim_matches(['"', '\'']));
+                let first = names
+                    .into_iter()
+                    .find(|name| !matches!(*name, "$user" | "pg_catalog" | ""));
+                if first.is_some_and(|first| !first.eq_ignore_ascii_case(PUBLIC)) {
+                    return Err(hinted(
+                        "0A000",
+                        format!("search_path cannot begin with {value:?}"),
+                        format!("tables without a schema are those of {PUBLIC}; write the schema before the table"),
+                    ));
+                }
             }
             "statement_timeout" | "lock_timeout" => {
                 milliseconds(value).ok_or_else(|| error("22023", format!("{known}: {value:?} is no time")))?;
@@ -244,7 +278,8 @@ mod tests {
     fn settings_are_those_that_there_are() {
         let mut settings = Settings::default();
         for (name, value) in [
-            ("search_path", "shop"),
+            ("search_path", "\"$user\", public, shop"),
+            ("search_path", "pg_catalog"),
             ("datestyle", "iso, dmy"),
             ("client_encoding", "utf-8"),
             ("statement_timeout", "30s"),
@@ -257,19 +292,28 @@ mod tests {
         for (name, value) in [
             ("datestyle", "german"),
             ("client_encoding", "latin1"),
+            ("search_path", "shop, public"),
             ("bytea_output", "escape"),
             ("statement_timeout", "soon"),
             ("no_such_thing", "1"),
         ] {
             assert!(settings.set(name, value).is_err(), "{name}");
         }
+        settings.set_local("statement_timeout", "5").expect("set");
+        assert_eq!(settings.statement_time(), Some(Duration::from_millis(5)));
+        settings.end_transaction();
+        assert_eq!(settings.statement_time(), Some(Duration::from_secs(30)));
         settings.reset("STATEMENT_TIMEOUT");
         assert_eq!(settings.statement_time(), None);
+        settings.set_local("transaction_read_only", "on").expect("set");
+        assert!(settings.reads_only());
+        settings.end_transaction();
+        assert!(!settings.reads_only());
         assert_eq!(
-            options("-c statement_timeout=5 --search-path=shop"),
+            options("-c statement_timeout=5 --search-path=public"),
             [
                 ("statement_timeout".to_owned(), "5".to_owned()),
-                ("search_path".to_owned(), "shop".to_owned())
+                ("search_path".to_owned(), "public".to_owned())
             ]
         );
         assert!(settings.set("application_name", "x").expect("set").is_some());

@@ -1,6 +1,6 @@
-//! Who guesses passwords waits, and longer each time.
+//! Who guesses passwords waits, and longer each time. Who gave the right one need not have it checked again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -58,6 +58,22 @@ impl Throttle {
     /// Somebody gave the right password.
     pub(crate) fn right(&self, address: IpAddr) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
+    }
+}
+
+/// Names and passwords that were right, which take milliseconds to check. They are kept as keyed hashes.
+#[derive(Debug, Default)]
+pub(crate) struct Logins(Mutex<HashSet<[u8; 32]>>);
+
+impl Logins {
+    /// Whether a login was right before.
+    pub(crate) fn has(&self, login: &[u8; 32]) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(login)
+    }
+
+    /// A login is right. The users stay the same as long as the server runs.
+    pub(crate) fn add(&self, login: [u8; 32]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(login);
     }
 }
 

@@ -169,7 +169,7 @@ fn salted(password: &str, salt: &[u8], iterations: NonZeroU32) -> [u8; KEY] {
     salted
 }
 
-fn keyed(key: &[u8], message: &[u8]) -> [u8; KEY] {
+pub(crate) fn keyed(key: &[u8], message: &[u8]) -> [u8; KEY] {
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), message);
     tag.as_ref().try_into().unwrap_or([0; KEY])
 }

@@ -3,17 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tempfile::TempDir;
 use tidemill_xbase::index::{Direction, End, KeyValue, OrderSpec};
-use tidemill_xbase::{
-    CivilDate, EditOptions, Error, KeySettings, OpenMode, OpenOptions, Table, TableEditor, TableIndex, Value,
-};
+use tidemill_xbase::{Error, KeySettings, OpenMode, OpenOptions, Table, TableEditor, TableIndex};
 
-const TODAY: CivilDate = CivilDate {
-    year: 2026,
-    month: 11,
-    day: 26,
-};
+use crate::mdx_upkeep::{copy_with, open, values};
 
 /// What keys are made of, and how many bytes of the record they are, from where.
 const KEYS: [(&str, usize, usize); 4] = [
@@ -26,7 +19,7 @@ const KEYS: [(&str, usize, usize); 4] = [
 #[test]
 fn tags_made_and_dropped_in_any_order_hold_what_a_sorted_list_does() {
     for mode in [OpenMode::Exclusive, OpenMode::Shared] {
-        let (_folder, path) = copy();
+        let (_folder, path) = copy_with(&[]);
         let mut table = open(&path, mode);
         let mut other = (mode == OpenMode::Shared).then(|| open(&path, mode));
         let mut specs: Vec<(OrderSpec, Made)> = Vec::new();
@@ -102,7 +95,7 @@ fn tags_made_and_dropped_in_any_order_hold_what_a_sorted_list_does() {
 
 #[test]
 fn the_last_tag_takes_the_mdx_with_it_and_the_table_is_changed_without_one() {
-    let (_folder, path) = copy();
+    let (_folder, path) = copy_with(&[]);
     let mut table = open(&path, OpenMode::Exclusive);
     let names: Vec<String> = table.orders().map(|tag| tag.name.clone()).collect();
     for name in &names {
@@ -123,7 +116,7 @@ fn the_last_tag_takes_the_mdx_with_it_and_the_table_is_changed_without_one() {
 
 #[test]
 fn what_an_mdx_cannot_have_is_refused_before_anything_is_written() {
-    let (_folder, path) = copy();
+    let (_folder, path) = copy_with(&[]);
     let mdx = path.with_extension("mdx");
     let mut table = open(&path, OpenMode::Exclusive);
     table.sync().unwrap();
@@ -269,36 +262,4 @@ impl Made {
 enum Key {
     Text(Vec<u8>),
     Number(i64),
-}
-
-/// The table of the corpus with its MDX, in a folder of their own.
-fn copy() -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/xbase");
-    for name in ["hand.dbf", "hand.mdx"] {
-        std::fs::copy(corpus.join(name), folder.path().join(name)).unwrap();
-    }
-    let path = folder.path().join("hand.dbf");
-    (folder, path)
-}
-
-fn open(path: &Path, mode: OpenMode) -> TableEditor {
-    TableEditor::open(path, &EditOptions::new(TODAY).mode(mode)).unwrap()
-}
-
-fn values(turn: u32) -> Vec<(usize, Value<'static>)> {
-    let mut values = vec![
-        (0, Value::Text(format!("z{turn:03}").leak())),
-        (
-            1,
-            Value::Decimal {
-                unscaled: i128::from(turn * 37 % 900) * 25 - 9000,
-                scale: 2,
-            },
-        ),
-    ];
-    if !turn.is_multiple_of(4) {
-        values.push((2, Value::Date(11_000 + (turn * 13 % 800) as i32)));
-    }
-    values
 }

@@ -273,20 +273,25 @@ fn what_dbase_alone_can_keep_current_is_refused() {
 
 /// The table of the corpus and its indexes, in a folder of their own.
 fn copy() -> (TempDir, PathBuf) {
+    copy_with(&SINGLE)
+}
+
+/// The table of the corpus with its MDX and other files, in a folder of their own.
+pub(crate) fn copy_with(others: &[&str]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/xbase");
-    for name in ["hand.dbf", "hand.mdx"].iter().chain(&SINGLE) {
+    for name in ["hand.dbf", "hand.mdx"].iter().chain(others) {
         std::fs::copy(corpus.join(name), folder.path().join(name)).unwrap();
     }
     let path = folder.path().join("hand.dbf");
     (folder, path)
 }
 
-fn open(path: &Path, mode: OpenMode) -> TableEditor {
+pub(crate) fn open(path: &Path, mode: OpenMode) -> TableEditor {
     TableEditor::open(path, &EditOptions::new(TODAY).mode(mode)).unwrap()
 }
 
-fn values(turn: u32) -> Vec<(usize, Value<'static>)> {
+pub(crate) fn values(turn: u32) -> Vec<(usize, Value<'static>)> {
     let mut values = vec![
         (0, Value::Text(format!("z{turn:03}").leak())),
         (

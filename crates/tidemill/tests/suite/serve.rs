@@ -212,6 +212,10 @@ fn psql_asks_and_changes() {
         ),
         ("SELECT current_database(), current_user", "tidemill|ann"),
         (
+            "BEGIN; SET LOCAL statement_timeout = '7s'; SHOW statement_timeout; SET client_min_messages = 'error'; ROLLBACK; SHOW statement_timeout; SHOW client_min_messages",
+            "BEGIN\nSET\n7s\nSET\nROLLBACK\n0\nnotice",
+        ),
+        (
             "SELECT 7::int8 AS n, '2024-01-01'::date AS d, E'a\\tb' AS t",
             "7|2024-01-01|a\tb",
         ),

@@ -136,6 +136,25 @@ fn a_scan_ends_when_its_client_has_gone() {
 }
 
 #[test]
+fn rows_of_a_client_that_goes_away_in_mid_copy_are_taken_back() {
+    let served = Served::begin();
+    for end in [&message(b'f', b"no more\0")[..], b""] {
+        let mut stream = connect(&served);
+        stream.write_all(&startup()).expect("sent");
+        ready(&mut stream);
+        let copy = message(b'Q', b"COPY customers (cust_no, name) FROM STDIN\0");
+        stream.write_all(&copy).expect("sent");
+        let rows: String = (0..20_000).map(|row| format!("{row}\tname\n")).collect();
+        stream.write_all(&message(b'd', rows.as_bytes())).expect("sent");
+        stream.write_all(end).expect("sent");
+        // Rows were taken, and nothing says that these were all.
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    check(&served, "SELECT COUNT(*) FROM customers", "2");
+}
+
+#[test]
 fn long_and_deep_statements_are_refused_with_a_word() {
     let served = Served::begin();
     let deep = format!("SELECT {}1{}", "(".repeat(10_000), ")".repeat(10_000));

@@ -11,6 +11,8 @@ pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: String,
     pub(super) body: Vec<u8>,
+    /// Whether the body has its end.
+    is_whole: bool,
 }
 
 impl Answer {
@@ -48,24 +50,33 @@ pub(super) fn ask(served: &Served, method: &str, path: &str, headers: &[&str], b
         .nth(1)
         .and_then(|status| status.parse().ok())
         .expect("a status");
-    let body = match headers.to_lowercase().contains("transfer-encoding: chunked") {
+    let (body, is_whole) = match headers.to_lowercase().contains("transfer-encoding: chunked") {
         true => unchunked(body),
-        false => body.to_vec(),
+        false => (body.to_vec(), true),
     };
-    Answer { status, headers, body }
+    Answer {
+        status,
+        headers,
+        body,
+        is_whole,
+    }
 }
 
-fn unchunked(mut body: &[u8]) -> Vec<u8> {
+/// The body without the sizes of its pieces, and whether the last one is there.
+fn unchunked(mut body: &[u8]) -> (Vec<u8>, bool) {
     let mut whole = Vec::new();
     while let Some(end) = body.windows(2).position(|two| two == b"\r\n") {
         let size = usize::from_str_radix(std::str::from_utf8(&body[..end]).expect("text"), 16).expect("a size");
-        whole.extend_from_slice(&body[end + 2..end + 2 + size]);
-        body = &body[end + 2 + size + 2..];
-        if size == 0 {
+        let Some(piece) = body.get(end + 2..end + 2 + size) else {
             break;
+        };
+        whole.extend_from_slice(piece);
+        if size == 0 {
+            return (whole, true);
         }
+        body = body.get(end + 2 + size + 2..).unwrap_or_default();
     }
-    whole
+    (whole, false)
 }
 
 fn sql(served: &Served, statement: &str) -> Answer {
@@ -239,6 +250,68 @@ fn a_statement_is_cancelled_by_its_name() {
         );
     });
     assert_eq!(ask(&served, "DELETE", "/sql/long", &[], "").status, 404);
+}
+
+#[test]
+fn rows_that_are_sent_end_when_they_are_cancelled() {
+    let served = Served::begin();
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        let slow = scope.spawn(|| {
+            // A billion rows.
+            let long = "SELECT a.n FROM numbers a, numbers b, numbers c";
+            ask(
+                &served,
+                "POST",
+                "/sql",
+                &["Accept: text/csv", "X-Statement: rows"],
+                long,
+            )
+        });
+        while ask(&served, "DELETE", "/sql/rows", &[], "").status != 204 {
+            assert!(begun.elapsed() < Duration::from_secs(20));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let answer = slow.join().expect("answered");
+        // Without the last piece of the body, a client knows that it is not whole.
+        assert!(answer.status == 499 || !answer.is_whole, "{}", answer.headers);
+    });
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn the_commands_of_the_page_about_serving_work() {
+    let folder = crate::run::Folder::with(&[]);
+    drop(folder.run(&["tour", "--load-test", "0"]).done());
+    let served = Served::with(folder, &["tidemill-tour/books"]);
+    let http = served.http.expect("it listens").to_string();
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/serve.md");
+    let page = std::fs::read_to_string(page).expect("read");
+    let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("curl ")).collect();
+    assert_eq!(commands.len(), 3);
+    for command in commands {
+        let here = command
+            .replace("127.0.0.1:8080", &http)
+            .replace("curl ", "curl --fail-with-body -sS ");
+        let output = std::process::Command::new("sh")
+            .args(["-c", &here])
+            .current_dir(served.path())
+            .output();
+        let run = crate::run::Run::of(output.expect("sh"));
+        assert_eq!(
+            run.code,
+            Some(0),
+            "{command}: {}{}",
+            String::from_utf8_lossy(&run.stdout),
+            run.stderr
+        );
+    }
+    let read = served
+        .folder()
+        .run(&["sql", "SELECT COUNT(*) AS n FROM 'orders.parquet'", "--format", "csv"]);
+    assert_eq!(read.done(), "n\n58855\n");
+    let psql = served.psql("SELECT COUNT(*) FROM public.orders");
+    assert_eq!(psql.done(), "58855\n");
 }
 
 #[test]
