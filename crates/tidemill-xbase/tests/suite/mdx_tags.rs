@@ -1,10 +1,10 @@
 //! Tags of an MDX that are made and dropped while the table is open, against a sorted list.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use tidemill_xbase::index::{Direction, End, KeyValue, OrderSpec};
-use tidemill_xbase::{Error, KeySettings, OpenMode, OpenOptions, Table, TableEditor, TableIndex};
+use tidemill_xbase::{Error, KeySettings, OpenMode, OpenOptions, Table, TableIndex};
 
 use crate::mdx_upkeep::{copy_with, open, values};
 
