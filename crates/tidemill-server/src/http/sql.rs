@@ -206,7 +206,7 @@ enum Answered {
     /// Rows that are sent as they are read, at most so many.
     Rows {
         answer: Answer,
-        session: Session,
+        session: Box<Session>,
         left: Option<u64>,
     },
 }
@@ -228,7 +228,7 @@ impl Run {
             let answer = self.session.query_with(text, &values).await.map_err(of_session)?;
             return Ok(Answered::Rows {
                 answer,
-                session: self.session,
+                session: Box::new(self.session),
                 left: self.rights.rows,
             });
         }
@@ -319,7 +319,7 @@ struct Reading {
     ends: Ends,
     log: Log,
     /// Lives as long as its answer.
-    _session: Session,
+    _session: Box<Session>,
     _cancellable: Cancellable,
 }
 
