@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, bail};
-use tidemill_testkit::{Installation, Server, java};
+use tidemill_testkit::{Installation, Server, debian, java};
 
 /// Fetches what is missing and tells about each server; false when one cannot be had.
 pub(crate) fn run() -> Result<bool> {
@@ -83,98 +83,29 @@ fn put_in_place(new: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// ClickHouse from Debian's packages: apt works out which packages this machine lacks, and they are unpacked here.
+/// ClickHouse from Debian's packages.
 fn clickhouse(folder: &Path) -> Result<Installation> {
     eprintln!("provision: ClickHouse from Debian's packages");
-    answer(Command::new("dpkg").arg("--version"))?;
-    answer(Command::new("apt-get").arg("--version"))?;
-    let mut simulation = simulate();
-    if simulation.is_err() && is_root() {
-        eprintln!("provision: apt-get update");
-        let _ = answer(Command::new("apt-get").args(["-qq", "update"]));
-        simulation = simulate();
-    }
-    let packages = packages(&simulation.context(
-        "apt-get finds no clickhouse-server (Debian 12 has it; with empty package lists, run `apt-get update` as root)",
-    )?);
-    if packages.is_empty() {
+    let unpacked = debian::unpack(&["clickhouse-server", "clickhouse-client"], folder).map_err(|why| anyhow!(why))?;
+    let Some(mut unpacked) = unpacked else {
         // Every package is installed in the system already.
-        let root = PathBuf::from("/");
-        let versions = vec!["clickhouse-server=system".to_owned()];
         return Ok(Installation {
             server: Server::ClickHouse,
-            root,
+            root: PathBuf::from("/"),
             libraries: Vec::new(),
-            versions,
+            versions: vec!["clickhouse-server=system".to_owned()],
         });
-    }
-    let downloads = folder.join("packages");
-    fs::create_dir(&downloads)?;
-    // As root, apt would drop to a user of its own that may not write here.
-    answer(
-        Command::new("apt-get")
-            .args(["-qq", "-o", "APT::Sandbox::User=root", "download"])
-            .args(&packages)
-            .current_dir(&downloads),
-    )?;
-    for entry in fs::read_dir(&downloads)? {
-        answer(Command::new("dpkg").arg("-x").arg(entry?.path()).arg(folder))?;
-    }
-    fs::remove_dir_all(&downloads)?;
-    let mut libraries = Vec::new();
-    shared_library_folders(folder, folder, &mut libraries)?;
-    libraries.sort();
-    let mut versions = packages;
+    };
     // The server first: it is the one that people ask about.
-    versions.sort_by_key(|package| (!package.starts_with("clickhouse-server="), package.clone()));
+    unpacked
+        .versions
+        .sort_by_key(|package| (!package.starts_with("clickhouse-server="), package.clone()));
     Ok(Installation {
         server: Server::ClickHouse,
         root: folder.to_owned(),
-        libraries,
-        versions,
+        libraries: unpacked.libraries,
+        versions: unpacked.versions,
     })
-}
-
-fn simulate() -> Result<String> {
-    answer(Command::new("apt-get").args([
-        "-s",
-        "-o",
-        "Debug::NoLocking=true",
-        "--no-install-recommends",
-        "install",
-        "clickhouse-server",
-        "clickhouse-client",
-    ]))
-}
-
-/// `name=version` of each package that a simulated installation would install: lines `Inst NAME [OLD] (VERSION …)`.
-fn packages(simulation: &str) -> Vec<String> {
-    simulation
-        .lines()
-        .filter_map(|line| {
-            let line = line.strip_prefix("Inst ")?;
-            let name = line.split(' ').next()?;
-            let version = line.split_once('(')?.1.split(' ').next()?;
-            Some(format!("{name}={version}"))
-        })
-        .collect()
-}
-
-/// Folders below `folder` that hold `*.so*` files, relative to `root`; Debian puts all that matter below `usr/lib`.
-fn shared_library_folders(root: &Path, folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
-    let mut here = false;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            shared_library_folders(root, &entry.path(), found)?;
-        } else {
-            here |= entry.file_name().to_string_lossy().contains(".so");
-        }
-    }
-    if here {
-        found.push(folder.strip_prefix(root)?.to_owned());
-    }
-    Ok(())
 }
 
 /// Cassandra from Maven Central: its jar and all that it runs with.
@@ -264,26 +195,9 @@ fn last_line(text: &str) -> &str {
     error.or_else(|| lines.next_back()).unwrap_or("failed without a word")
 }
 
-fn is_root() -> bool {
-    answer(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn packages_of_a_simulation() {
-        let text = "NOTE: This is only a simulation!
-Inst libcctz2 (2.3+dfsg1-3 Debian:12.15/oldstable [amd64])
-Inst libmariadb3 [1:10.0-1] (1:10.11.19-0+deb12u1 Debian-Security:12/oldstable-security [amd64])
-Conf libcctz2 (2.3+dfsg1-3 Debian:12.15/oldstable [amd64])
-";
-        assert_eq!(
-            packages(text),
-            ["libcctz2=2.3+dfsg1-3", "libmariadb3=1:10.11.19-0+deb12u1"]
-        );
-    }
 
     #[test]
     fn the_line_that_explains() {
@@ -316,18 +230,5 @@ Conf libcctz2 (2.3+dfsg1-3 Debian:12.15/oldstable [amd64])
             1,
             "nothing else is left"
         );
-    }
-
-    #[test]
-    fn libraries_are_found() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let lib = folder.path().join("usr/lib/x86_64-linux-gnu");
-        fs::create_dir_all(&lib).expect("a folder");
-        fs::create_dir_all(folder.path().join("usr/bin")).expect("a folder");
-        fs::write(lib.join("libre2.so.9"), "").expect("a file");
-        fs::write(folder.path().join("usr/bin/clickhouse"), "").expect("a file");
-        let mut found = Vec::new();
-        shared_library_folders(folder.path(), folder.path(), &mut found).expect("a walk");
-        assert_eq!(found, [PathBuf::from("usr/lib/x86_64-linux-gnu")]);
     }
 }

@@ -19,10 +19,12 @@
 //! This crate is for tests and chores only: nothing that ships depends on it, and it knows no format and no protocol
 //! beyond what it takes to see that a server answers.
 
+mod browser;
 mod cassandra;
 mod chdb;
 mod clickhouse;
 mod corpus;
+pub mod debian;
 mod error;
 mod go;
 mod hostile_http;
@@ -36,6 +38,7 @@ mod python;
 mod s3;
 mod soak;
 
+pub use browser::Browser;
 pub use cassandra::Cassandra;
 pub use chdb::Chdb;
 pub use clickhouse::{ClickHouse, ServerPem};

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use tidemill_testkit::{corpus, npm_package};
+use tidemill_testkit::{Browser, corpus, npm_package};
 
 use super::Served;
 use crate::run::{Folder, Run};
@@ -19,7 +19,7 @@ const TABLES: [&str; 6] = [
 
 #[test]
 fn every_feature_of_the_page_works_in_a_browser() {
-    let Some(playwright) = npm_package("playwright-core@1.65.1") else {
+    let (Some(playwright), Some(browser)) = (npm_package("playwright-core@1.65.1"), Browser::need()) else {
         return;
     };
     let folder = Folder::with(&[]);
@@ -35,7 +35,9 @@ fn every_feature_of_the_page_works_in_a_browser() {
     std::os::unix::fs::symlink(playwright, modules.join("playwright-core")).expect("linked");
     let script = include_str!("../../../../tidemill-server/console/tests/console.test.mjs");
     std::fs::write(served.path().join("console.test.mjs"), script).expect("written");
-    let output = Command::new("node")
+    let mut node = Command::new("node");
+    browser.prepare(&mut node);
+    let output = node
         .args(["--test", "--test-reporter=spec", "console.test.mjs"])
         .env("TIDEMILL_URL", format!("http://{}/", served.http.expect("it listens")))
         .current_dir(served.path())
