@@ -10,7 +10,7 @@ use adbc_core::schemas::{GET_STATISTIC_NAMES_SCHEMA, GET_TABLE_TYPES_SCHEMA};
 use adbc_core::{CancelHandle, Connection, Optionable};
 use arrow_array::{RecordBatch, RecordBatchReader, StringArray};
 use arrow_schema::Schema;
-use tidemill_sql::{Session, SessionOptions};
+use tidemill_sql::{Session, SessionOptions, for_programs};
 use tokio::runtime::Runtime;
 
 use crate::cancel::{Canceller, Work};
@@ -19,7 +19,7 @@ use crate::error::{self, invalid, invalid_state, not_implemented, of_session};
 use crate::info;
 use crate::objects::{self, Patterns};
 use crate::process_bound::ProcessBound;
-use crate::rows::{for_programs, of_batch};
+use crate::rows::of_batch;
 use crate::statement::TidemillStatement;
 
 /// A connection to the tables of a database.

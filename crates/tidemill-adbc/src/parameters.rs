@@ -1,12 +1,10 @@
 //! Values of parameters: the rows of a batch.
 
-use std::sync::Arc;
-
 use adbc_core::error::Result;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use tidemill_ads::sql::Value;
-use tidemill_sql::values_of;
+use tidemill_sql::{stand_ins, values_of};
 
 use crate::error::{invalid, of_session};
 
@@ -17,6 +15,12 @@ use crate::error::{invalid, of_session};
 /// [`Status::InvalidArguments`](adbc_core::error::Status::InvalidArguments) for a type that ADS SQL has not, and for a name without a
 /// column.
 pub(crate) fn rows(batch: &RecordBatch, names: &[Option<String>], by_name: bool) -> Result<Vec<Vec<Value>>> {
+    let columns = in_order(batch, names, by_name)?;
+    values_of(&columns, batch.num_rows()).map_err(|error| invalid(error.to_string()))
+}
+
+/// The columns of a batch in the order of a text's parameters.
+fn in_order(batch: &RecordBatch, names: &[Option<String>], by_name: bool) -> Result<Vec<ArrayRef>> {
     let schema = batch.schema();
     let named = |name: &Option<String>| {
         let Some(name) = name else {
@@ -31,7 +35,7 @@ pub(crate) fn rows(batch: &RecordBatch, names: &[Option<String>], by_name: bool)
         false => (0..batch.num_columns()).collect(),
     };
     let columns = order.into_iter().filter_map(|place| batch.columns().get(place));
-    values_of(&columns.cloned().collect::<Vec<_>>(), batch.num_rows()).map_err(|error| invalid(error.to_string()))
+    Ok(columns.cloned().collect())
 }
 
 /// The values of the first row, with others of their columns' types in place of NULL; `None` where it has no NULL.
@@ -44,30 +48,8 @@ pub(crate) fn without_nulls(
     names: &[Option<String>],
     by_name: bool,
 ) -> Result<Option<Vec<Value>>> {
-    let first = batch.slice(0, batch.num_rows().min(1));
-    let has_null = |column: &ArrayRef| column.is_null(0) && *column.data_type() != DataType::Null;
-    if first.num_rows() == 0 || !first.columns().iter().any(has_null) {
-        return Ok(None);
-    }
-    let columns = first.columns().iter().map(|column| match has_null(column) {
-        true => {
-            // Zeros, and empty texts: values of every type that a parameter has.
-            let data = arrow_array::new_null_array(column.data_type(), 1).into_data();
-            let data = data.into_builder().nulls(None).build()?;
-            Ok(arrow_array::make_array(data))
-        }
-        false => Ok(Arc::clone(column)),
-    });
-    let columns = columns.collect::<std::result::Result<Vec<_>, arrow_schema::ArrowError>>()?;
-    let schema = first.schema();
-    let fields = schema
-        .fields()
-        .iter()
-        .zip(&columns)
-        .map(|(field, column)| Field::new(field.name(), column.data_type().clone(), true));
-    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-    let filled = RecordBatch::try_new(schema, columns)?;
-    Ok(rows(&filled, names, by_name)?.pop())
+    let columns = in_order(batch, names, by_name)?;
+    stand_ins(&columns).map_err(|error| invalid(error.to_string()))
 }
 
 /// The names and types of a text's parameters. A type is known when a value is bound.
@@ -90,6 +72,8 @@ pub(crate) fn names(sql: &str) -> Result<Vec<Option<String>>> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use arrow_array::StringArray;
 
     use super::*;

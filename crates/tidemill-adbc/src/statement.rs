@@ -9,7 +9,7 @@ use adbc_core::{CancelHandle, Optionable, PartitionedResult, Statement};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{Schema, SchemaRef};
 use tidemill_ads::sql::Value;
-use tidemill_sql::{Answer, Ingest, IngestOptions, Session, cast_batch, is_query};
+use tidemill_sql::{Answer, Ingest, IngestOptions, Session, cast_batch, for_programs, from_programs, is_query};
 use tidemill_xbase::Dialect;
 use tokio::runtime::Runtime;
 
@@ -159,7 +159,7 @@ impl TidemillStatement {
         };
         let work = self.work();
         let session = self.session.get()?;
-        let (schema, watch) = (rows::from_programs(&bound.schema()), work.watch().clone());
+        let (schema, watch) = (from_programs(&bound.schema()), work.watch().clone());
         let batches = bound.map({
             let schema = Arc::clone(&schema);
             move |batch| {
@@ -299,7 +299,7 @@ impl Statement for TidemillStatement {
             return Ok(Schema::empty());
         }
         if let Some(schema) = self.schema_of_runs(&sql)? {
-            return Ok(rows::for_programs(&schema).as_ref().clone());
+            return Ok(for_programs(&schema).as_ref().clone());
         }
         let values = match self.bound {
             Some(Bound::Batch(_)) => self.runs(&sql)?.next().transpose()?,
@@ -311,7 +311,7 @@ impl Statement for TidemillStatement {
         };
         let session = Arc::clone(&self.session);
         let answer = self.work().run(session.get()?.query_with(&sql, &values))?;
-        Ok(rows::for_programs(&answer.schema()).as_ref().clone())
+        Ok(for_programs(&answer.schema()).as_ref().clone())
     }
 
     fn execute_partitions(&mut self) -> Result<PartitionedResult> {

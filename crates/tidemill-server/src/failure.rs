@@ -1,14 +1,17 @@
 //! The parts of an error, the same for every protocol.
 
+use std::borrow::Cow;
+
 use tidemill_ads::ErrorCode;
 use tidemill_ads::sql::Kind;
 use tidemill_sql::{Error, with_causes};
+use tidemill_trust::printable;
 
 /// An error, in its parts.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// The SQLSTATE, as PostgreSQL has it.
-    pub(crate) state: &'static str,
+    pub(crate) state: Cow<'static, str>,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
     /// The letter of the statement at which it is wrong, counted from 1.
@@ -16,6 +19,51 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    pub(crate) fn new(state: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            state: state.into(),
+            message: printable(&message.into()).into_owned(),
+            hint: None,
+            position: None,
+        }
+    }
+
+    /// With what to try next.
+    pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+
+    /// The client has asked for the statement to end.
+    pub(crate) fn cancelled() -> Self {
+        Self::new("57014", "canceling statement due to user request")
+    }
+
+    /// The statement took longer than its user is allowed.
+    pub(crate) fn out_of_time() -> Self {
+        Self::new("57014", "the statement took longer than this user is allowed")
+    }
+
+    /// An answer has more rows than its user may take.
+    pub(crate) fn too_many_rows() -> Self {
+        Self::new("54000", "the answer has more rows than this user may take at once")
+            .with_hint("ask for fewer by LIMIT, or have the administrator allow more (rows= in the file of users)")
+    }
+
+    /// A user who may only read wants to change something.
+    pub(crate) fn only_reads() -> Self {
+        Self::new("42501", "permission denied: this user may only read")
+            .with_hint("have the administrator add `write` to the user's line in the file of users")
+    }
+
+    /// In one line, for the log.
+    pub(crate) fn line(&self) -> String {
+        let first = self.message.lines().next().unwrap_or_default();
+        format!("{}: {first}", self.state)
+    }
+
     /// What a session found wrong with a statement.
     pub(crate) fn of(error: &Error, text: &str) -> Self {
         let state = state(error);
@@ -46,8 +94,8 @@ impl Failure {
             other => (with_causes(other), None, None),
         };
         Self {
-            state,
-            message,
+            state: state.into(),
+            message: printable(&message).into_owned(),
             hint,
             position,
         }
@@ -130,7 +178,7 @@ mod tests {
             hint: "there is orders".to_owned(),
         };
         let failure = Failure::of(&error, "SELECT * FROM ordes");
-        assert_eq!((failure.state, failure.position), ("42P01", Some(15)));
+        assert_eq!((&*failure.state, failure.position), ("42P01", Some(15)));
         assert_eq!(failure.hint.as_deref(), Some("there is orders"));
     }
 }

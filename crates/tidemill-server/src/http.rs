@@ -10,37 +10,72 @@
 
 mod answers;
 mod guard;
-mod listener;
 mod page;
 mod sql;
 mod tables;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::io;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::connect_info::Connected;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{StatusCode, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
-use pgwire::error::{ErrorInfo, PgWireError};
+use axum::serve::{IncomingStream, Listener};
 use tokio::net::TcpListener;
 
-use self::listener::{Incoming, Peer};
-use crate::postgres::Canceller;
+use crate::failure::Failure;
+use crate::listener::{Incoming, Stream};
 use crate::server::Shared;
+use crate::statement::Canceller;
 
 /// How many bytes a request has at most.
 const LARGEST: usize = 16 << 20;
 
+/// Where a request comes from.
+#[derive(Clone, Copy, Debug)]
+struct Peer(SocketAddr);
+
+impl Connected<IncomingStream<'_, Incoming>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, Incoming>) -> Self {
+        Self(*stream.remote_addr())
+    }
+}
+
+impl Listener for Incoming {
+    type Io = Stream;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Stream, SocketAddr) {
+        match self.next().await {
+            Some(stream) => {
+                let peer = stream.peer;
+                (stream, peer)
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        match &self.address {
+            Ok(address) => Ok(*address),
+            Err(error) => Err(error.kind().into()),
+        }
+    }
+}
+
 /// Answers requests until the server ends.
 pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>) {
     let mut stop = shared.stop.clone();
-    let incoming = Incoming::begin(listener, Arc::clone(&shared));
+    let incoming = Incoming::begin(listener, &shared, &[b"http/1.1"]);
     let app = app(shared).into_make_service_with_connect_info::<Peer>();
     let ended = async move {
         let _ = stop.wait_for(|ends| *ends).await;
@@ -77,51 +112,36 @@ fn app(shared: Arc<Shared>) -> Router {
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
-    sqlstate: String,
-    message: String,
-    hint: Option<String>,
-    position: Option<usize>,
+    failure: Failure,
 }
 
 impl Problem {
-    pub(crate) fn new(status: StatusCode, sqlstate: &str, message: impl Into<String>) -> Self {
-        Self {
-            status,
-            sqlstate: sqlstate.to_owned(),
-            message: message.into(),
-            hint: None,
-            position: None,
-        }
+    pub(crate) fn new(status: StatusCode, state: &'static str, message: impl Into<String>) -> Self {
+        let failure = Failure::new(state, message);
+        Self { status, failure }
     }
 }
 
-impl From<PgWireError> for Problem {
-    fn from(error: PgWireError) -> Self {
-        let info: ErrorInfo = error.into();
-        let status = match info.code.as_str() {
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        let status = match &*failure.state {
             // Not 408, upon which browsers send the statement once more.
             "57014" => StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST),
             "42501" | "25006" => StatusCode::FORBIDDEN,
             state if state.starts_with("XX") => StatusCode::INTERNAL_SERVER_ERROR,
             _ => StatusCode::BAD_REQUEST,
         };
-        Self {
-            status,
-            sqlstate: info.code,
-            message: info.message,
-            hint: info.hint,
-            position: info.position.and_then(|position| position.parse().ok()),
-        }
+        Self { status, failure }
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let body = serde_json::json!({ "error": {
-            "sqlstate": self.sqlstate,
-            "message": self.message,
-            "hint": self.hint,
-            "position": self.position,
+            "sqlstate": self.failure.state,
+            "message": self.failure.message,
+            "hint": self.failure.hint,
+            "position": self.failure.position,
         }});
         (
             self.status,

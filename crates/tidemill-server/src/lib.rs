@@ -1,4 +1,4 @@
-//! The stores behind doors that programs know: PostgreSQL's protocol, and HTTP with a page.
+//! The stores behind doors that programs know: PostgreSQL's protocol, Arrow Flight SQL, and HTTP with a page.
 //!
 //! A [`Server`] listens where its [`ServerOptions`] say, and gives each client a session of `tidemill-sql`: the same SQL, the same
 //! names, the same errors as `tidemill sql`. This crate turns messages into calls of a session and Arrow into rows of a protocol; it has
@@ -24,9 +24,12 @@
 
 mod error;
 mod failure;
+mod flight;
 mod http;
+mod listener;
 mod postgres;
 mod server;
+mod statement;
 mod stores;
 mod users;
 

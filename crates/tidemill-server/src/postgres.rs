@@ -36,13 +36,16 @@ use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
 use pgwire::tokio::server::{MaybeTls, PgWireMessageServerCodec, negotiate_tls, process_error, process_message};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
 use tokio_util::codec::Framed;
 
 use self::command::Prepared;
 pub(crate) use self::command::split;
 use self::door::Door;
+pub(crate) use self::parameters::types_of_marks;
 pub(crate) use self::rows::{Rows, Source};
-pub(crate) use self::running::{Canceller, Running};
+pub(crate) use self::running::Running;
+use crate::listener::acceptor;
 use crate::server::Shared;
 
 /// A connection with a client, once it is known whether it is encrypted.
@@ -54,6 +57,7 @@ const LOGIN_TIME: Duration = Duration::from_secs(30);
 /// Lets clients in until the server ends.
 pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>, open: Arc<Semaphore>) {
     let mut stop = shared.stop.clone();
+    let tls = shared.tls.as_ref().map(|config| acceptor(config, &[b"postgresql"]));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -65,24 +69,29 @@ pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>, open: Arc
             continue;
         };
         let permit = Arc::clone(&open).try_acquire_owned();
-        let shared = Arc::clone(&shared);
+        let (shared, tls) = (Arc::clone(&shared), tls.clone());
         tokio::spawn(async move {
             let is_full = permit.is_err();
             let _permit = permit;
             // A client that goes away needs no answer.
-            let _ = connection(stream, shared, is_full).await;
+            let _ = connection(stream, shared, tls, is_full).await;
         });
     }
 }
 
-async fn connection(stream: TcpStream, shared: Arc<Shared>, is_full: bool) -> Result<(), std::io::Error> {
+async fn connection(
+    stream: TcpStream,
+    shared: Arc<Shared>,
+    tls: Option<TlsAcceptor>,
+    is_full: bool,
+) -> Result<(), std::io::Error> {
     let peer = stream.peer_addr()?;
     // Tells that the client has gone while a statement runs and nothing is read.
     let stream = stream.into_std()?;
     let line = stream.try_clone()?;
     let stream = TcpStream::from_std(stream)?;
     let deadline = tokio::time::Instant::now() + LOGIN_TIME;
-    let negotiated = tokio::time::timeout_at(deadline, negotiate_tls(stream, shared.tls.clone()));
+    let negotiated = tokio::time::timeout_at(deadline, negotiate_tls(stream, tls));
     let Ok(Some(mut socket)) = negotiated.await.unwrap_or(Ok(None)) else {
         return Ok(());
     };

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pgwire::error::PgWireError;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -13,13 +12,11 @@ use tidemill_sql::SessionOptions;
 use tidemill_trust::{printable, without_secrets};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
-use tokio_rustls::TlsAcceptor;
 
 use crate::error::{Error, Result};
-use crate::postgres::failure;
 use crate::stores::Stores;
 use crate::users::{Logins, Throttle, Users, Verifier};
-use crate::{http, postgres};
+use crate::{flight, http, postgres};
 
 /// What a server listens to, and what it serves.
 #[derive(Debug)]
@@ -32,6 +29,8 @@ pub struct ServerOptions {
     pub session: SessionOptions,
     /// The address for PostgreSQL's protocol.
     pub postgres: Option<SocketAddr>,
+    /// The address for Arrow Flight SQL.
+    pub flight: Option<SocketAddr>,
     /// The address for HTTP.
     pub http: Option<SocketAddr>,
     /// Who may come in. Default: everybody of this machine.
@@ -53,6 +52,7 @@ impl Default for ServerOptions {
             attached: Vec::new(),
             session: SessionOptions::default(),
             postgres: None,
+            flight: None,
             http: None,
             users: None,
             tls: None,
@@ -79,7 +79,8 @@ pub(crate) struct Shared {
     pub(crate) throttle: Throttle,
     /// What the verifiers of unknown names are made with.
     pub(crate) secret: [u8; 32],
-    pub(crate) tls: Option<TlsAcceptor>,
+    /// How connections are encrypted, whatever protocol they speak.
+    pub(crate) tls: Option<Arc<ServerConfig>>,
     pub(crate) running: postgres::Running,
     pub(crate) slow: Option<Duration>,
     pub(crate) statements: http::Counters,
@@ -89,6 +90,8 @@ pub(crate) struct Shared {
     pub(crate) cancels: http::Cancels,
     /// Right names and passwords of requests, keyed by the secret: a browser sends them with each.
     pub(crate) logins: Logins,
+    /// What stands for them in Flight SQL.
+    pub(crate) tokens: flight::Tokens,
 }
 
 impl Shared {
@@ -100,14 +103,14 @@ impl Shared {
         text: &str,
         begun: Instant,
         rows: u64,
-        error: Option<&PgWireError>,
+        error: Option<String>,
     ) {
         let time = begun.elapsed();
         self.statements.count(time, error.is_some());
         let is_slow = self.slow.is_some_and(|slow| time >= slow);
         let shown = if is_slow { without_secrets(text) } else { "".into() };
         let statement: String = printable(&shown).chars().take(2000).collect();
-        let error = error.map(failure::line).unwrap_or_default();
+        let error = error.unwrap_or_default();
         let (user, milliseconds) = (printable(user), time.as_secs_f64() * 1000.0);
         tracing::info!(door, %user, milliseconds, rows, %error, %statement, "statement");
     }
@@ -126,6 +129,7 @@ impl Shared {
 pub struct Server {
     shared: Arc<Shared>,
     postgres: Option<TcpListener>,
+    flight: Option<TcpListener>,
     http: Option<TcpListener>,
     stop: watch::Sender<bool>,
     grace: Duration,
@@ -135,6 +139,7 @@ impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server")
             .field("postgres", &self.postgres)
+            .field("flight", &self.flight)
             .field("http", &self.http)
             .finish()
     }
@@ -149,7 +154,7 @@ impl Server {
     /// not go together; [`Error::Store`] for a store that is not there; [`Error::Io`] for an address or a file that cannot be used.
     pub async fn bind(options: ServerOptions) -> Result<Self> {
         let users = options.users.filter(|users| !users.is_empty());
-        for address in options.postgres.iter().chain(&options.http) {
+        for address in options.postgres.iter().chain(&options.flight).chain(&options.http) {
             check_address(*address, users.is_some(), options.tls.is_some())?;
         }
         let stores = Stores::new(options.session, &options.folders, &options.attached)?;
@@ -159,7 +164,7 @@ impl Server {
             users,
             throttle: Throttle::default(),
             secret: crate::users::random(),
-            tls: options.tls.as_ref().map(acceptor).transpose()?,
+            tls: options.tls.as_ref().map(tls).transpose()?,
             running: postgres::Running::default(),
             slow: options.slow,
             statements: http::Counters::default(),
@@ -167,10 +172,12 @@ impl Server {
             connections: options.connections,
             cancels: http::Cancels::default(),
             logins: Logins::default(),
+            tokens: flight::Tokens::default(),
         };
         Ok(Self {
             shared: Arc::new(shared),
             postgres: listen(options.postgres).await?,
+            flight: listen(options.flight).await?,
             http: listen(options.http).await?,
             stop,
             grace: options.grace,
@@ -181,6 +188,12 @@ impl Server {
     #[must_use]
     pub fn postgres(&self) -> Option<SocketAddr> {
         self.postgres.as_ref().and_then(|listener| listener.local_addr().ok())
+    }
+
+    /// The address for Arrow Flight SQL.
+    #[must_use]
+    pub fn flight(&self) -> Option<SocketAddr> {
+        self.flight.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
     /// The address for HTTP.
@@ -199,6 +212,7 @@ impl Server {
         let Self {
             shared,
             postgres,
+            flight,
             http,
             stop,
             grace,
@@ -208,13 +222,14 @@ impl Server {
         let open = Arc::new(Semaphore::new(shared.connections));
         let postgres =
             postgres.map(|listener| tokio::spawn(postgres::listen(listener, Arc::clone(&shared), Arc::clone(&open))));
+        let flight = flight.map(|listener| tokio::spawn(flight::listen(listener, Arc::clone(&shared))));
         let http = http.map(|listener| tokio::spawn(http::listen(listener, Arc::clone(&shared))));
         ended.await;
         let _ = stop.send(true);
         // What is still under way when the time is over is dropped with the runtime.
         let _ = tokio::time::timeout(grace, async {
             let _ = open.acquire_many(connections).await;
-            for task in [postgres, http].into_iter().flatten() {
+            for task in [postgres, flight, http].into_iter().flatten() {
                 let _ = task.await;
             }
         })
@@ -245,7 +260,7 @@ fn check_address(address: SocketAddr, has_users: bool, has_certificate: bool) ->
     })
 }
 
-fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
+fn tls(files: &TlsFiles) -> Result<Arc<ServerConfig>> {
     let wrong = |file: &PathBuf, what: String| Error::Settings {
         what: format!("{}: {what}", file.display()),
         hint: "give a certificate and its key in the PEM format".to_owned(),
@@ -254,10 +269,9 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|error| wrong(&files.certificate, error.to_string()))?;
     let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| wrong(&files.key, error.to_string()))?;
-    let mut config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(certificates, key))
         .map_err(|error| wrong(&files.certificate, error.to_string()))?;
-    config.alpn_protocols = vec![b"postgresql".to_vec(), b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    Ok(Arc::new(config))
 }

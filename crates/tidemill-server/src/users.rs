@@ -8,6 +8,7 @@
 //! bob SCRAM-SHA-256$4096:…$…:… schemas=public,shop time=30s memory=256M rows=100000
 //! ```
 
+mod login;
 mod throttle;
 mod verifier;
 
@@ -16,6 +17,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+pub(crate) use login::{Refused, credentials};
 pub(crate) use throttle::{Logins, Throttle};
 pub use verifier::Verifier;
 pub(crate) use verifier::{Exchange, keyed, random};

@@ -92,7 +92,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`], [`Error::NotFound`], [`Error::Unsupported`] for rows that would be added to another file, [`Error::Lossy`] for
+    /// [`Error::Exists`], [`Error::NotFound`], [`Error::Denied`] for a path where names are confined, [`Error::Unsupported`] for rows that would be added to another file, [`Error::Lossy`] for
     /// a value that would lose something; as [`Session::append`] and [`Session::copy`].
     pub async fn ingest(
         &self,
@@ -101,6 +101,7 @@ impl Session {
         schema: SchemaRef,
         batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
     ) -> Result<u64> {
+        self.names().check_plain(table)?;
         let options = options.into();
         let mode = options.mode;
         let (schema, batches) = in_plain_types(&schema, batches);
@@ -177,7 +178,7 @@ impl Session {
     fn new_table(&self, name: &str) -> Result<Location> {
         let (folder, name) = match self.names().within_attached(name)? {
             Some((Attached::Folder(folder), table)) => (folder, table),
-            _ => (self.names().folder().unwrap_or(Path::new("")).to_owned(), name),
+            _ => (self.names().folder_of_new_tables()?.to_owned(), name),
         };
         self.names().check_plain(name)?;
         let path = self.names().translate(name)?;

@@ -1,5 +1,7 @@
 //! Values of parameters: the rows of Arrow arrays.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float64Type, Int64Type, Time32MillisecondType, TimestampMillisecondType,
@@ -21,6 +23,32 @@ pub fn values_of(columns: &[ArrayRef], rows: usize) -> Result<Vec<Vec<Value>>> {
     // A row of no columns is a run without values.
     let row = |row| columns.iter().map(|column| value(column, row)).collect();
     Ok((0..rows).map(row).collect())
+}
+
+/// The values of the first row, with others of their columns' types in place of NULL, which has none: what a query with them gives has the
+/// types of all runs. `None` where the row has no NULL, and where there is no row.
+///
+/// # Errors
+///
+/// As [`values_of`].
+pub fn stand_ins(columns: &[ArrayRef]) -> Result<Option<Vec<Value>>> {
+    let first = |column: &ArrayRef| column.slice(0, column.len().min(1));
+    let has_null = |column: &ArrayRef| column.is_null(0) && *column.data_type() != DataType::Null;
+    let columns: Vec<ArrayRef> = columns.iter().map(first).collect();
+    if columns.iter().any(|column| column.is_empty()) || !columns.iter().any(has_null) {
+        return Ok(None);
+    }
+    let columns = columns.iter().map(|column| match has_null(column) {
+        true => {
+            // Zeros, and empty texts: values of every type that a parameter has.
+            let data = arrow_array::new_null_array(column.data_type(), 1).into_data();
+            let data = data.into_builder().nulls(None).build()?;
+            Ok(arrow_array::make_array(data))
+        }
+        false => Ok(Arc::clone(column)),
+    });
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    Ok(values_of(&columns, 1)?.pop())
 }
 
 fn unsupported(what: String, hint: &str) -> Error {

@@ -6,13 +6,14 @@ use std::time::Instant;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
-use pgwire::error::PgWireError;
 use serde::Serialize;
 use tidemill_postgres::Type;
 use tidemill_postgres::wire::{ValueFormat, WireRows};
 use tidemill_sql::Answer;
 
+use crate::failure::Failure;
 use crate::postgres::{Rows, Source, failure};
+use crate::statement::Statement;
 
 /// What a statement answers.
 #[derive(Debug)]
@@ -20,7 +21,6 @@ pub(super) struct Told {
     columns: Vec<Column>,
     /// The rows, as JSON.
     rows: String,
-    count: u64,
     changed: Option<u64>,
     /// Whether there are more rows.
     truncated: bool,
@@ -42,17 +42,9 @@ impl Told {
         Self {
             columns: Vec::new(),
             rows: String::new(),
-            count: 0,
             changed: rows,
             truncated: false,
         }
-    }
-}
-
-impl Told {
-    /// How many rows were given or changed.
-    pub(super) fn rows(&self) -> u64 {
-        self.changed.unwrap_or(self.count)
     }
 }
 
@@ -90,31 +82,29 @@ fn kind(data_type: &DataType) -> &'static str {
 /// # Errors
 ///
 /// What reading meets.
-pub(super) async fn read(answer: Answer, limit: usize, most: Option<u64>, text: &str) -> Result<Told, PgWireError> {
+pub(super) async fn read(answer: Answer, limit: usize, statement: &mut Statement) -> Result<Told, Failure> {
     let columns = columns(&answer.schema());
-    let mut source = Rows::new(Source::Session(answer, text.to_owned()), "", most);
-    let (mut rows, mut truncated, mut left, mut count) = (String::new(), false, limit, 0);
-    while let Some(batch) = source.next_batch().await? {
+    let mut source = Rows::new(Source::Session(answer, statement.text.clone()), "", None);
+    let (mut rows, mut truncated, mut left) = (String::new(), false, limit);
+    while let Some(batch) = statement.within(source.next_batch()).await? {
+        statement.count(batch.num_rows() as u64)?;
         if batch.num_rows() > left {
             truncated = true;
-            count += left as u64;
             write(&batch.slice(0, left), &source, &mut rows)?;
             break;
         }
         left -= batch.num_rows();
-        count += batch.num_rows() as u64;
         write(&batch, &source, &mut rows)?;
     }
     Ok(Told {
         columns,
         rows,
-        count,
         changed: None,
         truncated,
     })
 }
 
-fn write(batch: &RecordBatch, source: &Rows, rows: &mut String) -> Result<(), PgWireError> {
+fn write(batch: &RecordBatch, source: &Rows, rows: &mut String) -> Result<(), Failure> {
     let types: Vec<(Type, ValueFormat)> = source
         .columns
         .iter()
@@ -168,7 +158,6 @@ pub(super) fn json(answers: &[Told], begun: Instant) -> String {
             rows,
             changed,
             truncated,
-            count: _,
         } = told;
         let (columns, changed) = (serde_json::json!(columns), serde_json::json!(changed));
         format!(r#"{{"columns":{columns},"rows":[{rows}],"changed":{changed},"truncated":{truncated},"ms":{time}}}"#)

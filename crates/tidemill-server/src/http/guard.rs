@@ -8,13 +8,10 @@ use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 
-use super::Problem;
-use super::listener::Peer;
+use super::{Peer, Problem};
 use crate::server::Shared;
-use crate::users::{Rights, keyed};
+use crate::users::{Refused, Rights, credentials};
 
 /// Who sends a request.
 #[derive(Clone, Debug)]
@@ -92,41 +89,17 @@ pub(super) async fn login(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let sender = match &shared.users {
-        None => Some(Sender {
-            user: String::new(),
-            rights: Rights::of_everybody(),
-        }),
-        Some(users) => {
-            if let Some(wait) = shared.throttle.wait(peer.ip()) {
-                let why = format!("too many wrong passwords; try again in {:.1} s", wait.as_secs_f64());
-                return Problem::new(StatusCode::TOO_MANY_REQUESTS, "28000", why).into_response();
-            }
-            let given = credentials(request.headers());
-            match given {
-                None => None,
-                Some((name, password)) => {
-                    let login = keyed(&shared.secret, format!("{name}\0{password}").as_bytes());
-                    let is_right = shared.logins.has(&login) || {
-                        let verifier = shared.verifier(&name);
-                        // It takes some milliseconds, on purpose.
-                        let checked = tokio::task::spawn_blocking(move || verifier.is_of(&password)).await;
-                        checked.unwrap_or(false)
-                    };
-                    let user = users.find(&name).filter(|_| is_right);
-                    match user {
-                        Some(_) => {
-                            shared.logins.add(login);
-                            shared.throttle.right(peer.ip());
-                        }
-                        None => shared.throttle.wrong(peer.ip()),
-                    }
-                    user.map(|user| Sender {
-                        user: user.name.clone(),
-                        rights: user.rights.clone(),
-                    })
-                }
-            }
+    let known = match &shared.users {
+        None => Ok(Some((String::new(), Rights::of_everybody()))),
+        Some(_) => {
+            let given = text(request.headers(), header::AUTHORIZATION).and_then(credentials);
+            shared.login(peer.ip(), given).await
+        }
+    };
+    let sender = match known {
+        Ok(known) => known.map(|(user, rights)| Sender { user, rights }),
+        Err(refused @ Refused::TooMany(_)) => {
+            return Problem::new(StatusCode::TOO_MANY_REQUESTS, "28000", refused.to_string()).into_response();
         }
     };
     let Some(sender) = sender else {
@@ -138,17 +111,6 @@ pub(super) async fn login(
     };
     request.extensions_mut().insert(sender);
     next.run(request).await
-}
-
-/// Name and password of a request ([RFC 7617](https://www.rfc-editor.org/rfc/rfc7617)).
-fn credentials(headers: &HeaderMap) -> Option<(String, String)> {
-    let (scheme, encoded) = text(headers, header::AUTHORIZATION)?.split_once(' ')?;
-    if !scheme.eq_ignore_ascii_case("basic") {
-        return None;
-    }
-    let decoded = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
-    let (name, password) = decoded.split_once(':')?;
-    Some((name.to_owned(), password.to_owned()))
 }
 
 #[cfg(test)]

@@ -2,25 +2,22 @@
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
-use pgwire::error::PgWireError;
 use serde::Deserialize;
 use tidemill_ads::sql::Value;
-use tidemill_sql::{Answer, Session, StreamFormat, is_query, stream_sink};
-use tokio::sync::watch;
+use tidemill_sql::{Answer, Session, StreamFormat, stream_sink};
 
 use super::answers::{self, Told};
 use super::guard::Sender;
 use super::{Cancellable, Problem};
-use crate::postgres::{Canceller, failure};
+use crate::failure::Failure;
 use crate::server::Shared;
-use crate::users::Rights;
+use crate::statement::{Canceller, Statement};
 
 /// A request.
 #[derive(Debug, Deserialize)]
@@ -83,94 +80,24 @@ pub(super) async fn run(
     let canceller = Canceller::new();
     let id = headers.get("x-statement").and_then(|id| id.to_str().ok());
     let cancellable = Cancellable::begin(&shared, &sender.user, id, &canceller);
-    let begun = Instant::now();
-    let mut ends = Ends {
-        cancelled: canceller.watch(),
-        deadline: sender
-            .rights
-            .statement_time
-            .and_then(|time| tokio::time::Instant::now().checked_add(time)),
-    };
-    let log = Log {
-        shared: Arc::clone(&shared),
-        user: sender.user,
-        text: asked.sql.clone(),
-        begun,
-    };
-    let run = Run {
+    let by = (sender.user.as_str(), &sender.rights);
+    let mut run = Run {
         session: shared.stores.session(&sender.rights),
-        asked,
-        rights: sender.rights,
-        begun,
+        statement: Statement::begin(&shared, "http", by, asked.sql, &canceller),
+        parameters: asked.parameters,
+        limit: asked.limit.unwrap_or(ROWS),
     };
-    let answered = tokio::select! {
-        answered = run.answer(format.is_none()) => answered,
-        why = ends.wait() => Err(why),
+    let body = match format {
+        None => {
+            let whole = run.whole().await;
+            Body::from(run.statement.end(whole)?)
+        }
+        Some(format) => match run.begin(format).await {
+            Ok(begun) => run.into_body(begun, cancellable),
+            failed => Body::from(run.statement.end(failed.map(|_| ""))?),
+        },
     };
-    match (answered, format) {
-        (Err(error), _) => {
-            log.write(0, Some(&error));
-            Err(error.into())
-        }
-        (Ok(Answered::Whole { body, rows }), _) => {
-            log.write(rows, None);
-            Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
-        }
-        (Ok(Answered::Rows { answer, session, left }), format) => {
-            let format = format.unwrap_or(StreamFormat::Json);
-            let pending = Pending::default();
-            let sink = stream_sink(format, &answer.schema(), Box::new(pending.clone()));
-            let sink = sink.map_err(|error| failure::of_session(&error, &log.text))?;
-            let reading = Reading {
-                answer,
-                sink: Some(sink),
-                pending,
-                left,
-                rows: 0,
-                ends,
-                log,
-                _session: session,
-                _cancellable: cancellable,
-            };
-            Ok(([(header::CONTENT_TYPE, kind)], reading.into_body()).into_response())
-        }
-    }
-}
-
-/// What ends a statement before its end.
-struct Ends {
-    cancelled: watch::Receiver<u64>,
-    deadline: Option<tokio::time::Instant>,
-}
-
-impl Ends {
-    /// Ends when the statement is to end, with why.
-    async fn wait(&mut self) -> PgWireError {
-        let deadline = async {
-            match self.deadline {
-                Some(deadline) => tokio::time::sleep_until(deadline).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            Ok(()) = self.cancelled.changed() => failure::cancelled(),
-            () = deadline => failure::error("57014", "the statement took longer than this user is allowed"),
-        }
-    }
-}
-
-/// A statement, for the log.
-struct Log {
-    shared: Arc<Shared>,
-    user: String,
-    text: String,
-    begun: Instant,
-}
-
-impl Log {
-    fn write(&self, rows: u64, error: Option<&PgWireError>) {
-        self.shared.log("http", &self.user, &self.text, self.begun, rows, error);
-    }
+    Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
 }
 
 fn asked(headers: &HeaderMap, body: &Bytes) -> Result<Asked, Problem> {
@@ -191,81 +118,85 @@ fn asked(headers: &HeaderMap, body: &Bytes) -> Result<Asked, Problem> {
     })
 }
 
-/// A statement, and who sent it.
+/// A statement, and how it is run.
 struct Run {
     session: Session,
-    asked: Asked,
-    rights: Rights,
-    begun: Instant,
+    statement: Statement,
+    parameters: Vec<serde_json::Value>,
+    limit: usize,
 }
 
-/// What a statement gives.
-enum Answered {
-    /// JSON, and how many rows it has.
-    Whole { body: String, rows: u64 },
-    /// Rows that are sent as they are read, at most so many.
-    Rows {
-        answer: Answer,
-        session: Box<Session>,
-        left: Option<u64>,
-    },
+/// Rows that are sent as they are read.
+struct Begun {
+    answer: Answer,
+    sink: Box<dyn tidemill_sql::Sink>,
+    pending: Pending,
 }
 
 impl Run {
-    async fn answer(self, in_json: bool) -> Result<Answered, PgWireError> {
-        let text = self.asked.sql.as_str();
-        let of_session = |error: tidemill_sql::Error| failure::of_session(&error, text);
-        let blank = |letter: char| letter == ';' || letter.is_whitespace();
-        if text.trim_matches(blank).is_empty() {
-            return Err(failure::error("42601", "there is no statement"));
+    fn values(&self) -> Result<Vec<Value>, Failure> {
+        self.parameters.iter().map(value).collect()
+    }
+
+    /// Runs a statement as far as its first rows.
+    async fn answer(&mut self, reads: bool) -> Result<Answer, Failure> {
+        let (text, values) = (self.statement.text.clone(), self.values()?);
+        let work = self.session.query_with(&text, &values);
+        match reads {
+            true => self.statement.read(work).await,
+            false => self.statement.change(work).await,
         }
-        let reads = is_query(text).map_err(of_session)?;
-        if !reads && !self.rights.may_write {
-            self.check_reads(text)?;
-        }
-        let values = self.asked.parameters.iter().map(value).collect::<Result<Vec<_>, _>>()?;
-        if !in_json {
-            let answer = self.session.query_with(text, &values).await.map_err(of_session)?;
-            return Ok(Answered::Rows {
-                answer,
-                session: Box::new(self.session),
-                left: self.rights.rows,
-            });
-        }
-        let limit = self.asked.limit.unwrap_or(ROWS);
-        let answers = match (reads, values.is_empty()) {
-            (false, true) => self.session.query_all(text).await.map_err(of_session)?,
-            _ => vec![self.session.query_with(text, &values).await.map_err(of_session)?],
+    }
+
+    /// All answers, as JSON.
+    async fn whole(&mut self) -> Result<String, Failure> {
+        let reads = self.statement.reads()?;
+        let answers = match !reads && self.parameters.is_empty() {
+            true => {
+                let text = self.statement.text.clone();
+                self.statement.change(self.session.query_all(&text)).await?
+            }
+            false => vec![self.answer(reads).await?],
         };
         let mut told = Vec::new();
         for answer in answers {
-            told.push(match answer.changed() {
-                Some(changed) => Told::of_change(changed.rows),
-                None => answers::read(answer, limit, self.rights.rows, text).await?,
-            });
+            let this = match answer.changed() {
+                Some(changed) => {
+                    self.statement.changed(changed.rows);
+                    Told::of_change(changed.rows)
+                }
+                None => answers::read(answer, self.limit, &mut self.statement).await?,
+            };
+            told.push(this);
         }
-        Ok(Answered::Whole {
-            body: answers::json(&told, self.begun),
-            rows: told.iter().map(Told::rows).sum(),
-        })
+        Ok(answers::json(&told, self.statement.begun()))
     }
 
-    /// Several statements of somebody who may only read are each to read.
-    fn check_reads(&self, text: &str) -> Result<(), PgWireError> {
-        for part in crate::postgres::split(text)? {
-            if !is_query(&part).map_err(|error| failure::of_session(&error, text))? {
-                return Err(failure::hinted(
-                    "42501",
-                    "permission denied: this user may only read",
-                    "have the administrator add `write` to the user's line in the file of users",
-                ));
-            }
-        }
-        Ok(())
+    /// Rows in a format.
+    async fn begin(&mut self, format: StreamFormat) -> Result<Begun, Failure> {
+        let reads = self.statement.reads()?;
+        let answer = self.answer(reads).await?;
+        let pending = Pending::default();
+        let sink = stream_sink(format, &answer.schema(), Box::new(pending.clone()));
+        let sink = sink.map_err(|error| self.statement.failure(&error))?;
+        Ok(Begun { answer, sink, pending })
+    }
+
+    /// The body that the rows are.
+    fn into_body(self, begun: Begun, cancellable: Cancellable) -> Body {
+        let reading = Reading {
+            answer: begun.answer,
+            sink: Some(begun.sink),
+            pending: begun.pending,
+            statement: self.statement,
+            _session: Box::new(self.session),
+            _cancellable: cancellable,
+        };
+        reading.into_body()
     }
 }
 
-fn value(given: &serde_json::Value) -> Result<Value, PgWireError> {
+fn value(given: &serde_json::Value) -> Result<Value, Failure> {
     use serde_json::Value as Json;
     Ok(match given {
         Json::Null => Value::Null,
@@ -273,11 +204,11 @@ fn value(given: &serde_json::Value) -> Result<Value, PgWireError> {
         Json::Number(number) => match (number.as_i64(), number.as_f64()) {
             (Some(whole), _) => Value::Integer(whole),
             (None, Some(number)) => Value::Double(number),
-            (None, None) => return Err(failure::error("22003", format!("the parameter {number} is too large"))),
+            (None, None) => return Err(Failure::new("22003", format!("the parameter {number} is too large"))),
         },
         Json::String(text) => Value::Text(text.clone()),
         Json::Array(_) | Json::Object(_) => {
-            return Err(failure::error(
+            return Err(Failure::new(
                 "0A000",
                 "a parameter is a text, a number, true, false or null",
             ));
@@ -314,10 +245,7 @@ struct Reading {
     answer: Answer,
     sink: Option<Box<dyn tidemill_sql::Sink>>,
     pending: Pending,
-    left: Option<u64>,
-    rows: u64,
-    ends: Ends,
-    log: Log,
+    statement: Statement,
     /// Lives as long as its answer.
     _session: Box<Session>,
     _cancellable: Cancellable,
@@ -325,25 +253,16 @@ struct Reading {
 
 impl Reading {
     /// The next bytes; `None` behind the last.
-    async fn next(&mut self) -> Result<Option<Vec<u8>>, PgWireError> {
-        let of_session = |error: tidemill_sql::Error| failure::of_session(&error, "");
+    async fn next(&mut self) -> Result<Option<Vec<u8>>, Failure> {
         while let Some(sink) = &mut self.sink {
-            let batch = tokio::select! {
-                batch = self.answer.next() => batch.map_err(of_session)?,
-                why = self.ends.wait() => return Err(why),
-            };
-            match batch {
+            match self.statement.read(self.answer.next()).await? {
                 Some(batch) => {
-                    let rows = batch.num_rows() as u64;
-                    self.rows += rows;
-                    if let Some(left) = &mut self.left {
-                        *left = left.checked_sub(rows).ok_or_else(failure::too_many_rows)?;
-                    }
-                    sink.write(&batch).map_err(of_session)?;
+                    self.statement.count(batch.num_rows() as u64)?;
+                    sink.write(&batch).map_err(|error| self.statement.failure(&error))?;
                 }
                 None => {
                     if let Some(sink) = self.sink.take() {
-                        sink.finish().map_err(of_session)?;
+                        sink.finish().map_err(|error| self.statement.failure(&error))?;
                     }
                 }
             }
@@ -360,14 +279,12 @@ impl Reading {
         Body::from_stream(stream::unfold(Some(self), |reading| async {
             let mut reading = reading?;
             match reading.next().await {
-                Ok(Some(bytes)) => return Some((Ok(bytes), Some(reading))),
-                Ok(None) => reading.log.write(reading.rows, None),
-                Err(error) => {
-                    reading.log.write(reading.rows, Some(&error));
-                    return Some((Err(error), None));
-                }
+                Ok(Some(bytes)) => Some((Ok(bytes), Some(reading))),
+                done => match reading.statement.end(done) {
+                    Ok(_) => None,
+                    Err(failure) => Some((Err(std::io::Error::other(failure.message)), None)),
+                },
             }
-            None
         }))
     }
 }

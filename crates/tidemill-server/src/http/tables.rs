@@ -12,7 +12,7 @@ use tidemill_sql::{Format, Session};
 
 use super::guard::Sender;
 use super::{Problem, answers};
-use crate::postgres::failure;
+use crate::failure::Failure;
 use crate::server::Shared;
 use crate::stores::{PUBLIC, tables_of};
 
@@ -92,7 +92,7 @@ async fn count(session: &Session, name: &str) -> Option<i64> {
 }
 
 fn problem(error: tidemill_sql::Error) -> Problem {
-    failure::of_session(&error, "").into()
+    Failure::of(&error, "").into()
 }
 
 fn answer(body: &serde_json::Value) -> Response {

@@ -19,10 +19,12 @@ use super::catalog::Catalog;
 use super::command::{Command, Prepared, Sql};
 use super::copy::{CopyStatement, Out};
 use super::rows::{Rows, Source};
-use super::running::{Canceller, gone};
+use super::running::gone;
 use super::settings::Settings;
 use super::{failure, parameters};
+use crate::failure::Failure;
 use crate::server::Shared;
+use crate::statement::Canceller;
 use crate::users::Rights;
 
 /// A client and its session.
@@ -69,7 +71,7 @@ impl Interrupts {
             }
         };
         tokio::select! {
-            Ok(()) = self.watch.changed() => failure::cancelled(),
+            Ok(()) = self.watch.changed() => Failure::cancelled().into(),
             () = deadline => failure::error("57014", "canceling statement due to statement timeout"),
             () = gone(line) => PgWireError::IoError(std::io::ErrorKind::ConnectionReset.into()),
         }
@@ -451,7 +453,8 @@ impl Client {
 
     /// A line of the log about a statement that has ended.
     pub(crate) fn log(&self, text: &str, begun: std::time::Instant, rows: u64, error: Option<&PgWireError>) {
-        self.shared.log("postgres", &self.user, text, begun, rows, error);
+        self.shared
+            .log("postgres", &self.user, text, begun, rows, error.map(failure::line));
     }
 }
 

@@ -36,10 +36,10 @@ use super::client::{Client, Interrupts, Outcome};
 use super::command::{self, Command, Prepared};
 use super::copy::In;
 use super::rows::{Rows, description};
-use super::running::Canceller;
 use super::startup::Login;
 use super::{failure, parameters};
 use crate::server::Shared;
+use crate::statement::Canceller;
 
 /// A connection, from its first message to its last.
 pub(crate) struct Door {

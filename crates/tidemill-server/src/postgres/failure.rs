@@ -4,6 +4,8 @@ use pgwire::error::{ErrorInfo, PgWireError};
 use tidemill_sql::{Error, with_causes};
 use tidemill_trust::printable;
 
+use crate::failure::Failure;
+
 /// An error of a statement.
 pub(crate) fn error(state: &str, message: impl Into<String>) -> PgWireError {
     of_severity("ERROR", state, message.into())
@@ -51,16 +53,34 @@ fn info(severity: &str, state: &str, message: String) -> ErrorInfo {
 
 /// What a session found wrong with a statement, whose text the client sent as it is here.
 pub(crate) fn of_session(error: &Error, text: &str) -> PgWireError {
-    let crate::failure::Failure {
-        state,
-        message,
-        hint,
-        position,
-    } = crate::failure::Failure::of(error, text);
-    let mut info = info("ERROR", state, message);
-    info.hint = hint;
-    info.position = position.map(|position| position.to_string());
-    PgWireError::UserError(Box::new(info))
+    Failure::of(error, text).into()
+}
+
+impl From<Failure> for PgWireError {
+    fn from(failure: Failure) -> Self {
+        let Failure {
+            state,
+            message,
+            hint,
+            position,
+        } = failure;
+        let mut info = info("ERROR", &state, message);
+        info.hint = hint;
+        info.position = position.map(|position| position.to_string());
+        Self::UserError(Box::new(info))
+    }
+}
+
+impl From<PgWireError> for Failure {
+    fn from(error: PgWireError) -> Self {
+        let info: ErrorInfo = error.into();
+        Self {
+            state: info.code.into(),
+            message: info.message,
+            hint: info.hint,
+            position: info.position.and_then(|position| position.parse().ok()),
+        }
+    }
 }
 
 /// What DataFusion found wrong with a statement over the catalogue.
@@ -76,18 +96,4 @@ pub(crate) fn of_value(error: &tidemill_postgres::Error) -> PgWireError {
         _ => "22P02",
     };
     self::error(state, tidemill_postgres::with_causes(error))
-}
-
-/// An answer has more rows than its user may take.
-pub(crate) fn too_many_rows() -> PgWireError {
-    hinted(
-        "54000",
-        "the answer has more rows than this user may take at once",
-        "ask for fewer by LIMIT, or have the administrator allow more (rows= in the file of users)",
-    )
-}
-
-/// The client has asked for the statement to end.
-pub(crate) fn cancelled() -> PgWireError {
-    self::error("57014", "canceling statement due to user request")
 }

@@ -6,19 +6,24 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array as _, RecordBatch, RecordBatchOptions};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use datafusion::arrow::compute::cast;
 use pgwire::api::portal::Format;
 use pgwire::error::PgWireError;
 use sqlparser::ast::{
     AssignmentTarget, Expr, LimitClause, Query, SetExpr, Statement, TableObject, Value, visit_expressions,
     visit_relations,
 };
-use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::dialect::{GenericDialect, PostgreSqlDialect};
 use sqlparser::parser::Parser;
+use sqlparser::tokenizer::{Token, Tokenizer};
 use tidemill_ads::sql::Value as SqlValue;
 use tidemill_postgres::Type;
-use tidemill_postgres::arrow_type::column_type;
+use tidemill_postgres::arrow_type::{column_type, field};
 use tidemill_postgres::wire;
 use tidemill_sql::{Session, values_of};
 
@@ -62,6 +67,33 @@ pub(super) async fn types(session: &Session, text: &str, told: Vec<Option<Type>>
     types
         .map(|(place, told)| told.or_else(|| said.remove(&(place + 1))).unwrap_or(Type::Text))
         .collect()
+}
+
+/// The types of the parameters of a statement that marks each by a `?`, as far as it tells them; others are texts.
+pub(crate) async fn types_of_marks(session: &Session, text: &str, count: usize) -> Vec<DataType> {
+    let mut types = vec![DataType::Utf8; count];
+    let Ok(mut tokens) = Tokenizer::new(&GenericDialect {}, text).tokenize() else {
+        return types;
+    };
+    let mut number = 0;
+    for token in &mut tokens {
+        if matches!(token, Token::Placeholder(mark) if mark == "?") {
+            number += 1;
+            *token = Token::Placeholder(format!("${number}"));
+        }
+    }
+    let statements = Parser::new(&PostgreSqlDialect {})
+        .with_tokens(tokens)
+        .parse_statements();
+    for statement in statements.iter().flatten() {
+        let columns = columns(session, statement).await;
+        for (number, typ) in Said::of(statement, &columns) {
+            if let Some(place) = number.checked_sub(1).and_then(|place| types.get_mut(place)) {
+                *place = field("", &typ, true).data_type().clone();
+            }
+        }
+    }
+    types
 }
 
 /// The columns of the tables that a statement names, in small letters.
@@ -256,7 +288,38 @@ pub(super) fn given(
         (typ.clone(), format, value.as_deref())
     });
     let values: Vec<_> = values.collect();
-    wire::parameters(&values).map_err(|error| failure::of_value(&error))
+    let batch = wire::parameters(&values).map_err(|error| failure::of_value(&error))?;
+    with_scales(&batch, types).map_err(|error| failure::error("22P02", error.to_string()))
+}
+
+/// Numbers without a scale of their own, which come as text, with the one that they are written with.
+fn with_scales(batch: &RecordBatch, types: &[Type]) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().zip(types);
+    let columns: Vec<_> = columns
+        .map(|(column, typ)| match (typ, column.as_string_opt::<i32>()) {
+            (Type::Numeric(None), Some(texts)) if column.null_count() == 0 && column.len() == 1 => {
+                let digits = texts.value(0).split_once('.').map_or(0, |(_, digits)| digits.len());
+                let scale = i8::try_from(digits).ok().filter(|scale| *scale <= 38);
+                let number = match scale {
+                    Some(scale) => cast(column, &DataType::Decimal128(38, scale))?,
+                    None => cast(column, &DataType::Float64)?,
+                };
+                match number.null_count() {
+                    0 => Ok(number),
+                    // It has too many digits, or is none.
+                    _ => cast(column, &DataType::Float64),
+                }
+            }
+            _ => Ok(Arc::clone(column)),
+        })
+        .collect::<Result<_, _>>()?;
+    let schema = batch.schema();
+    let fields = schema.fields().iter().zip(&columns);
+    let fields: Vec<_> = fields
+        .map(|(field, column)| Field::new(field.name(), column.data_type().clone(), true))
+        .collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
 }
 
 /// The values in the order in which the session wants them.

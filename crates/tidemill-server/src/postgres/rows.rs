@@ -19,6 +19,7 @@ use tidemill_postgres::wire::{ValueFormat, WireRows};
 use tidemill_sql::Answer;
 
 use super::failure;
+use crate::failure::Failure;
 
 /// What rows come from.
 pub(crate) enum Source {
@@ -225,7 +226,7 @@ impl Rows {
         };
         if let Some(left) = &mut self.left {
             let rows = batch.num_rows() as u64;
-            *left = left.checked_sub(rows).ok_or_else(failure::too_many_rows)?;
+            *left = left.checked_sub(rows).ok_or_else(Failure::too_many_rows)?;
         }
         as_sent(&batch, &self.columns).map(Some)
     }

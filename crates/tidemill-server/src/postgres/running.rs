@@ -3,36 +3,18 @@
 use std::collections::HashMap;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use pgwire::messages::startup::SecretKey;
-use tokio::sync::watch;
+
+use crate::statement::Canceller;
 
 /// The connections by the numbers that clients are told.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
     next: AtomicI32,
     known: Mutex<HashMap<i32, (SecretKey, Canceller)>>,
-}
-
-/// Cancels what a connection does.
-#[derive(Clone, Debug)]
-pub(crate) struct Canceller(Arc<watch::Sender<u64>>);
-
-impl Canceller {
-    pub(crate) fn new() -> Self {
-        Self(Arc::new(watch::Sender::new(0)))
-    }
-
-    pub(crate) fn cancel(&self) {
-        self.0.send_modify(|count| *count = count.wrapping_add(1));
-    }
-
-    /// Sees what is cancelled from now on.
-    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
-        self.0.subscribe()
-    }
 }
 
 impl Running {

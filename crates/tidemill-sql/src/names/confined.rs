@@ -33,6 +33,22 @@ impl Names {
         Ok(Some(folders))
     }
 
+    /// The folder of a new table that is named by its name alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] where names are confined and there is no folder.
+    pub(crate) fn folder_of_new_tables(&self) -> Result<&Path> {
+        match self.folder() {
+            Some(folder) => Ok(folder),
+            None if self.is_confined => Err(Error::Denied {
+                what: "a new table without a schema".to_owned(),
+                hint: "write the name of a schema before it".to_owned(),
+            }),
+            None => Ok(Path::new("")),
+        }
+    }
+
     /// # Errors
     ///
     /// [`Error::Denied`] for a name that is no plain one, where names are confined.
@@ -91,6 +107,16 @@ fn is_within(path: &Path, folder: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn new_tables_are_in_a_folder_that_is_served() {
+        let mut names = Names::default();
+        assert_eq!(names.folder_of_new_tables().expect("here"), Path::new(""));
+        names.set_confined(true);
+        assert!(names.folder_of_new_tables().is_err());
+        names.set_dir(PathBuf::from("books"));
+        assert_eq!(names.folder_of_new_tables().expect("known"), Path::new("books"));
+    }
 
     #[test]
     fn only_tables_of_the_folders_are_found() {

@@ -8,6 +8,8 @@ mod cassandra;
 mod clickhouse;
 mod decimals;
 mod files;
+#[cfg(feature = "flight")]
+mod flight;
 pub(crate) mod lent;
 mod native;
 pub(crate) mod object;

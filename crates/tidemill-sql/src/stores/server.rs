@@ -3,15 +3,22 @@
 //! A kind of server is a folder beside this file, and a line in [`KINDS`]: a [`Kind`], which names it, and a [`ServerStore`], which is
 //! asked for its tables. Nothing else names one.
 
-#[cfg(any(feature = "clickhouse", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(feature = "clickhouse", feature = "flight", feature = "postgres", feature = "sqlite"))]
 mod average;
 #[cfg(any(feature = "adbc", feature = "sqlite"))]
 pub(super) mod begun;
-#[cfg(any(feature = "adbc", feature = "clickhouse", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(
+    feature = "adbc",
+    feature = "clickhouse",
+    feature = "flight",
+    feature = "postgres",
+    feature = "sqlite"
+))]
 pub(super) mod condition;
 #[cfg(any(
     feature = "cassandra",
     feature = "clickhouse",
+    feature = "flight",
     feature = "postgres",
     feature = "sqlite"
 ))]
@@ -20,12 +27,13 @@ pub(super) mod counted;
     feature = "adbc",
     feature = "cassandra",
     feature = "clickhouse",
+    feature = "flight",
     feature = "postgres",
     feature = "sqlite"
 ))]
 pub(super) mod fitting;
 #[cfg_attr(
-    not(any(feature = "clickhouse", feature = "postgres", feature = "sqlite")),
+    not(any(feature = "clickhouse", feature = "flight", feature = "postgres", feature = "sqlite")),
     expect(dead_code, reason = "no server of this build does what it is asked")
 )]
 pub(crate) mod push_down;
@@ -33,12 +41,13 @@ pub(crate) mod push_down;
     feature = "adbc",
     feature = "cassandra",
     feature = "clickhouse",
+    feature = "flight",
     feature = "postgres",
     feature = "sqlite"
 ))]
 mod read_text;
 pub(super) mod scan;
-#[cfg(any(feature = "clickhouse", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(feature = "clickhouse", feature = "flight", feature = "postgres", feature = "sqlite"))]
 pub(super) mod select;
 mod sink;
 mod url;
@@ -65,6 +74,8 @@ const KINDS: &[&Kind] = &[
     &super::cassandra::KIND,
     #[cfg(feature = "adbc")]
     &super::adbc::DUCKDB,
+    #[cfg(feature = "flight")]
+    &super::flight::KIND,
     #[cfg(feature = "postgres")]
     &super::postgres::KIND,
     #[cfg(feature = "sqlite")]
@@ -77,6 +88,8 @@ const FEATURES: &[(&str, &str)] = &[
     ("clickhouse", "clickhouse"),
     ("cql", "cassandra"),
     ("duckdb", "adbc"),
+    ("flight", "flight"),
+    ("flightsql", "flight"),
     ("postgres", "postgres"),
     ("postgresql", "postgres"),
     ("sqlite", "sqlite"),
@@ -103,7 +116,12 @@ pub(super) struct Kind {
 pub(super) enum Address {
     /// A server: `scheme://user@host/database/table?settings`.
     #[cfg_attr(
-        not(any(feature = "cassandra", feature = "clickhouse", feature = "postgres")),
+        not(any(
+            feature = "cassandra",
+            feature = "clickhouse",
+            feature = "flight",
+            feature = "postgres"
+        )),
         expect(dead_code, reason = "no kind of this build is a server")
     )]
     Host,

@@ -13,7 +13,7 @@ use crate::args::{BlankArg, bytes, name_and_place, seconds};
 use crate::terminal::say;
 use crate::{Outcome, Stopped};
 
-/// Serve folders and databases to programs: over PostgreSQL's protocol, over HTTP, and on a web page.
+/// Serve folders and databases to programs: over PostgreSQL's protocol, Arrow Flight SQL and HTTP, and on a web page.
 ///
 /// The tables of the first folder are named by their names alone; each further folder is a schema of its name, and so is each
 /// --attach. Clients can name these tables only: no path, no URL. Without --users, only this machine can connect.
@@ -28,6 +28,9 @@ pub(crate) struct ServeArgs {
     /// The address for PostgreSQL's protocol, or `off`.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:5433", value_parser = address)]
     postgres: Address,
+    /// The address for Arrow Flight SQL, or `off`.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8815", value_parser = address)]
+    flight: Address,
     /// The address for HTTP and the page, or `off`.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = address)]
     http: Address,
@@ -105,12 +108,13 @@ pub(crate) async fn run(args: ServeArgs, mut stopped: Stopped) -> anyhow::Result
         .tls_cert
         .zip(args.tls_key)
         .map(|(certificate, key)| TlsFiles { certificate, key });
-    let scheme = if tls.is_some() { "https" } else { "http" };
+    let is_encrypted = tls.is_some();
     let server = Server::bind(ServerOptions {
         folders,
         attached: args.attach,
         session,
         postgres: args.postgres.0,
+        flight: args.flight.0,
         http: args.http.0,
         users,
         tls,
@@ -127,7 +131,12 @@ pub(crate) async fn run(args: ServeArgs, mut stopped: Stopped) -> anyhow::Result
             address.port()
         )?;
     }
+    if let Some(address) = server.flight() {
+        let scheme = if is_encrypted { "grpc+tls" } else { "grpc" };
+        say!("Flight SQL  {scheme}://{address}")?;
+    }
     if let Some(address) = server.http() {
+        let scheme = if is_encrypted { "https" } else { "http" };
         say!("Page        {scheme}://{address}/")?;
     }
     say!("Press Ctrl-C to stop.")?;

@@ -124,6 +124,11 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
         page.display(),
         started.elapsed().as_secs_f64()
     )?;
+    #[cfg(feature = "serve")]
+    say!(
+        "next: tidemill serve {}   (a page in your browser, and psql, Python, JDBC)",
+        dir.display()
+    )?;
     Ok(if agree { Outcome::Done } else { Outcome::Negative })
 }
 

@@ -5,10 +5,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use tidemill_testkit::{GoModule, Postgres, Python};
+use tidemill_testkit::{GoModule, Postgres, Python, jar, java, npm_package};
 
 use crate::run::{Folder, Run};
 
+mod flight;
 mod hostile;
 mod http;
 mod page;
@@ -18,6 +19,7 @@ pub(crate) struct Served {
     folder: Folder,
     child: Child,
     pub(crate) postgres: Option<SocketAddr>,
+    pub(crate) flight: Option<SocketAddr>,
     pub(crate) http: Option<SocketAddr>,
 }
 
@@ -51,7 +53,10 @@ impl Served {
 
     /// Serves with these arguments, on ports that are free.
     pub(crate) fn with(folder: Folder, args: &[&str]) -> Self {
-        let mut all = vec!["serve", "--quiet", "--postgres", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+        let mut all = vec!["serve", "--quiet"];
+        for door in ["--postgres", "--flight", "--http"] {
+            all.extend([door, "127.0.0.1:0"]);
+        }
         all.extend(args);
         let mut child = folder
             .command(&all)
@@ -59,13 +64,16 @@ impl Served {
             .stderr(Stdio::piped())
             .spawn()
             .expect("started");
-        let (mut postgres, mut http) = (None, None);
+        let (mut postgres, mut flight, mut http) = (None, None, None);
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         for line in lines.map(|line| line.expect("UTF-8")) {
             if let Some(rest) = line.strip_prefix("PostgreSQL  psql \"host=") {
                 let (host, rest) = rest.split_once(" port=").expect("a port");
                 let port = rest.split([' ', '"']).next().expect("a port");
                 postgres = Some(format!("{host}:{port}").parse().expect("an address"));
+            } else if let Some(rest) = line.strip_prefix("Flight SQL  grpc") {
+                let address = rest.trim_start_matches("+tls").trim_start_matches("://");
+                flight = Some(address.parse().expect("an address"));
             } else if let Some(rest) = line.strip_prefix("Page        http") {
                 let address = rest
                     .trim_start_matches("s://")
@@ -78,6 +86,7 @@ impl Served {
                     folder,
                     child,
                     postgres,
+                    flight,
                     http,
                 };
             }
@@ -102,26 +111,50 @@ impl Served {
     pub(crate) fn psql(&self, text: &str) -> Run {
         let file = self.folder.file("statements.sql");
         std::fs::write(&file, text).expect("written");
-        let output = Command::new("psql")
-            .args([
-                "-X",
-                "-At",
-                "-h",
-                "127.0.0.1",
-                "-U",
-                "ann",
-                "-d",
-                "tidemill",
-                "-p",
-                &self.port(),
-                "-f",
-            ])
+        Run::of(self.psql_of(&file).output().expect("psql, which postgresql-client has"))
+    }
+
+    /// psql with a file of statements.
+    pub(crate) fn psql_of(&self, file: &Path) -> Command {
+        let mut psql = Command::new("psql");
+        psql.args([
+            "-X",
+            "-At",
+            "-h",
+            "127.0.0.1",
+            "-U",
+            "ann",
+            "-d",
+            "tidemill",
+            "-p",
+            &self.port(),
+            "-f",
+        ])
+        .arg(file)
+        .env("PGPASSWORD", "secret")
+        .current_dir(self.folder.path())
+        .stdin(Stdio::null());
+        psql
+    }
+
+    /// Runs a program of Java with a driver of JDBC.
+    fn java(&self, driver: &str, options: &[&str], args: &[&str]) {
+        let (Some(java), Some(driver)) = (java(), jar(driver)) else {
+            return;
+        };
+        let file = self.folder.file("JdbcClient.java");
+        std::fs::write(&file, include_str!("serve/JdbcClient.java")).expect("written");
+        let output = Command::new(java)
+            .args(options)
+            .arg("-cp")
+            .arg(driver)
             .arg(&file)
-            .env("PGPASSWORD", "secret")
+            .args(args)
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .output();
-        Run::of(output.expect("psql, which postgresql-client has"))
+        let run = Run::of(output.expect("started"));
+        assert!(run.stdout == b"done\n", "{}", run.stderr);
     }
 
     fn python(&self, packages: &[&str], script: &str, args: &[&str]) {
@@ -136,6 +169,13 @@ impl Served {
             .output();
         let run = Run::of(output.expect("started"));
         assert!(run.stdout == b"done\n", "{}", run.stderr);
+    }
+
+    /// Kills it, and gives its folder back.
+    pub(crate) fn kill(mut self) -> Folder {
+        self.child.kill().expect("killed");
+        self.child.wait().expect("ended");
+        std::mem::replace(&mut self.folder, Folder::with(&[]))
     }
 
     /// Ends it as a person does, and shows how it ended.
@@ -305,4 +345,51 @@ fn pgx_asks_and_changes() {
         String::from_utf8_lossy(&run.stdout),
         run.stderr
     );
+}
+
+#[test]
+fn pgjdbc_asks_and_changes() {
+    let served = Served::begin();
+    let url = format!("jdbc:postgresql://127.0.0.1:{}/tidemill?user=ann", served.port());
+    served.java("org.postgresql:postgresql:42.7.10", &[], &[&url, "transactions"]);
+}
+
+#[test]
+fn node_postgres_asks_and_changes() {
+    let packages = [
+        ("pg", "pg@8.16.3"),
+        ("pg-connection-string", "pg-connection-string@2.9.1"),
+        ("pg-pool", "pg-pool@3.10.1"),
+        ("pg-protocol", "pg-protocol@1.10.3"),
+        ("pg-types", "pg-types@2.2.0"),
+        ("pgpass", "pgpass@1.0.5"),
+        ("pg-int8", "pg-int8@1.0.1"),
+        ("postgres-array", "postgres-array@2.0.0"),
+        ("postgres-bytea", "postgres-bytea@1.0.0"),
+        ("postgres-date", "postgres-date@1.0.7"),
+        ("postgres-interval", "postgres-interval@1.2.0"),
+        ("split2", "split2@4.2.0"),
+        ("xtend", "xtend@4.0.2"),
+    ];
+    let served = Served::begin();
+    let modules = served.path().join("node_modules");
+    std::fs::create_dir(&modules).expect("made");
+    for (name, package) in packages {
+        let Some(folder) = npm_package(package) else { return };
+        // Their places are looked for among the packages that stand beside them.
+        let copied = Command::new("cp")
+            .arg("-r")
+            .arg(folder)
+            .arg(modules.join(name))
+            .status();
+        assert!(copied.expect("cp").success());
+    }
+    std::fs::write(served.path().join("client.cjs"), include_str!("serve/pg_client.cjs")).expect("written");
+    let output = Command::new("node")
+        .args(["client.cjs", &served.port()])
+        .current_dir(served.path())
+        .stdin(Stdio::null())
+        .output();
+    let run = Run::of(output.expect("node"));
+    assert!(run.stdout == b"done\n", "{}", run.stderr);
 }

@@ -17,6 +17,7 @@ fn the_tour_of_the_books_ends_with_equal_answers_and_a_report() {
         "{shown}"
     );
     assert!(!shown.contains("ANOTHER ANSWER"), "{shown}");
+    assert!(shown.contains("\nnext: tidemill serve out/books "), "{shown}");
     assert_eq!(shown.matches("same answer").count(), 10, "{shown}");
     assert!(shown.contains("$ tidemill sql --dir out/books \"SELECT"), "{shown}");
     let page = fs::read_to_string(folder.file("out/report.html")).expect("a report");

@@ -59,13 +59,25 @@ pub(crate) enum IfThere {
 
 impl IfThere {
     /// Whether the rows of a table that is there stay.
-    #[cfg(any(feature = "adbc", feature = "clickhouse", feature = "postgres", feature = "sqlite"))]
+    #[cfg(any(
+        feature = "adbc",
+        feature = "clickhouse",
+        feature = "flight",
+        feature = "postgres",
+        feature = "sqlite"
+    ))]
     pub(crate) fn keeps_rows(self) -> bool {
         matches!(self, Self::Add | Self::GoOn | Self::Update)
     }
 
     /// Whether rows without names of columns are for the columns of the table in their order.
-    #[cfg(any(feature = "adbc", feature = "cassandra", feature = "postgres", feature = "sqlite"))]
+    #[cfg(any(
+        feature = "adbc",
+        feature = "cassandra",
+        feature = "flight",
+        feature = "postgres",
+        feature = "sqlite"
+    ))]
     pub(crate) fn is_by_place(self) -> bool {
         matches!(self, Self::Add | Self::Update)
     }

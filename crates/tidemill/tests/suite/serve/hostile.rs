@@ -205,3 +205,64 @@ fn a_server_that_ends_takes_back_what_nobody_has_committed() {
         "{names:?}"
     );
 }
+
+/// What a server has acknowledged is there after it was killed, with at most the change that each client had under way.
+#[test]
+fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
+    const CLIENTS: usize = 4;
+    let mut folder = super::books();
+    let (mut expected, mut open) = (3, 0);
+    for round in 1..=4 {
+        let served = Served::with(folder, &["books", "more"]);
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|client| {
+                let first = round * 100_000 + client * 10_000;
+                let statements: String = (first..first + 5000)
+                    .map(|number| format!("INSERT INTO orders (order_no, total) VALUES ({number}, 1);\n"))
+                    .collect();
+                let file = served.path().join(format!("client{client}.sql"));
+                std::fs::write(&file, statements).expect("written");
+                let mut psql = served.psql_of(&file);
+                let piped = psql
+                    .stdout(std::process::Stdio::piped())
+                    .stderr(std::process::Stdio::null());
+                (first, piped.spawn().expect("psql"))
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(300 * round as u64));
+        folder = served.kill();
+        let mut acknowledged = Vec::new();
+        for (first, client) in clients {
+            let output = client.wait_with_output().expect("ended");
+            let count = String::from_utf8_lossy(&output.stdout).matches("INSERT 0 1").count();
+            acknowledged.push((first, count));
+        }
+        let total: usize = acknowledged.iter().map(|(_, count)| count).sum();
+        assert!(total > 0, "nobody was answered");
+        (expected, open) = (expected + total, open + CLIENTS);
+        let served = Served::with(folder, &["books", "more"]);
+        for (first, count) in acknowledged {
+            let end = first + count;
+            let found = served.psql(&format!(
+                "UPDATE orders SET total = 2 WHERE order_no >= {first} AND order_no < {end};"
+            ));
+            assert_eq!(found.done(), format!("UPDATE {count}\n"), "round {round}");
+        }
+        let found: usize = served
+            .psql("SELECT COUNT(*) FROM orders")
+            .done()
+            .trim()
+            .parse()
+            .expect("a number");
+        assert!((expected..=expected + open).contains(&found), "{found} for {expected}");
+        // What was under way may be there.
+        (expected, open) = (found, 0);
+        assert_eq!(
+            served.psql("SELECT COUNT(*) FROM orders WHERE order_no = 1").done(),
+            "1\n"
+        );
+        folder = served.kill();
+    }
+    let verified = folder.run(&["verify", "books/orders.dbf"]).done();
+    assert!(verified.contains("no damage"), "{verified}");
+}

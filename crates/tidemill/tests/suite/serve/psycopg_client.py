@@ -41,6 +41,8 @@ with psycopg.connect(conninfo, autocommit=True) as connection:
             ]
             cursor.execute("SELECT COUNT(*), SUM(total) FROM orders WHERE day >= %s AND total > %s", (day, 15.5))
             assert cursor.fetchone()[0] == 2
+            cursor.execute("SELECT order_no FROM orders WHERE total = %s", (decimal.Decimal("10.50"),))
+            assert cursor.fetchall() == [(1,)]
             cursor.execute("SELECT name FROM customers WHERE name = %s", ("Olav",))
             assert cursor.fetchall() == [("Olav",)]
             cursor.execute("SELECT total FROM orders WHERE order_no = %s", (None,))

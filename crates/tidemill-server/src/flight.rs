@@ -1,0 +1,98 @@
+//! Arrow Flight SQL ([protocol][docs]), over the messages of the crate `arrow-flight` and the transport of `tonic`.
+//!
+//! | file | what |
+//! |---|---|
+//! | `door.rs` | what each request of a client does |
+//! | `service.rs` | the requests that `arrow-flight` has no method for |
+//! | `caller.rs` | who sends a request, and with which session |
+//! | `kept.rs` | what is kept between requests: answers, prepared statements, transactions |
+//! | `rows.rs` | answers as messages |
+//! | `uploads.rs` | rows that a client sends |
+//! | `metadata.rs` | which tables and types there are, and what the server can do |
+//!
+//! A statement has its rows from the session of its connection, or of its transaction. What a connection has begun ends with it.
+//!
+//! [docs]: https://arrow.apache.org/docs/format/FlightSql.html
+
+mod caller;
+mod door;
+mod kept;
+mod metadata;
+mod rows;
+mod service;
+mod uploads;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow_flight::flight_service_server::FlightServiceServer;
+use tokio::net::TcpListener;
+use tonic::transport::Server;
+use tonic::{Code, Status};
+
+pub(crate) use self::caller::Tokens;
+use self::door::Door;
+use self::service::Service;
+use crate::failure::Failure;
+use crate::listener::Incoming;
+use crate::server::Shared;
+
+/// How many bytes a message of a client has at most.
+const LARGEST: usize = 64 << 20;
+
+/// How often a connection is asked whether its client is still there, and how long it may take to say so.
+const KEEPALIVE: Duration = Duration::from_secs(20);
+
+/// How many requests of a connection are under way at once.
+const REQUESTS: u32 = 100;
+
+/// Answers requests until the server ends.
+pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>) {
+    let mut stop = shared.stop.clone();
+    let incoming = Incoming::begin(listener, &shared, &[b"h2"]);
+    let door = Arc::new(Door::new(shared));
+    let tidied = Arc::clone(&door);
+    let tidying = tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            tidied.kept.tidy();
+        }
+    });
+    let service = FlightServiceServer::new(Service(door)).max_decoding_message_size(LARGEST);
+    let ended = async move {
+        let _ = stop.wait_for(|ends| *ends).await;
+    };
+    // It ends only when it is told to, and then without an error.
+    let _ = Server::builder()
+        .http2_keepalive_interval(Some(KEEPALIVE))
+        .http2_keepalive_timeout(Some(KEEPALIVE))
+        .max_concurrent_streams(REQUESTS)
+        .add_service(service)
+        .serve_with_incoming_shutdown(incoming.into_stream(), ended)
+        .await;
+    tidying.abort();
+}
+
+/// An error as gRPC has it. Its SQLSTATE is in the metadata `sqlstate`.
+fn status(failure: &Failure) -> Status {
+    let code = match &*failure.state {
+        "42P01" | "42703" => Code::NotFound,
+        "42P07" => Code::AlreadyExists,
+        "42501" | "25006" => Code::PermissionDenied,
+        "0A000" => Code::Unimplemented,
+        "57014" => Code::Cancelled,
+        "54000" | "53200" | "53300" => Code::ResourceExhausted,
+        state if state.starts_with("XX") => Code::Internal,
+        state if state.starts_with("58") || state.starts_with("08") => Code::Unavailable,
+        _ => Code::InvalidArgument,
+    };
+    let message = match &failure.hint {
+        Some(hint) => format!("{}; {hint}", failure.message),
+        None => failure.message.clone(),
+    };
+    let mut status = Status::new(code, message);
+    if let Ok(state) = failure.state.parse() {
+        status.metadata_mut().insert("sqlstate", state);
+    }
+    status
+}

@@ -1,0 +1,883 @@
+//! What each request of a client does.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::RecordBatch;
+use arrow_flight::flight_service_server::FlightService;
+use arrow_flight::sql::server::{FlightSqlService, PeekableFlightDataStream};
+use arrow_flight::sql::{
+    ActionBeginSavepointRequest, ActionBeginSavepointResult, ActionBeginTransactionRequest,
+    ActionBeginTransactionResult, ActionCancelQueryRequest, ActionCancelQueryResult,
+    ActionClosePreparedStatementRequest, ActionCreatePreparedStatementRequest, ActionCreatePreparedStatementResult,
+    ActionEndSavepointRequest, ActionEndTransactionRequest, Any, Command, CommandGetCatalogs, CommandGetCrossReference,
+    CommandGetDbSchemas, CommandGetExportedKeys, CommandGetImportedKeys, CommandGetPrimaryKeys, CommandGetSqlInfo,
+    CommandGetTableTypes, CommandGetTables, CommandGetXdbcTypeInfo, CommandPreparedStatementQuery,
+    CommandPreparedStatementUpdate, CommandStatementIngest, CommandStatementQuery, CommandStatementUpdate,
+    DoPutPreparedStatementResult, EndTransaction, ProstMessageExt as _, SqlInfo, TableExistsOption,
+    TableNotExistOption, TicketStatementQuery,
+};
+use arrow_flight::{
+    Action, BasicAuth, FlightDescriptor, FlightEndpoint, FlightInfo, HandshakeRequest, HandshakeResponse, Ticket,
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use bytes::Bytes;
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt as _, TryStreamExt as _};
+use prost::Message as _;
+use tidemill_sql::{Ingest, Session, cast_batch, for_programs, from_programs, values_of};
+use tonic::{Request, Response, Status, Streaming};
+
+use super::caller::{Caller, Connection, authorization};
+use super::kept::{Change, Kept, Prepared, Transaction, Waiting};
+use super::rows::{Messages, Rows, Running, describe, messages};
+use super::uploads::{Broken, Upload};
+use super::{metadata, status};
+use crate::failure::Failure;
+use crate::server::Shared;
+use crate::statement::{Canceller, Statement};
+use crate::users::credentials;
+
+/// Answers clients of Flight SQL.
+pub(super) struct Door {
+    shared: Arc<Shared>,
+    pub(super) kept: Arc<Kept>,
+}
+
+/// Where a statement runs.
+struct Place {
+    session: Arc<Session>,
+    transaction: Option<Arc<Transaction>>,
+}
+
+impl Place {
+    /// The transaction has something to take back.
+    fn will_change(&self) {
+        if let Some(transaction) = &self.transaction {
+            transaction.has_changed.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// `ActionEndSavepointRequest.EndSavepoint` and `ActionCancelQueryResult.CancelResult` of [FlightSql.proto][proto], which `arrow-flight` has
+/// no names for.
+///
+/// [proto]: https://github.com/apache/arrow/blob/main/format/FlightSql.proto
+const RELEASE: i32 = 1;
+const ROLLBACK: i32 = 2;
+const CANCELLED: i32 = 1;
+const NOT_CANCELLABLE: i32 = 3;
+
+impl Door {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        let kept = Arc::default();
+        Self { shared, kept }
+    }
+
+    pub(super) async fn caller<T>(&self, request: &Request<T>) -> Result<Caller, Status> {
+        Caller::of(request, &self.shared).await
+    }
+
+    /// The session of a transaction, or that of the connection.
+    fn place(&self, caller: &Caller, transaction: Option<&Bytes>) -> Result<Place, Status> {
+        let Some(handle) = transaction.filter(|handle| !handle.is_empty()) else {
+            return Ok(Place {
+                session: caller.session(&self.shared),
+                transaction: None,
+            });
+        };
+        let transaction = self.kept.transactions.get(caller, handle).ok_or_else(no_transaction)?;
+        Ok(Place {
+            session: Arc::clone(&transaction.session),
+            transaction: Some(transaction),
+        })
+    }
+
+    fn statement(&self, caller: &Caller, text: String, canceller: &Canceller) -> Statement {
+        let by = (caller.user.as_str(), &caller.rights);
+        Statement::begin(&self.shared, "flight", by, text, canceller)
+    }
+
+    /// Begins a query, or puts a change off until its answer is fetched.
+    async fn begin(
+        &self,
+        caller: &Caller,
+        place: Place,
+        text: String,
+        values: Vec<RecordBatch>,
+        descriptor: FlightDescriptor,
+    ) -> Result<Response<FlightInfo>, Status> {
+        let canceller = Canceller::new();
+        let mut statement = self.statement(caller, text, &canceller);
+        let reads = statement.reads();
+        let reads = match reads {
+            Ok(reads) => reads,
+            failed => statement.end(failed).map_err(|failure| status(&failure))?,
+        };
+        let running = Running::begin(&self.kept, caller, &canceller);
+        let handle = running.handle;
+        let (waiting, schema) = match reads {
+            true => {
+                let rows = Rows::begin(place.session, statement, &values, running).await;
+                let rows = rows.map_err(|failure| status(&failure))?;
+                let schema = Arc::clone(&rows.schema);
+                (Waiting::Rows(Box::new(rows)), Some(schema))
+            }
+            false => {
+                let text = std::mem::take(&mut statement.text);
+                statement.forget();
+                let change = Change {
+                    text,
+                    session: place.session,
+                    transaction: place.transaction,
+                    values,
+                };
+                (Waiting::Change(Box::new(change)), None)
+            }
+        };
+        let statement_handle = self.kept.answers.put_as(handle, caller, waiting)?;
+        let ticket = TicketStatementQuery { statement_handle }.as_any().encode_to_vec();
+        flight(schema.as_deref(), descriptor, ticket.into())
+    }
+
+    /// What a client gets that fetches an answer.
+    async fn fetch(&self, caller: &Caller, handle: &[u8]) -> Result<Messages, Status> {
+        let waiting = self.kept.answers.take(caller, handle);
+        let gone = || Status::not_found("this answer was fetched before, cancelled, or not fetched for a minute");
+        let change = match waiting.ok_or_else(gone)? {
+            Waiting::Rows(rows) => return Ok(rows.into_messages()),
+            Waiting::Change(change) => *change,
+        };
+        let canceller = Canceller::new();
+        let running = Running::begin(&self.kept, caller, &canceller);
+        let mut statement = self.statement(caller, change.text, &canceller);
+        let place = Place {
+            session: change.session,
+            transaction: change.transaction,
+        };
+        if !change.values.is_empty() {
+            let changed = self.change_each(&place, &mut statement, change.values).await;
+            statement.end(changed).map_err(|failure| status(&failure))?;
+            return Ok(nothing());
+        }
+        place.will_change();
+        let text = statement.text.clone();
+        let answer = statement.change(place.session.query(&text)).await;
+        let answer = match answer {
+            Ok(answer) => answer,
+            failed => statement.end(failed).map_err(|failure| status(&failure))?,
+        };
+        match answer.changed() {
+            Some(changed) => {
+                statement.changed(changed.rows);
+                statement.end(Ok(())).map_err(|failure| status(&failure))?;
+                Ok(nothing())
+            }
+            // A script that ends with rows.
+            None => Ok(Rows::of_answer(place.session, statement, answer, running).into_messages()),
+        }
+    }
+
+    /// Runs a change once for each row of values.
+    async fn change_each(
+        &self,
+        place: &Place,
+        statement: &mut Statement,
+        values: Vec<RecordBatch>,
+    ) -> Result<i64, Failure> {
+        place.will_change();
+        let runs = values
+            .into_iter()
+            .flat_map(|batch| match values_of(batch.columns(), batch.num_rows()) {
+                Ok(rows) => rows.into_iter().map(Ok).collect(),
+                Err(error) => vec![Err(error)],
+            });
+        let text = statement.text.clone();
+        let changed = statement.change(place.session.change_each(&text, runs)).await?;
+        statement.changed(changed);
+        Ok(count(changed))
+    }
+
+    /// Runs a change without parameters, or a query whose rows nobody wants.
+    async fn update(&self, place: &Place, statement: &mut Statement) -> Result<i64, Failure> {
+        if !statement.reads()? {
+            place.will_change();
+        }
+        let text = statement.text.clone();
+        let answer = statement.change(place.session.query(&text)).await?;
+        let changed = answer.changed().and_then(|changed| changed.rows);
+        statement.changed(changed);
+        Ok(count(changed))
+    }
+
+    /// The columns of a statement's rows; `None` where it gives none, or where they are known only when it has run.
+    async fn schema(&self, session: &Session, statement: &mut Statement) -> Result<Option<SchemaRef>, Failure> {
+        Ok(match statement.reads()? {
+            true => Some(for_programs(&describe(session, statement).await?)),
+            false => None,
+        })
+    }
+
+    /// The columns of a command's rows, without running it.
+    pub(super) async fn schema_of(&self, command: Command, caller: &Caller) -> Result<SchemaRef, Status> {
+        Ok(match command {
+            Command::CommandStatementQuery(query) => {
+                let place = self.place(caller, query.transaction_id.as_ref())?;
+                let mut statement = self.statement(caller, query.query, &Canceller::new());
+                let schema = self.schema(&place.session, &mut statement).await;
+                let schema = statement.end(schema).map_err(|failure| status(&failure))?;
+                schema.unwrap_or_else(|| Schema::empty().into())
+            }
+            Command::CommandPreparedStatementQuery(query) => {
+                let prepared = self.prepared(caller, &query.prepared_statement_handle)?;
+                prepared.schema.clone().unwrap_or_else(|| Schema::empty().into())
+            }
+            Command::CommandGetCatalogs(asked) => asked.into_builder().schema(),
+            Command::CommandGetDbSchemas(asked) => asked.into_builder().schema(),
+            Command::CommandGetTables(asked) => asked.into_builder().schema(),
+            Command::CommandGetTableTypes(asked) => asked.into_builder().schema(),
+            Command::CommandGetSqlInfo(_) => metadata::sql_info()?.schema(),
+            Command::CommandGetXdbcTypeInfo(_) => metadata::types()?.schema(),
+            Command::CommandGetPrimaryKeys(_) => metadata::primary_keys(),
+            Command::CommandGetExportedKeys(_)
+            | Command::CommandGetImportedKeys(_)
+            | Command::CommandGetCrossReference(_) => metadata::foreign_keys(),
+            _ => return Err(Status::unimplemented("this command has no rows")),
+        })
+    }
+
+    fn prepared(&self, caller: &Caller, handle: &[u8]) -> Result<Arc<Prepared>, Status> {
+        let prepared = self.kept.prepared.get(caller, handle);
+        prepared.ok_or_else(|| Status::not_found("no such prepared statement, or it was not used for an hour"))
+    }
+
+    /// The description of rows that are made when they are fetched.
+    async fn described(&self, command: Command, request: Request<FlightDescriptor>) -> Reply<FlightInfo> {
+        let caller = self.caller(&request).await?;
+        let schema = self.schema_of(command, &caller).await?;
+        let descriptor = request.into_inner();
+        let ticket = descriptor.cmd.clone();
+        flight(Some(&schema), descriptor, ticket)
+    }
+
+    /// A transaction, which ends here.
+    fn taken(&self, caller: &Caller, handle: &[u8]) -> Result<Arc<Transaction>, Status> {
+        let transaction = self.kept.transactions.take(caller, handle);
+        transaction.ok_or_else(no_transaction)
+    }
+
+    /// Ends what a caller has begun over this connection.
+    pub(super) fn close(&self, caller: &Caller) {
+        self.kept.close(caller);
+        caller.end_session();
+    }
+
+    /// Where rows of a client go, and how.
+    async fn ingest(&self, caller: &Caller, command: CommandStatementIngest, upload: Upload) -> Result<i64, Status> {
+        if command.temporary {
+            return Err(Status::unimplemented(
+                "tables that are temporary have names with #: CREATE TABLE #name",
+            ));
+        }
+        if !caller.rights.may_write {
+            return Err(status(&Failure::only_reads()));
+        }
+        if let Some(catalog) = command.catalog.as_deref().filter(|name| !name.is_empty())
+            && catalog != metadata::CATALOG
+        {
+            return Err(Status::not_found(format!(
+                "there is no catalog {catalog:?}, but {}",
+                metadata::CATALOG
+            )));
+        }
+        let mode = mode(&command)?;
+        let place = self.place(caller, command.transaction_id.as_ref())?;
+        place.will_change();
+        let table = match command.schema.filter(|name| !name.is_empty()) {
+            None => command.table,
+            Some(schema) => {
+                let has = place.session.has_schema(&schema);
+                if !has.map_err(|error| status(&Failure::of(&error, "")))? {
+                    return Err(Status::not_found(format!("there is no schema {schema:?}")));
+                }
+                format!("{schema}.{}", command.table)
+            }
+        };
+        let mut statement = self.statement(caller, format!("ingest {table}"), &Canceller::new());
+        let session = Arc::clone(&place.session);
+        let work = upload.into(|schema, batches| async move {
+            let schema = from_programs(&schema);
+            let named = Arc::clone(&schema);
+            let batches = batches.map(move |batch| cast_batch(&batch?, &named));
+            session.ingest(&table, mode, schema, batches).await
+        });
+        let rows = statement.change(async {
+            work.await.map_err(|error| match error.external::<Broken>() {
+                Some(broken) => tidemill_sql::Error::Unsupported {
+                    what: broken.to_string(),
+                    hint: "send the rows again".to_owned(),
+                },
+                None => error,
+            })
+        });
+        let rows = rows.await;
+        if let Ok(rows) = &rows {
+            statement.changed(Some(*rows));
+        }
+        let rows = statement.end(rows).map_err(|failure| status(&failure))?;
+        Ok(i64::try_from(rows).unwrap_or(i64::MAX))
+    }
+}
+
+/// What becomes of a table that is there, or is not.
+fn mode(command: &CommandStatementIngest) -> Result<Ingest, Status> {
+    let options = command.table_definition_options.unwrap_or_default();
+    let if_missing = TableNotExistOption::try_from(options.if_not_exist).unwrap_or_default();
+    let if_there = TableExistsOption::try_from(options.if_exists).unwrap_or_default();
+    match (if_missing, if_there) {
+        (TableNotExistOption::Fail, TableExistsOption::Append) => Ok(Ingest::Append),
+        (TableNotExistOption::Create | TableNotExistOption::Unspecified, TableExistsOption::Append) => {
+            Ok(Ingest::CreateAppend)
+        }
+        (TableNotExistOption::Create | TableNotExistOption::Unspecified, TableExistsOption::Replace) => {
+            Ok(Ingest::Replace)
+        }
+        (
+            TableNotExistOption::Create | TableNotExistOption::Unspecified,
+            TableExistsOption::Fail | TableExistsOption::Unspecified,
+        ) => Ok(Ingest::Create),
+        (TableNotExistOption::Fail, _) => Err(Status::invalid_argument(
+            "a table that must be there is filled by appending to it",
+        )),
+    }
+}
+
+fn no_transaction() -> Status {
+    Status::not_found(
+        "no such transaction: it was ended, was not used for an hour, or its connection ended after it changed something",
+    )
+}
+
+/// The number of changed rows, as the protocol has it.
+fn count(changed: Option<u64>) -> i64 {
+    changed.map_or(-1, |rows| i64::try_from(rows).unwrap_or(i64::MAX))
+}
+
+/// An answer without columns.
+fn nothing() -> Messages {
+    messages(Schema::empty().into(), stream::empty().boxed())
+}
+
+/// The rows of a batch.
+fn batch(batch: RecordBatch) -> Messages {
+    messages(batch.schema(), stream::once(async { Ok(batch) }).boxed())
+}
+
+fn flight(
+    schema: Option<&Schema>,
+    descriptor: FlightDescriptor,
+    ticket: Bytes,
+) -> Result<Response<FlightInfo>, Status> {
+    let endpoint = FlightEndpoint::new().with_ticket(Ticket::new(ticket));
+    let mut info = FlightInfo::new().with_descriptor(descriptor).with_endpoint(endpoint);
+    if let Some(schema) = schema {
+        let described = info.try_with_schema(schema);
+        info = described.map_err(|error| Status::internal(error.to_string()))?;
+    }
+    Ok(Response::new(info))
+}
+
+/// A statement that takes back what was changed behind a savepoint, or makes one.
+async fn savepoint(transaction: &Transaction, text: &str) -> Result<(), Status> {
+    let done = transaction.session.query(text).await;
+    done.map(drop).map_err(|error| status(&Failure::of(&error, text)))
+}
+
+type Reply<T> = Result<Response<T>, Status>;
+
+#[tonic::async_trait]
+impl FlightSqlService for Door {
+    type FlightService = Self;
+
+    /// A name and a password, in the header or in the first message, become a token.
+    async fn do_handshake(
+        &self,
+        request: Request<Streaming<HandshakeRequest>>,
+    ) -> Reply<BoxStream<'static, Result<HandshakeResponse, Status>>> {
+        let header = authorization(&request).map(str::to_owned);
+        let connection = request.extensions().get::<Arc<Connection>>().cloned();
+        let connection = connection.ok_or_else(|| Status::internal("a request without a connection"))?;
+        let given = match header.as_deref().and_then(credentials) {
+            Some(given) => Some(given),
+            None => {
+                let first = request.into_inner().try_next().await?;
+                let basic = first.and_then(|first| BasicAuth::decode(first.payload).ok());
+                basic.map(|basic| (basic.username, basic.password))
+            }
+        };
+        let user = match self.shared.users {
+            // Nobody is asked who they are.
+            None => String::new(),
+            Some(_) => Caller::by_password(&self.shared, connection, given).await?.user,
+        };
+        let token = self.shared.tokens.new_token(&self.shared.secret, &user);
+        let answer = HandshakeResponse {
+            protocol_version: 0,
+            payload: token.clone().into(),
+        };
+        let mut response = Response::new(stream::once(async { Ok(answer) }).boxed());
+        let bearer = format!("Bearer {token}").parse();
+        let bearer = bearer.map_err(|_| Status::internal("a token that is no header"))?;
+        response.metadata_mut().insert("authorization", bearer);
+        Ok(response)
+    }
+
+    async fn get_flight_info_statement(
+        &self,
+        query: CommandStatementQuery,
+        request: Request<FlightDescriptor>,
+    ) -> Reply<FlightInfo> {
+        let caller = self.caller(&request).await?;
+        let place = self.place(&caller, query.transaction_id.as_ref())?;
+        self.begin(&caller, place, query.query, Vec::new(), request.into_inner())
+            .await
+    }
+
+    async fn get_flight_info_prepared_statement(
+        &self,
+        query: CommandPreparedStatementQuery,
+        request: Request<FlightDescriptor>,
+    ) -> Reply<FlightInfo> {
+        let caller = self.caller(&request).await?;
+        let prepared = self.prepared(&caller, &query.prepared_statement_handle)?;
+        let place = self.place(&caller, prepared.transaction.as_ref())?;
+        let bound = prepared.bound.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if bound.is_empty() && !prepared.parameters.fields().is_empty() {
+            return Err(Status::failed_precondition(
+                "the statement's parameters have no values yet",
+            ));
+        }
+        self.begin(&caller, place, prepared.text.clone(), bound, request.into_inner())
+            .await
+    }
+
+    async fn do_get_statement(
+        &self,
+        ticket: TicketStatementQuery,
+        request: Request<Ticket>,
+    ) -> Reply<<Self as FlightService>::DoGetStream> {
+        let caller = self.caller(&request).await?;
+        self.fetch(&caller, &ticket.statement_handle).await.map(Response::new)
+    }
+
+    async fn do_put_statement_update(
+        &self,
+        ticket: CommandStatementUpdate,
+        request: Request<PeekableFlightDataStream>,
+    ) -> Result<i64, Status> {
+        let caller = self.caller(&request).await?;
+        let place = self.place(&caller, ticket.transaction_id.as_ref())?;
+        let mut statement = self.statement(&caller, ticket.query, &Canceller::new());
+        let done = self.update(&place, &mut statement).await;
+        statement.end(done).map_err(|failure| status(&failure))
+    }
+
+    async fn do_put_statement_ingest(
+        &self,
+        ticket: CommandStatementIngest,
+        request: Request<PeekableFlightDataStream>,
+    ) -> Result<i64, Status> {
+        let caller = self.caller(&request).await?;
+        let upload = Upload::begin(request.into_inner()).await?;
+        let upload = upload.ok_or_else(|| Status::invalid_argument("the rows have no schema"))?;
+        self.ingest(&caller, ticket, upload).await
+    }
+
+    async fn do_put_prepared_statement_query(
+        &self,
+        query: CommandPreparedStatementQuery,
+        request: Request<PeekableFlightDataStream>,
+    ) -> Result<DoPutPreparedStatementResult, Status> {
+        let caller = self.caller(&request).await?;
+        let prepared = self.prepared(&caller, &query.prepared_statement_handle)?;
+        let values = match Upload::begin(request.into_inner()).await? {
+            Some(upload) => upload.all().await?,
+            None => Vec::new(),
+        };
+        *prepared.bound.lock().unwrap_or_else(PoisonError::into_inner) = values;
+        Ok(DoPutPreparedStatementResult {
+            prepared_statement_handle: Some(query.prepared_statement_handle),
+        })
+    }
+
+    async fn do_put_prepared_statement_update(
+        &self,
+        query: CommandPreparedStatementUpdate,
+        request: Request<PeekableFlightDataStream>,
+    ) -> Result<i64, Status> {
+        let caller = self.caller(&request).await?;
+        let prepared = self.prepared(&caller, &query.prepared_statement_handle)?;
+        let place = self.place(&caller, prepared.transaction.as_ref())?;
+        let values = match Upload::begin(request.into_inner()).await? {
+            // A statement without parameters is sent without columns.
+            Some(upload) if !upload.schema.fields().is_empty() => upload.all().await?,
+            _ => Vec::new(),
+        };
+        let mut statement = self.statement(&caller, prepared.text.clone(), &Canceller::new());
+        let done = match values.is_empty() {
+            true => self.update(&place, &mut statement).await,
+            false => match statement.reads() {
+                Ok(_) => self.change_each(&place, &mut statement, values).await,
+                Err(failure) => Err(failure),
+            },
+        };
+        statement.end(done).map_err(|failure| status(&failure))
+    }
+
+    async fn do_action_create_prepared_statement(
+        &self,
+        query: ActionCreatePreparedStatementRequest,
+        request: Request<Action>,
+    ) -> Result<ActionCreatePreparedStatementResult, Status> {
+        let caller = self.caller(&request).await?;
+        let place = self.place(&caller, query.transaction_id.as_ref())?;
+        let mut statement = self.statement(&caller, query.query, &Canceller::new());
+        let text = statement.text.clone();
+        let described = async {
+            statement.reads()?;
+            let names = tidemill_ads::sql::parameters(&text).map_err(|error| Failure::of(&error.into(), &text))?;
+            let schema = self.schema(&place.session, &mut statement).await?;
+            Ok((names, schema))
+        }
+        .await;
+        let (names, schema) = match described {
+            Ok(described) => {
+                statement.forget();
+                described
+            }
+            failed => statement.end(failed).map_err(|failure| status(&failure))?,
+        };
+        let types = crate::postgres::types_of_marks(&place.session, &text, names.len()).await;
+        let fields = names.into_iter().enumerate().map(|(place, name)| {
+            let data_type = types.get(place).cloned().unwrap_or(DataType::Utf8);
+            Field::new(name.unwrap_or_default(), data_type, true)
+        });
+        let parameters: SchemaRef = Schema::new(fields.collect::<Vec<_>>()).into();
+        let encoded = |schema: &Schema| match flight(Some(schema), FlightDescriptor::default(), Bytes::new()) {
+            Ok(info) => Ok(info.into_inner().schema),
+            Err(status) => Err(status),
+        };
+        let (dataset_schema, parameter_schema) = (
+            schema.as_deref().map(encoded).transpose()?.unwrap_or_default(),
+            encoded(&parameters)?,
+        );
+        let prepared = Arc::new(Prepared {
+            text,
+            schema,
+            parameters,
+            transaction: query.transaction_id,
+            bound: Mutex::default(),
+        });
+        Ok(ActionCreatePreparedStatementResult {
+            prepared_statement_handle: self.kept.prepared.put(&caller, prepared)?,
+            dataset_schema,
+            parameter_schema,
+        })
+    }
+
+    async fn do_action_close_prepared_statement(
+        &self,
+        query: ActionClosePreparedStatementRequest,
+        request: Request<Action>,
+    ) -> Result<(), Status> {
+        let caller = self.caller(&request).await?;
+        // One that was forgotten is closed.
+        self.kept.prepared.take(&caller, &query.prepared_statement_handle);
+        Ok(())
+    }
+
+    async fn do_action_begin_transaction(
+        &self,
+        _: ActionBeginTransactionRequest,
+        request: Request<Action>,
+    ) -> Result<ActionBeginTransactionResult, Status> {
+        let caller = self.caller(&request).await?;
+        let session = Arc::new(self.shared.stores.session(&caller.rights));
+        let begun = session.set_autocommit(false).await;
+        begun.map_err(|error| status(&Failure::of(&error, "")))?;
+        let transaction = Arc::new(Transaction {
+            session,
+            has_changed: AtomicBool::new(false),
+            savepoints: AtomicU64::new(0),
+        });
+        Ok(ActionBeginTransactionResult {
+            transaction_id: self.kept.transactions.put(&caller, transaction)?,
+        })
+    }
+
+    async fn do_action_end_transaction(
+        &self,
+        query: ActionEndTransactionRequest,
+        request: Request<Action>,
+    ) -> Result<(), Status> {
+        let caller = self.caller(&request).await?;
+        let transaction = self.taken(&caller, &query.transaction_id)?;
+        let ended = match query.action() {
+            EndTransaction::Commit => transaction.session.commit().await,
+            EndTransaction::Rollback => transaction.session.rollback().await,
+            EndTransaction::Unspecified => {
+                self.kept.transactions.put_as(
+                    query.transaction_id.as_ref().try_into().unwrap_or_default(),
+                    &caller,
+                    transaction,
+                )?;
+                return Err(Status::invalid_argument("a transaction is ended by COMMIT or ROLLBACK"));
+            }
+        };
+        ended.map_err(|error| status(&Failure::of(&error, "")))
+    }
+
+    async fn do_action_begin_savepoint(
+        &self,
+        query: ActionBeginSavepointRequest,
+        request: Request<Action>,
+    ) -> Result<ActionBeginSavepointResult, Status> {
+        let caller = self.caller(&request).await?;
+        let transaction = self.kept.transactions.get(&caller, &query.transaction_id);
+        let transaction = transaction.ok_or_else(no_transaction)?;
+        let number = transaction.savepoints.fetch_add(1, Ordering::Relaxed);
+        savepoint(&transaction, &format!("SAVEPOINT flight_{number}")).await?;
+        let mut savepoint_id = query.transaction_id.to_vec();
+        savepoint_id.extend_from_slice(&number.to_be_bytes());
+        Ok(ActionBeginSavepointResult {
+            savepoint_id: savepoint_id.into(),
+        })
+    }
+
+    async fn do_action_end_savepoint(
+        &self,
+        query: ActionEndSavepointRequest,
+        request: Request<Action>,
+    ) -> Result<(), Status> {
+        let caller = self.caller(&request).await?;
+        let parts = query.savepoint_id.split_at_checked(16);
+        let known = parts.and_then(|(transaction, number)| {
+            let number = u64::from_be_bytes(number.try_into().ok()?);
+            Some((self.kept.transactions.get(&caller, transaction)?, number))
+        });
+        let (transaction, number) = known.ok_or_else(|| Status::not_found("no such savepoint"))?;
+        match query.action {
+            // The transaction keeps it until it ends, which nobody notices.
+            RELEASE => Ok(()),
+            ROLLBACK => savepoint(&transaction, &format!("ROLLBACK TO SAVEPOINT flight_{number}")).await,
+            _ => Err(Status::invalid_argument("a savepoint is ended by RELEASE or ROLLBACK")),
+        }
+    }
+
+    async fn do_action_cancel_query(
+        &self,
+        query: ActionCancelQueryRequest,
+        request: Request<Action>,
+    ) -> Result<ActionCancelQueryResult, Status> {
+        let caller = self.caller(&request).await?;
+        let info = FlightInfo::decode(query.info).map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let result = match self.cancel(&caller, &info) {
+            true => CANCELLED,
+            false => NOT_CANCELLABLE,
+        };
+        Ok(ActionCancelQueryResult { result })
+    }
+
+    async fn register_sql_info(&self, _: i32, _: &SqlInfo) {}
+
+    async fn get_flight_info_catalogs(
+        &self,
+        asked: CommandGetCatalogs,
+        request: Request<FlightDescriptor>,
+    ) -> Reply<FlightInfo> {
+        self.described(Command::CommandGetCatalogs(asked), request).await
+    }
+
+    async fn get_flight_info_schemas(
+        &self,
+        asked: CommandGetDbSchemas,
+        request: Request<FlightDescriptor>,
+    ) -> Reply<FlightInfo> {
+        self.described(Command::CommandGetDbSchemas(asked), request).await
+    }
+
+    async fn get_flight_info_tables(
+        &self,
+        asked: CommandGetTables,
+        request: Request<FlightDescriptor>,
+    ) -> Reply<FlightInfo> {
+        self.described(Command::CommandGetTables(asked), request).await
+    }
+
+    async fn get_flight_info_table_types(
+        &self,
+        asked: CommandGetTableTypes,
+        request: Request<FlightDescriptor>,
+    ) -> Reply<FlightInfo> {
+        self.described(Command::CommandGetTableTypes(asked), request).await
+    }
+
+    async fn get_flight_info_sql_info(
+        &self,
+        asked: CommandGetSqlInfo,
+        request: Request<FlightDescriptor>,
+    ) -> Reply<FlightInfo> {
+        self.described(Command::CommandGetSqlInfo(asked), request).await
+    }
+
+    async fn get_flight_info_primary_keys(
+        &self,
+        asked: CommandGetPrimaryKeys,
+        request: Request<FlightDescriptor>,
+    ) -> Reply<FlightInfo> {
+        self.described(Command::CommandGetPrimaryKeys(asked), request).await
+    }
+
+    async fn get_flight_info_exported_keys(
+        &self,
+        asked: CommandGetExportedKeys,
+        request: Request<FlightDescriptor>,
+    ) -> Reply<FlightInfo> {
+        self.described(Command::CommandGetExportedKeys(asked), request).await
+    }
+
+    async fn get_flight_info_imported_keys(
+        &self,
+        asked: CommandGetImportedKeys,
+        request: Request<FlightDescriptor>,
+    ) -> Reply<FlightInfo> {
+        self.described(Command::CommandGetImportedKeys(asked), request).await
+    }
+
+    async fn get_flight_info_cross_reference(
+        &self,
+        asked: CommandGetCrossReference,
+        request: Request<FlightDescriptor>,
+    ) -> Reply<FlightInfo> {
+        self.described(Command::CommandGetCrossReference(asked), request).await
+    }
+
+    async fn get_flight_info_xdbc_type_info(
+        &self,
+        asked: CommandGetXdbcTypeInfo,
+        request: Request<FlightDescriptor>,
+    ) -> Reply<FlightInfo> {
+        self.described(Command::CommandGetXdbcTypeInfo(asked), request).await
+    }
+
+    async fn do_get_catalogs(
+        &self,
+        asked: CommandGetCatalogs,
+        request: Request<Ticket>,
+    ) -> Reply<<Self as FlightService>::DoGetStream> {
+        self.caller(&request).await?;
+        Ok(Response::new(batch(metadata::catalogs(asked)?)))
+    }
+
+    async fn do_get_schemas(
+        &self,
+        asked: CommandGetDbSchemas,
+        request: Request<Ticket>,
+    ) -> Reply<<Self as FlightService>::DoGetStream> {
+        let caller = self.caller(&request).await?;
+        Ok(Response::new(batch(metadata::schemas(
+            asked,
+            &self.shared.stores.schemas(&caller.rights),
+        )?)))
+    }
+
+    async fn do_get_tables(
+        &self,
+        asked: CommandGetTables,
+        request: Request<Ticket>,
+    ) -> Reply<<Self as FlightService>::DoGetStream> {
+        let caller = self.caller(&request).await?;
+        Ok(Response::new(batch(
+            metadata::tables(asked, &caller.session(&self.shared)).await?,
+        )))
+    }
+
+    async fn do_get_table_types(
+        &self,
+        asked: CommandGetTableTypes,
+        request: Request<Ticket>,
+    ) -> Reply<<Self as FlightService>::DoGetStream> {
+        self.caller(&request).await?;
+        Ok(Response::new(batch(metadata::table_types(asked)?)))
+    }
+
+    async fn do_get_sql_info(
+        &self,
+        asked: CommandGetSqlInfo,
+        request: Request<Ticket>,
+    ) -> Reply<<Self as FlightService>::DoGetStream> {
+        self.caller(&request).await?;
+        Ok(Response::new(batch(metadata::info(asked)?)))
+    }
+
+    async fn do_get_primary_keys(
+        &self,
+        _: CommandGetPrimaryKeys,
+        request: Request<Ticket>,
+    ) -> Reply<<Self as FlightService>::DoGetStream> {
+        self.caller(&request).await?;
+        Ok(Response::new(batch(RecordBatch::new_empty(metadata::primary_keys()))))
+    }
+
+    async fn do_get_exported_keys(
+        &self,
+        _: CommandGetExportedKeys,
+        request: Request<Ticket>,
+    ) -> Reply<<Self as FlightService>::DoGetStream> {
+        self.caller(&request).await?;
+        Ok(Response::new(batch(RecordBatch::new_empty(metadata::foreign_keys()))))
+    }
+
+    async fn do_get_imported_keys(
+        &self,
+        _: CommandGetImportedKeys,
+        request: Request<Ticket>,
+    ) -> Reply<<Self as FlightService>::DoGetStream> {
+        self.caller(&request).await?;
+        Ok(Response::new(batch(RecordBatch::new_empty(metadata::foreign_keys()))))
+    }
+
+    async fn do_get_cross_reference(
+        &self,
+        _: CommandGetCrossReference,
+        request: Request<Ticket>,
+    ) -> Reply<<Self as FlightService>::DoGetStream> {
+        self.caller(&request).await?;
+        Ok(Response::new(batch(RecordBatch::new_empty(metadata::foreign_keys()))))
+    }
+
+    async fn do_get_xdbc_type_info(
+        &self,
+        asked: CommandGetXdbcTypeInfo,
+        request: Request<Ticket>,
+    ) -> Reply<<Self as FlightService>::DoGetStream> {
+        self.caller(&request).await?;
+        Ok(Response::new(batch(metadata::type_info(asked)?)))
+    }
+}
+
+impl Door {
+    /// Cancels the answers of a flight; whether there are any.
+    pub(super) fn cancel(&self, caller: &Caller, info: &FlightInfo) -> bool {
+        let tickets = info.endpoint.iter().filter_map(|endpoint| endpoint.ticket.as_ref());
+        let handles = tickets.filter_map(|ticket| {
+            let any = Any::decode(&*ticket.ticket).ok()?;
+            any.unpack::<TicketStatementQuery>().ok().flatten()
+        });
+        let mut any = false;
+        for handle in handles {
+            any |= self.kept.cancel(caller, &handle.statement_handle);
+        }
+        any
+    }
+}

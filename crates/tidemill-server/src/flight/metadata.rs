@@ -1,0 +1,198 @@
+//! Which tables and types there are, and what the server can do.
+
+use std::sync::LazyLock;
+
+use arrow_array::RecordBatch;
+use arrow_flight::sql::metadata::{
+    SqlInfoData, SqlInfoDataBuilder, XdbcTypeInfo, XdbcTypeInfoData, XdbcTypeInfoDataBuilder,
+};
+use arrow_flight::sql::{
+    CommandGetCatalogs, CommandGetDbSchemas, CommandGetSqlInfo, CommandGetTableTypes, CommandGetTables,
+    CommandGetXdbcTypeInfo, Nullable, Searchable, SqlInfo, SqlNullOrdering, SqlSupportedCaseSensitivity,
+    SqlSupportedTransaction, XdbcDataType,
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use tidemill_sql::{Session, for_programs};
+use tonic::Status;
+
+use super::status;
+use crate::failure::Failure;
+use crate::stores::tables_of;
+
+/// The one catalog.
+pub(super) const CATALOG: &str = "tidemill";
+/// The one type of tables.
+pub(super) const TABLE: &str = "TABLE";
+
+/// The schemas that are asked for.
+pub(super) fn schemas(asked: CommandGetDbSchemas, names: &[String]) -> Result<RecordBatch, Status> {
+    let mut builder = asked.into_builder();
+    for name in names {
+        builder.append(CATALOG, name);
+    }
+    builder.build().map_err(Status::from)
+}
+
+/// The tables that are asked for. One that cannot be opened has no columns.
+pub(super) async fn tables(asked: CommandGetTables, session: &Session) -> Result<RecordBatch, Status> {
+    let has_schema = asked.include_schema;
+    let mut builder = asked.into_builder();
+    let tables = tables_of(session)
+        .await
+        .map_err(|error| status(&Failure::of(&error, "")))?;
+    for table in tables {
+        let schema = match has_schema {
+            true => session.schema(&table.location).await.ok(),
+            false => None,
+        };
+        let schema = schema.map_or_else(|| Schema::empty().into(), |schema| for_programs(&schema));
+        builder
+            .append(CATALOG, &table.schema, &table.name, TABLE, &schema)
+            .map_err(Status::from)?;
+    }
+    builder.build().map_err(Status::from)
+}
+
+/// What the server says of itself.
+pub(super) fn sql_info() -> Result<&'static SqlInfoData, Status> {
+    static INFO: LazyLock<Result<SqlInfoData, String>> = LazyLock::new(|| {
+        let mut info = SqlInfoDataBuilder::new();
+        info.append(SqlInfo::FlightSqlServerName, "Tidemill");
+        info.append(SqlInfo::FlightSqlServerVersion, env!("CARGO_PKG_VERSION"));
+        info.append(SqlInfo::FlightSqlServerArrowVersion, "59");
+        info.append(SqlInfo::FlightSqlServerReadOnly, false);
+        info.append(SqlInfo::FlightSqlServerSql, true);
+        info.append(SqlInfo::FlightSqlServerSubstrait, false);
+        info.append(
+            SqlInfo::FlightSqlServerTransaction,
+            SqlSupportedTransaction::Savepoint as i32,
+        );
+        info.append(SqlInfo::FlightSqlServerCancel, true);
+        info.append(SqlInfo::FlightSqlServerBulkIngestion, true);
+        info.append(SqlInfo::FlightSqlServerIngestTransactionsSupported, true);
+        info.append(SqlInfo::FlightSqlServerStatementTimeout, 0_i32);
+        info.append(SqlInfo::FlightSqlServerTransactionTimeout, 3_600_000_i32);
+        info.append(SqlInfo::SqlDdlCatalog, false);
+        info.append(SqlInfo::SqlDdlSchema, false);
+        info.append(SqlInfo::SqlDdlTable, true);
+        let insensitive = SqlSupportedCaseSensitivity::SqlCaseSensitivityCaseInsensitive as i32;
+        info.append(SqlInfo::SqlIdentifierCase, insensitive);
+        info.append(SqlInfo::SqlQuotedIdentifierCase, insensitive);
+        info.append(SqlInfo::SqlIdentifierQuoteChar, "\"");
+        info.append(SqlInfo::SqlAllTablesAreSelectable, true);
+        info.append(SqlInfo::SqlNullOrdering, SqlNullOrdering::SqlNullsSortedLow as i32);
+        info.append(SqlInfo::SqlTransactionsSupported, true);
+        info.build().map_err(|error| error.to_string())
+    });
+    INFO.as_ref().map_err(Status::internal)
+}
+
+/// What is asked for of it; all where nothing is named.
+pub(super) fn info(asked: CommandGetSqlInfo) -> Result<RecordBatch, Status> {
+    let batch = asked.into_builder(sql_info()?).build();
+    batch.map_err(Status::from)
+}
+
+/// The types that are asked for.
+pub(super) fn type_info(asked: CommandGetXdbcTypeInfo) -> Result<RecordBatch, Status> {
+    let batch = asked.into_builder(types()?).build();
+    batch.map_err(Status::from)
+}
+
+/// The types that columns have.
+pub(super) fn types() -> Result<&'static XdbcTypeInfoData, Status> {
+    static TYPES: LazyLock<Result<XdbcTypeInfoData, String>> = LazyLock::new(|| {
+        use XdbcDataType as X;
+        let mut types = XdbcTypeInfoDataBuilder::new();
+        for (name, data_type, size, quote, radix) in [
+            ("BOOLEAN", X::XdbcBit, 1, "", None),
+            ("BIGINT", X::XdbcBigint, 19, "", Some(10)),
+            ("INTEGER", X::XdbcInteger, 10, "", Some(10)),
+            ("SMALLINT", X::XdbcSmallint, 5, "", Some(10)),
+            ("DECIMAL", X::XdbcDecimal, 38, "", Some(10)),
+            ("DOUBLE", X::XdbcDouble, 53, "", Some(2)),
+            ("VARCHAR", X::XdbcVarchar, i32::MAX, "'", None),
+            ("VARBINARY", X::XdbcVarbinary, i32::MAX, "'", None),
+            ("DATE", X::XdbcDate, 10, "'", None),
+            ("TIME", X::XdbcTime, 15, "'", None),
+            ("TIMESTAMP", X::XdbcTimestamp, 26, "'", None),
+        ] {
+            let quote = (!quote.is_empty()).then(|| quote.to_owned());
+            types.append(XdbcTypeInfo {
+                type_name: name.to_owned(),
+                data_type,
+                column_size: Some(size),
+                literal_prefix: quote.clone(),
+                literal_suffix: quote,
+                create_params: (data_type == X::XdbcDecimal).then(|| vec!["precision".to_owned(), "scale".to_owned()]),
+                nullable: Nullable::NullabilityNullable,
+                case_sensitive: data_type == X::XdbcVarchar,
+                searchable: Searchable::Full,
+                unsigned_attribute: radix.map(|_| false),
+                fixed_prec_scale: false,
+                auto_increment: None,
+                local_type_name: Some(name.to_owned()),
+                minimum_scale: (data_type == X::XdbcDecimal).then_some(0),
+                maximum_scale: (data_type == X::XdbcDecimal).then_some(38),
+                sql_data_type: data_type,
+                datetime_subcode: None,
+                num_prec_radix: radix,
+                interval_precision: None,
+            });
+        }
+        types.build().map_err(|error| error.to_string())
+    });
+    TYPES.as_ref().map_err(Status::internal)
+}
+
+/// Keys of tables: stores have none that could be told. Columns by "Flight SQL Metadata" of the protocol.
+pub(super) fn primary_keys() -> SchemaRef {
+    schema(&[
+        ("catalog_name", DataType::Utf8, true),
+        ("db_schema_name", DataType::Utf8, true),
+        ("table_name", DataType::Utf8, false),
+        ("column_name", DataType::Utf8, false),
+        ("key_sequence", DataType::Int32, false),
+        ("key_name", DataType::Utf8, true),
+    ])
+}
+
+/// Keys that lead to other tables, likewise.
+pub(super) fn foreign_keys() -> SchemaRef {
+    schema(&[
+        ("pk_catalog_name", DataType::Utf8, true),
+        ("pk_db_schema_name", DataType::Utf8, true),
+        ("pk_table_name", DataType::Utf8, false),
+        ("pk_column_name", DataType::Utf8, false),
+        ("fk_catalog_name", DataType::Utf8, true),
+        ("fk_db_schema_name", DataType::Utf8, true),
+        ("fk_table_name", DataType::Utf8, false),
+        ("fk_column_name", DataType::Utf8, false),
+        ("key_sequence", DataType::Int32, false),
+        ("fk_key_name", DataType::Utf8, true),
+        ("pk_key_name", DataType::Utf8, true),
+        ("update_rule", DataType::UInt8, false),
+        ("delete_rule", DataType::UInt8, false),
+    ])
+}
+
+fn schema(columns: &[(&str, DataType, bool)]) -> SchemaRef {
+    let fields = columns
+        .iter()
+        .map(|(name, data_type, is_nullable)| Field::new(*name, data_type.clone(), *is_nullable));
+    Schema::new(fields.collect::<Vec<_>>()).into()
+}
+
+/// The types of tables.
+pub(super) fn table_types(asked: CommandGetTableTypes) -> Result<RecordBatch, Status> {
+    let mut builder = asked.into_builder();
+    builder.append(TABLE);
+    builder.build().map_err(Status::from)
+}
+
+/// The catalogs.
+pub(super) fn catalogs(asked: CommandGetCatalogs) -> Result<RecordBatch, Status> {
+    let mut builder = asked.into_builder();
+    builder.append(CATALOG);
+    builder.build().map_err(Status::from)
+}

@@ -1,0 +1,225 @@
+//! A statement that came by HTTP or Flight SQL: what may end it before its end, and its line in the log.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use tidemill_sql::{is_query, stoppable};
+use tokio::sync::watch;
+
+use crate::failure::Failure;
+use crate::server::Shared;
+use crate::users::Rights;
+
+/// Cancels statements that see it.
+#[derive(Clone, Debug)]
+pub(crate) struct Canceller(Arc<watch::Sender<u64>>);
+
+impl Canceller {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(watch::Sender::new(0)))
+    }
+
+    pub(crate) fn cancel(&self) {
+        self.0.send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    /// Sees what is cancelled from now on.
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.0.subscribe()
+    }
+}
+
+/// A statement that is under way. One that nobody waits for any more is logged as cancelled.
+pub(crate) struct Statement {
+    shared: Arc<Shared>,
+    door: &'static str,
+    user: String,
+    may_write: bool,
+    pub(crate) text: String,
+    begun: Instant,
+    ends: Ends,
+    /// How many rows were given or changed so far.
+    rows: u64,
+    /// How many it may have.
+    most: Option<u64>,
+    is_logged: bool,
+}
+
+/// What ends a statement before its end.
+struct Ends {
+    cancelled: watch::Receiver<u64>,
+    deadline: Option<tokio::time::Instant>,
+}
+
+impl Ends {
+    /// Ends when the statement is to end, with why.
+    async fn wait(&mut self) -> Failure {
+        let deadline = async {
+            match self.deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            Ok(()) = self.cancelled.changed() => Failure::cancelled(),
+            () = deadline => Failure::out_of_time(),
+        }
+    }
+}
+
+impl Statement {
+    pub(crate) fn begin(
+        shared: &Arc<Shared>,
+        door: &'static str,
+        (user, rights): (&str, &Rights),
+        text: String,
+        canceller: &Canceller,
+    ) -> Self {
+        let deadline = rights
+            .statement_time
+            .and_then(|time| tokio::time::Instant::now().checked_add(time));
+        Self {
+            shared: Arc::clone(shared),
+            door,
+            user: user.to_owned(),
+            may_write: rights.may_write,
+            text,
+            begun: Instant::now(),
+            ends: Ends {
+                cancelled: canceller.watch(),
+                deadline,
+            },
+            rows: 0,
+            most: rights.rows,
+            is_logged: false,
+        }
+    }
+
+    /// Whether it only reads.
+    ///
+    /// # Errors
+    ///
+    /// Why it is no statement; SQLSTATE 42501 for a change by a user who may only read.
+    pub(crate) fn reads(&self) -> Result<bool, Failure> {
+        let blank = |letter: char| letter == ';' || letter.is_whitespace();
+        if self.text.trim_matches(blank).is_empty() {
+            return Err(Failure::new("42601", "there is no statement"));
+        }
+        let of_session = |error: tidemill_sql::Error| self.failure(&error);
+        let reads = is_query(&self.text).map_err(of_session)?;
+        if !reads && !self.may_write {
+            // Of several statements, each is to read.
+            for part in crate::postgres::split(&self.text)? {
+                if !is_query(&part).map_err(of_session)? {
+                    return Err(Failure::only_reads());
+                }
+            }
+        }
+        Ok(reads)
+    }
+
+    /// When it began.
+    pub(crate) fn begun(&self) -> Instant {
+        self.begun
+    }
+
+    /// What a session found wrong with it.
+    pub(crate) fn failure(&self, error: &tidemill_sql::Error) -> Failure {
+        Failure::of(error, &self.text)
+    }
+
+    /// Waits for something that may be left where it stands.
+    ///
+    /// # Errors
+    ///
+    /// Why the statement is to end; as the future.
+    pub(crate) async fn within<T, E: Into<Failure>>(
+        &mut self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Failure> {
+        tokio::select! {
+            biased;
+            done = work => done.map_err(Into::into),
+            why = self.ends.wait() => Err(why),
+        }
+    }
+
+    /// Waits for what a session reads.
+    ///
+    /// # Errors
+    ///
+    /// As [`Statement::within`].
+    pub(crate) async fn read<T>(&mut self, work: impl Future<Output = tidemill_sql::Result<T>>) -> Result<T, Failure> {
+        tokio::select! {
+            biased;
+            done = work => done.map_err(|error| Failure::of(&error, &self.text)),
+            why = self.ends.wait() => Err(why),
+        }
+    }
+
+    /// Waits for a change, which takes back what it did when it is to end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Statement::within`].
+    pub(crate) async fn change<T>(
+        &mut self,
+        work: impl Future<Output = tidemill_sql::Result<T>>,
+    ) -> Result<T, Failure> {
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&is_stopped);
+        let mut work = std::pin::pin!(stoppable(move || asked.load(Ordering::Relaxed), work));
+        tokio::select! {
+            biased;
+            done = &mut work => done.map_err(|error| Failure::of(&error, &self.text)),
+            why = self.ends.wait() => {
+                is_stopped.store(true, Ordering::Relaxed);
+                // It may have been done before it was stopped.
+                work.await.map_err(|_| why)
+            }
+        }
+    }
+
+    /// Counts rows of the answer.
+    ///
+    /// # Errors
+    ///
+    /// SQLSTATE 54000 for more than the user may take.
+    pub(crate) fn count(&mut self, rows: u64) -> Result<(), Failure> {
+        self.rows += rows;
+        match self.most.is_some_and(|most| self.rows > most) {
+            true => Err(Failure::too_many_rows()),
+            false => Ok(()),
+        }
+    }
+
+    /// Counts rows that were changed.
+    pub(crate) fn changed(&mut self, rows: Option<u64>) {
+        self.rows += rows.unwrap_or(0);
+    }
+
+    /// Writes its line in the log, and gives back how it ended.
+    pub(crate) fn end<T>(&mut self, done: Result<T, Failure>) -> Result<T, Failure> {
+        self.log(done.as_ref().err().map(Failure::line));
+        done
+    }
+
+    /// It does not run now, and has no line in the log.
+    pub(crate) fn forget(mut self) {
+        self.is_logged = true;
+    }
+
+    fn log(&mut self, error: Option<String>) {
+        if !std::mem::replace(&mut self.is_logged, true) {
+            self.shared
+                .log(self.door, &self.user, &self.text, self.begun, self.rows, error);
+        }
+    }
+}
+
+impl Drop for Statement {
+    fn drop(&mut self) {
+        self.log(Some(Failure::cancelled().line()));
+    }
+}
