@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `door.rs` | what each request of a client does |
+//! | `statements.rs` | what statements and uploads do |
 //! | `service.rs` | the requests that `arrow-flight` has no method for |
 //! | `caller.rs` | who sends a request, and with which session |
 //! | `kept.rs` | what is kept between requests: answers, prepared statements, transactions |
@@ -20,6 +21,7 @@ mod kept;
 mod metadata;
 mod rows;
 mod service;
+mod statements;
 mod uploads;
 
 use std::sync::Arc;
@@ -28,7 +30,7 @@ use std::time::Duration;
 use arrow_flight::flight_service_server::FlightServiceServer;
 use tokio::net::TcpListener;
 use tonic::transport::Server;
-use tonic::{Code, Status};
+use tonic::{Code, Response, Status};
 
 pub(crate) use self::caller::Tokens;
 use self::door::Door;
@@ -45,6 +47,9 @@ const KEEPALIVE: Duration = Duration::from_secs(20);
 
 /// How many requests of a connection are under way at once.
 const REQUESTS: u32 = 100;
+
+/// What a request is answered.
+type Reply<T> = Result<Response<T>, Status>;
 
 /// Answers requests until the server ends.
 pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>) {

@@ -13,12 +13,11 @@ use futures::stream;
 use prost::Message as _;
 use tonic::{Request, Response, Status, Streaming};
 
+use super::Reply;
 use super::door::Door;
 
 /// The door as a service of Flight.
 pub(super) struct Service(pub(super) Arc<Door>);
-
-type Reply<T> = Result<Response<T>, Status>;
 
 /// The answer of the action `CloseSession` ([Flight.proto][proto], `CloseSessionResult`).
 ///

@@ -353,8 +353,7 @@ impl NamedTable {
 
     pub(super) async fn execute(&self, statement: String) -> Result<()> {
         let done = self.client.sql().execute_update(statement, None).await;
-        done.map(drop)
-            .map_err(|error| error_at(&self.place)(FlightError::from(error)))
+        done.map(drop).map_err(error_at(&self.place))
     }
 
     /// The number that a query gives.

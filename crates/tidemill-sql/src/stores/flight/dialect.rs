@@ -65,6 +65,18 @@ impl Dialect for TidemillSql {
             Function::Min if is_plain(data_type) => column(format!("MIN({text})")),
             Function::Max if is_plain(data_type) => column(format!("MAX({text})")),
             Function::Sum if data_type.is_integer() && !aggregate.distinct => column(format!("SUM({text})")),
+            Function::Average
+                if data_type.is_integer() && !aggregate.distinct && aggregate.data_type == DataType::Float64 =>
+            {
+                let expression = |text| Expression {
+                    text,
+                    data_type: DataType::Int64,
+                };
+                Output::Average {
+                    sum: expression(format!("SUM({text})")),
+                    count: expression(format!("COUNT({text})")),
+                }
+            }
             _ => return None,
         })
     }
