@@ -26,7 +26,7 @@ async function main() {
 
   const pool = new Pool({ ...address, max: 4 });
   const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => pool.query("SELECT $1::int + n AS n FROM numbers WHERE n = $1", [n])));
-  assert.deepStrictEqual(answers.map((answer) => answer.rows[0].n), [2, 4, 6, 8, 10, 12]);
+  assert.deepStrictEqual(answers.map((answer) => Number(answer.rows[0].n)), [2, 4, 6, 8, 10, 12]);
   await pool.end();
   console.log("done");
 }
