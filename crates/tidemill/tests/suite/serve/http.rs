@@ -288,11 +288,19 @@ fn the_commands_of_the_page_about_serving_work() {
     let http = served.http.expect("it listens").to_string();
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/serve.md");
     let page = std::fs::read_to_string(page).expect("read");
-    let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("curl ")).collect();
-    assert_eq!(commands.len(), 3);
+    let flight = served.flight.expect("it listens").to_string();
+    let is_run = |line: &&str| line.starts_with("curl ") || line.contains("flight://127.0.0.1:8815/public");
+    let commands: Vec<&str> = page
+        .lines()
+        .filter(|line| !line.starts_with('|'))
+        .filter(is_run)
+        .collect();
+    assert_eq!(commands.len(), 5);
     for command in commands {
         let here = command
             .replace("127.0.0.1:8080", &http)
+            .replace("127.0.0.1:8815", &flight)
+            .replace("tidemill ", &format!("{} ", env!("CARGO_BIN_EXE_tidemill")))
             .replace("curl ", "curl --fail-with-body -sS ");
         let output = std::process::Command::new("sh")
             .args(["-c", &here])
