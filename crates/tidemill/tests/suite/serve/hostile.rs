@@ -229,7 +229,16 @@ fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
                 (first, piped.spawn().expect("psql"))
             })
             .collect();
-        std::thread::sleep(Duration::from_millis(300 * round as u64));
+        // Until somebody was answered, and a while longer.
+        let begun = Instant::now();
+        let table = served.path().join("books/orders.dbf");
+        let size = || std::fs::metadata(&table).expect("there").len();
+        let before = size();
+        while size() == before {
+            assert!(begun.elapsed() < Duration::from_secs(60), "nobody is answered");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(250 * round as u64));
         folder = served.kill();
         let mut acknowledged = Vec::new();
         for (first, client) in clients {

@@ -408,7 +408,7 @@ fn users_have_passwords_and_rights() {
 #[test]
 fn other_machines_need_users_and_a_certificate() {
     let folder = books();
-    for address in ["--postgres", "--http"] {
+    for address in ["--postgres", "--flight", "--http"] {
         let said = folder.run(&["serve", "books", address, "0.0.0.0:0"]).failed();
         assert!(
             said.contains("0.0.0.0:0 can be reached by other machines") && said.contains("tidemill user add"),
