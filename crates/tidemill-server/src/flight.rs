@@ -67,7 +67,7 @@ pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>) {
     let ended = async move {
         let _ = stop.wait_for(|ends| *ends).await;
     };
-    // It ends only when it is told to, and then without an error.
+    // It returns after a shutdown only, and then without an error.
     let _ = Server::builder()
         .http2_keepalive_interval(Some(KEEPALIVE))
         .http2_keepalive_timeout(Some(KEEPALIVE))

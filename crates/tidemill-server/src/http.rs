@@ -14,12 +14,11 @@ mod page;
 mod sql;
 mod tables;
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -35,7 +34,6 @@ use tokio::net::TcpListener;
 use crate::failure::Failure;
 use crate::listener::{Incoming, Stream};
 use crate::server::Shared;
-use crate::statement::Canceller;
 
 /// How many bytes a request has at most.
 const LARGEST: usize = 16 << 20;
@@ -80,7 +78,7 @@ pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>) {
     let ended = async move {
         let _ = stop.wait_for(|ends| *ends).await;
     };
-    // It ends only when it is told to, and then without an error.
+    // It returns after a shutdown only, and then without an error.
     let _ = axum::serve(incoming, app).with_graceful_shutdown(ended).await;
 }
 
@@ -202,48 +200,4 @@ async fn metrics(State(shared): State<Arc<Shared>>) -> Response {
          # TYPE tidemill_postgres_connections gauge\ntidemill_postgres_connections {open}\n"
     );
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
-}
-
-/// Statements that can be cancelled by the names that clients gave them, each for who sent it.
-#[derive(Debug, Default)]
-pub(crate) struct Cancels(Mutex<HashMap<(String, String), Canceller>>);
-
-/// A statement that can be cancelled until this is dropped.
-pub(crate) struct Cancellable {
-    shared: Arc<Shared>,
-    key: Option<(String, String)>,
-}
-
-impl Cancellable {
-    pub(crate) fn begin(shared: &Arc<Shared>, user: &str, id: Option<&str>, canceller: &Canceller) -> Self {
-        let key = id.map(|id| (user.to_owned(), id.to_owned()));
-        if let Some(key) = &key {
-            shared.cancels.known().insert(key.clone(), canceller.clone());
-        }
-        Self {
-            shared: Arc::clone(shared),
-            key,
-        }
-    }
-}
-
-impl Drop for Cancellable {
-    fn drop(&mut self) {
-        if let Some(key) = &self.key {
-            self.shared.cancels.known().remove(key);
-        }
-    }
-}
-
-impl Cancels {
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<(String, String), Canceller>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Cancels a statement; whether there is one.
-    pub(crate) fn cancel(&self, user: &str, id: &str) -> bool {
-        let known = self.known();
-        let found = known.get(&(user.to_owned(), id.to_owned()));
-        found.inspect(|canceller| canceller.cancel()).is_some()
-    }
 }

@@ -14,6 +14,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
 use crate::error::{Error, Result};
+use crate::statement::Cancels;
 use crate::stores::Stores;
 use crate::users::{Logins, Throttle, Users, Verifier};
 use crate::{flight, http, postgres};
@@ -87,7 +88,7 @@ pub(crate) struct Shared {
     /// Whether the server ends.
     pub(crate) stop: watch::Receiver<bool>,
     pub(crate) connections: usize,
-    pub(crate) cancels: http::Cancels,
+    pub(crate) cancels: Cancels,
     /// Right names and passwords of requests, keyed by the secret: a browser sends them with each.
     pub(crate) logins: Logins,
     /// What stands for them in Flight SQL.
@@ -170,7 +171,7 @@ impl Server {
             statements: http::Counters::default(),
             stop: stopped,
             connections: options.connections,
-            cancels: http::Cancels::default(),
+            cancels: Cancels::default(),
             logins: Logins::default(),
             tokens: flight::Tokens::default(),
         };

@@ -1,7 +1,8 @@
 //! A statement that came by HTTP or Flight SQL: what may end it before its end, and its line in the log.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tidemill_sql::{is_query, stoppable};
@@ -30,13 +31,32 @@ impl Canceller {
     }
 }
 
+/// Statements that can be cancelled, by their users and by the names that these know them by.
+#[derive(Debug, Default)]
+pub(crate) struct Cancels(Mutex<HashMap<(String, Vec<u8>), Canceller>>);
+
+impl Cancels {
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<(String, Vec<u8>), Canceller>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Cancels a statement; whether there is one.
+    pub(crate) fn cancel(&self, user: &str, name: &[u8]) -> bool {
+        let known = self.known();
+        let found = known.get(&(user.to_owned(), name.to_vec()));
+        found.inspect(|canceller| canceller.cancel()).is_some()
+    }
+}
+
 /// A statement that is under way. One that nobody waits for any more is logged as cancelled.
 pub(crate) struct Statement {
     shared: Arc<Shared>,
     door: &'static str,
     user: String,
     may_write: bool,
-    pub(crate) text: String,
+    pub(crate) text: Arc<str>,
+    /// The key by which it can be cancelled.
+    key: Option<(String, Vec<u8>)>,
     begun: Instant,
     ends: Ends,
     /// How many rows were given or changed so far.
@@ -69,13 +89,20 @@ impl Ends {
 }
 
 impl Statement {
+    /// Begins a statement, which its user can cancel by its name, if it has one.
     pub(crate) fn begin(
         shared: &Arc<Shared>,
         door: &'static str,
         (user, rights): (&str, &Rights),
-        text: String,
-        canceller: &Canceller,
+        text: impl Into<Arc<str>>,
+        name: Option<&[u8]>,
     ) -> Self {
+        let canceller = Canceller::new();
+        let cancelled = canceller.watch();
+        let key = name.map(|name| (user.to_owned(), name.to_vec()));
+        if let Some(key) = &key {
+            shared.cancels.known().insert(key.clone(), canceller);
+        }
         let deadline = rights
             .statement_time
             .and_then(|time| tokio::time::Instant::now().checked_add(time));
@@ -84,12 +111,10 @@ impl Statement {
             door,
             user: user.to_owned(),
             may_write: rights.may_write,
-            text,
+            text: text.into(),
+            key,
             begun: Instant::now(),
-            ends: Ends {
-                cancelled: canceller.watch(),
-                deadline,
-            },
+            ends: Ends { cancelled, deadline },
             rows: 0,
             most: rights.rows,
             is_logged: false,
@@ -205,6 +230,12 @@ impl Statement {
         done
     }
 
+    /// Writes its line in the log, and gives back why it failed.
+    pub(crate) fn failed(&mut self, failure: Failure) -> Failure {
+        self.log(Some(failure.line()));
+        failure
+    }
+
     /// It does not run now, and has no line in the log.
     pub(crate) fn forget(mut self) {
         self.is_logged = true;
@@ -220,6 +251,9 @@ impl Statement {
 
 impl Drop for Statement {
     fn drop(&mut self) {
+        if let Some(key) = &self.key {
+            self.shared.cancels.known().remove(key);
+        }
         self.log(Some(Failure::cancelled().line()));
     }
 }

@@ -26,7 +26,7 @@ use crate::sink::FileOptions;
 use crate::stores::server::{Filling, IfThere, TableOptions};
 use crate::{Error, Result};
 
-/// What becomes of a table that is there, or is not.
+/// What to do when the table exists, and when it does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ingest {
     /// It is made, and must not be there.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::debian;
-use crate::installation::cache_folder;
+use crate::installation::{cache_folder, once};
 use crate::need::not_run;
 
 /// A browser that can be started.
@@ -44,19 +44,15 @@ impl Browser {
     fn fetched(cache: &Path) -> Result<Self, String> {
         let folder = cache.join("chromium");
         let list = folder.join("libraries");
-        if !list.exists() {
-            // A folder for this try alone; moving it makes it everybody's.
-            let unfinished = fs::create_dir_all(cache)
-                .and_then(|()| tempfile::Builder::new().prefix(".chromium-").tempdir_in(cache))
-                .map_err(|error| format!("{}: {error}", cache.display()))?;
-            let unpacked = debian::unpack(&["chromium"], unfinished.path())?;
+        once(&folder, |unfinished| {
+            let unpacked = debian::unpack(&["chromium"], unfinished)?;
             let unpacked = unpacked.ok_or("the package chromium is installed, but there is no /usr/bin/chromium")?;
             let libraries = unpacked.libraries.iter().map(|path| path.display().to_string());
             let libraries = libraries.collect::<Vec<_>>().join("\n");
-            fs::write(unfinished.path().join("libraries"), libraries)
-                .and_then(|()| fs::rename(unfinished.keep(), &folder))
-                .map_err(|error| format!("{}: {error}", folder.display()))?;
-        }
+            let written = fs::write(unfinished.join("libraries"), libraries);
+            written.map_err(|error| format!("{}: {error}", unfinished.display()))?;
+            Ok(unfinished.to_owned())
+        })?;
         let libraries = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
         Ok(Self {
             program: folder.join("usr/lib/chromium/chromium"),

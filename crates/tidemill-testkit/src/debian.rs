@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+use crate::process::run;
 
 /// What was unpacked.
 #[derive(Clone, Debug)]
@@ -97,22 +99,10 @@ fn shared_library_folders(root: &Path, folder: &Path, found: &mut Vec<PathBuf>) 
     Ok(())
 }
 
-/// What a program printed, or what it said when it failed.
+/// What a program printed, in English.
 fn answer(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.env("LC_ALL", "C").stdin(Stdio::null()).output();
-    let output = output.map_err(|error| format!("{program}: {error}"))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    match output.status.success() {
-        true => Ok(text(&output.stdout)),
-        false => {
-            let said = text(&output.stderr);
-            Err(format!(
-                "{program}: {}",
-                said.trim().lines().next().unwrap_or("failed without a word")
-            ))
-        }
-    }
+    run(command.env("LC_ALL", "C"), &program)
 }
 
 #[cfg(test)]

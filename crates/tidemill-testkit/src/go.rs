@@ -33,7 +33,7 @@ impl GoModule {
         let module = Self {
             folder: folder.to_owned(),
         };
-        run(module.go().args(["mod", "download"]), "go mod download").map(|()| module)
+        run(module.go().args(["mod", "download"]), "go mod download").map(|_| module)
     }
 
     /// `go test` of all its packages.

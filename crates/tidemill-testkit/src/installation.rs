@@ -167,6 +167,24 @@ pub fn cache_folder() -> PathBuf {
         .unwrap_or_else(|| env::temp_dir().join("tidemill"))
 }
 
+/// Makes a file or a folder of the cache that is not there. `make` fills a folder beside it, and returns what of it takes the place: tests
+/// that run at the same time make one each, and the first one to be done is everybody's.
+pub(crate) fn once(place: &Path, make: impl FnOnce(&Path) -> Result<PathBuf, String>) -> Result<(), String> {
+    if place.exists() {
+        return Ok(());
+    }
+    let parent = place.parent().unwrap_or(place);
+    let unfinished = fs::create_dir_all(parent)
+        .and_then(|()| tempfile::Builder::new().prefix("unfinished-").tempdir_in(parent))
+        .map_err(|error| format!("{}: {error}", parent.display()))?;
+    let made = make(unfinished.path())?;
+    match fs::rename(&made, place) {
+        // Another test was first.
+        Err(error) if !place.exists() => Err(format!("{}: {error}", place.display())),
+        _ => Ok(()),
+    }
+}
+
 /// A Java that Cassandra 5.0 runs on: 17 or 11 (it refuses to start on 25, which forbids the security manager).
 ///
 /// `None` when neither `JAVA_HOME`, `/usr/lib/jvm` nor `PATH` has one.

@@ -1,11 +1,10 @@
 //! Jars of Maven Central, for the drivers that they are.
 
-use std::fs;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::installation::cache_folder;
+use crate::installation::{cache_folder, once};
 use crate::need::not_run;
 use crate::process::run;
 
@@ -28,24 +27,17 @@ fn find(artifact: &str, cache: &Path) -> Result<PathBuf, String> {
     let (Some(name), Some(version)) = (parts.next(), parts.next()) else {
         return Err(format!("{artifact}: expected a group, a name and a version"));
     };
-    let folder = cache.join("jars");
-    let file = folder.join(format!("{name}-{version}.jar"));
-    if file.is_file() {
-        return Ok(file);
-    }
-    // A folder for this try alone; moving the file makes it everybody's.
-    let unfinished = fs::create_dir_all(&folder)
-        .and_then(|()| tempfile::Builder::new().prefix("unfinished-").tempdir_in(&folder))
-        .map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut maven = Command::new("mvn");
-    maven
-        .args(["-q", "-B", "dependency:copy"])
-        .arg(format!("-Dartifact={artifact}"))
-        .arg(format!("-DoutputDirectory={}", unfinished.path().display()))
-        .current_dir(unfinished.path());
-    run(&mut maven, "mvn dependency:copy")?;
-    // Another test may have been first.
-    let _ = fs::rename(unfinished.path().join(format!("{name}-{version}.jar")), &file);
+    let file = cache.join("jars").join(format!("{name}-{version}.jar"));
+    once(&file, |unfinished| {
+        let mut maven = Command::new("mvn");
+        maven
+            .args(["-q", "-B", "dependency:copy"])
+            .arg(format!("-Dartifact={artifact}"))
+            .arg(format!("-DoutputDirectory={}", unfinished.display()))
+            .current_dir(unfinished);
+        run(&mut maven, "mvn dependency:copy")?;
+        Ok(unfinished.join(format!("{name}-{version}.jar")))
+    })?;
     match file.is_file() {
         true => Ok(file),
         false => Err(format!("mvn dependency:copy {artifact}: there is no jar")),
@@ -54,6 +46,8 @@ fn find(artifact: &str, cache: &Path) -> Result<PathBuf, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

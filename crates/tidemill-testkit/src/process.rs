@@ -191,14 +191,14 @@ fn tail(path: &Path) -> io::Result<String> {
 const LOG: &str = "server.log";
 const TAIL_BYTES: u64 = 1 << 16;
 
-/// Runs a program to its end; when it fails, its last line says why.
-pub(crate) fn run(command: &mut Command, what: &str) -> Result<(), String> {
+/// Runs a program to its end, and returns what it printed; when it fails, its last line says why.
+pub(crate) fn run(command: &mut Command, what: &str) -> Result<String, String> {
     let output = command
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("{what}: {error}"))?;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();

@@ -4,13 +4,17 @@
 //! one each, and the first one to be done is everybody's.
 
 use std::{
-    env, fs,
+    env,
     panic::Location,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-use crate::{installation::cache_folder, need::not_run, process::run};
+use crate::{
+    installation::{cache_folder, once},
+    need::not_run,
+    process::run,
+};
 
 /// How pip is asked for packages.
 const PIP: [&str; 5] = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
@@ -79,17 +83,10 @@ impl Python {
 
     fn find_in(packages: &[&str], cache: &Path) -> Result<Self, String> {
         let folder = cache.join("python").join(folder_name(packages));
-        if let Some(python) = Self::in_folder(&folder) {
-            return Ok(python);
-        }
-        // A name for this try alone; moving the folder makes it everybody's.
-        let parent = folder.parent().unwrap_or(cache);
-        let unfinished = fs::create_dir_all(parent)
-            .and_then(|()| tempfile::Builder::new().prefix("unfinished-").tempdir_in(parent))
-            .map_err(|error| format!("{}: {error}", parent.display()))?;
-        Self::make(packages, unfinished.path())?;
-        // Another test may have been first.
-        let _ = fs::rename(unfinished.path(), &folder);
+        once(&folder, |unfinished| {
+            Self::make(packages, unfinished)?;
+            Ok(unfinished.to_owned())
+        })?;
         Self::in_folder(&folder).ok_or_else(|| format!("{} has no python", folder.display()))
     }
 
@@ -100,7 +97,7 @@ impl Python {
             return Ok(());
         }
         let python = folder.join(PROGRAM);
-        run(Command::new(python).args(PIP).args(packages), "pip install")
+        run(Command::new(python).args(PIP).args(packages), "pip install").map(drop)
     }
 
     fn in_folder(folder: &Path) -> Option<Self> {
@@ -129,6 +126,8 @@ fn folder_name(packages: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -32,7 +32,6 @@ use super::uploads::Upload;
 use super::{Reply, metadata, status};
 use crate::failure::Failure;
 use crate::server::Shared;
-use crate::statement::Canceller;
 use crate::users::credentials;
 
 /// Answers clients of Flight SQL.
@@ -154,7 +153,7 @@ impl FlightSqlService for Door {
     ) -> Result<i64, Status> {
         let caller = self.caller(&request).await?;
         let place = self.place(&caller, ticket.transaction_id.as_ref())?;
-        let mut statement = self.statement(&caller, ticket.query, &Canceller::new());
+        let mut statement = self.statement(&caller, ticket.query, None);
         let done = self.update(&place, &mut statement).await;
         statement.end(done).map_err(|failure| status(&failure))
     }
@@ -200,7 +199,7 @@ impl FlightSqlService for Door {
             Some(upload) if !upload.schema.fields().is_empty() => upload.all().await?,
             _ => Vec::new(),
         };
-        let mut statement = self.statement(&caller, prepared.text.clone(), &Canceller::new());
+        let mut statement = self.statement(&caller, prepared.text.clone(), None);
         let done = match values.is_empty() {
             true => self.update(&place, &mut statement).await,
             false => match statement.reads() {
@@ -218,8 +217,8 @@ impl FlightSqlService for Door {
     ) -> Result<ActionCreatePreparedStatementResult, Status> {
         let caller = self.caller(&request).await?;
         let place = self.place(&caller, query.transaction_id.as_ref())?;
-        let mut statement = self.statement(&caller, query.query, &Canceller::new());
-        let text = statement.text.clone();
+        let mut statement = self.statement(&caller, query.query, None);
+        let text = Arc::clone(&statement.text);
         let described = async {
             statement.reads()?;
             let names = tidemill_ads::sql::parameters(&text).map_err(|error| Failure::of(&error.into(), &text))?;
@@ -227,13 +226,8 @@ impl FlightSqlService for Door {
             Ok((names, schema))
         }
         .await;
-        let (names, schema) = match described {
-            Ok(described) => {
-                statement.forget();
-                described
-            }
-            failed => statement.end(failed).map_err(|failure| status(&failure))?,
-        };
+        let (names, schema) = described.map_err(|failure: Failure| status(&statement.failed(failure)))?;
+        statement.forget();
         let types = crate::postgres::types_of_marks(&place.session, &text, names.len()).await;
         let fields = names.into_iter().enumerate().map(|(place, name)| {
             let data_type = types.get(place).cloned().unwrap_or(DataType::Utf8);
@@ -298,18 +292,17 @@ impl FlightSqlService for Door {
         request: Request<Action>,
     ) -> Result<(), Status> {
         let caller = self.caller(&request).await?;
-        let transaction = self.taken(&caller, &query.transaction_id)?;
-        let ended = match query.action() {
-            EndTransaction::Commit => transaction.session.commit().await,
-            EndTransaction::Rollback => transaction.session.rollback().await,
+        let keeps = match query.action() {
+            EndTransaction::Commit => true,
+            EndTransaction::Rollback => false,
             EndTransaction::Unspecified => {
-                self.kept.transactions.put_as(
-                    query.transaction_id.as_ref().try_into().unwrap_or_default(),
-                    &caller,
-                    transaction,
-                )?;
                 return Err(Status::invalid_argument("a transaction is ended by COMMIT or ROLLBACK"));
             }
+        };
+        let transaction = self.taken(&caller, &query.transaction_id)?;
+        let ended = match keeps {
+            true => transaction.session.commit().await,
+            false => transaction.session.rollback().await,
         };
         ended.map_err(|error| status(&Failure::of(&error, "")))
     }
@@ -358,7 +351,7 @@ impl FlightSqlService for Door {
     ) -> Result<ActionCancelQueryResult, Status> {
         let caller = self.caller(&request).await?;
         let info = FlightInfo::decode(query.info).map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let result = match self.cancel(&caller, &info) {
+        let result = match self.cancel_flight(&caller, &info) {
             true => CANCELLED,
             false => NOT_CANCELLABLE,
         };
@@ -545,15 +538,14 @@ impl FlightSqlService for Door {
 
 impl Door {
     /// Cancels the answers of a flight; whether there are any.
-    pub(super) fn cancel(&self, caller: &Caller, info: &FlightInfo) -> bool {
+    pub(super) fn cancel_flight(&self, caller: &Caller, info: &FlightInfo) -> bool {
         let tickets = info.endpoint.iter().filter_map(|endpoint| endpoint.ticket.as_ref());
-        let handles = tickets.filter_map(|ticket| {
-            let any = Any::decode(&*ticket.ticket).ok()?;
-            any.unpack::<TicketStatementQuery>().ok().flatten()
-        });
         let mut any = false;
-        for handle in handles {
-            any |= self.kept.cancel(caller, &handle.statement_handle);
+        for ticket in tickets {
+            let named = Any::decode(&*ticket.ticket)
+                .ok()
+                .and_then(|any| any.unpack::<TicketStatementQuery>().ok()?);
+            any |= named.is_some_and(|named| self.cancel(caller, &named.statement_handle));
         }
         any
     }

@@ -16,7 +16,7 @@ use tonic::Status;
 
 use super::caller::{Caller, Connection};
 use super::rows::Rows;
-use crate::statement::Canceller;
+use super::statements::Place;
 use crate::users::random;
 
 /// An answer is fetched within this time.
@@ -34,8 +34,6 @@ pub(super) struct Kept {
     pub(super) answers: Handles<Waiting>,
     pub(super) prepared: Handles<Arc<Prepared>>,
     pub(super) transactions: Handles<Arc<Transaction>>,
-    /// What cancels the answers that are fetched or waited for, by their handles.
-    pub(super) running: Mutex<HashMap<Handle, (String, Canceller)>>,
 }
 
 /// An answer that waits for its client.
@@ -48,15 +46,14 @@ pub(super) enum Waiting {
 
 /// A statement that changes something, or a script.
 pub(super) struct Change {
-    pub(super) text: String,
-    pub(super) session: Arc<Session>,
-    pub(super) transaction: Option<Arc<Transaction>>,
+    pub(super) text: Arc<str>,
+    pub(super) place: Place,
     pub(super) values: Vec<RecordBatch>,
 }
 
 /// A prepared statement.
 pub(super) struct Prepared {
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
     /// The columns of its rows; `None` where it gives none, or where they are not known yet.
     pub(super) schema: Option<SchemaRef>,
     pub(super) parameters: SchemaRef,
@@ -179,16 +176,5 @@ impl Kept {
             .retain(|item| item.user != caller.user || is_other(&item.connection));
         self.transactions
             .retain(|item| item.user != caller.user || is_other(&item.connection));
-    }
-
-    /// Cancels an answer that is under way or waits; whether there is one.
-    pub(super) fn cancel(&self, caller: &Caller, handle: &[u8]) -> bool {
-        let waiting = self.answers.take(caller, handle).is_some();
-        let Ok(handle) = Handle::try_from(handle) else {
-            return false;
-        };
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = running.get(&handle).filter(|(user, _)| *user == caller.user);
-        found.inspect(|(_, canceller)| canceller.cancel()).is_some() || waiting
     }
 }

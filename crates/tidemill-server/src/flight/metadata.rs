@@ -1,8 +1,10 @@
 //! Which tables and types there are, and what the server can do.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray as _;
 use arrow_flight::sql::metadata::{
     SqlInfoData, SqlInfoDataBuilder, XdbcTypeInfo, XdbcTypeInfoData, XdbcTypeInfoDataBuilder,
 };
@@ -35,22 +37,33 @@ pub(super) fn schemas(asked: CommandGetDbSchemas, names: &[String]) -> Result<Re
 
 /// The tables that are asked for. One that cannot be opened has no columns.
 pub(super) async fn tables(asked: CommandGetTables, session: &Session) -> Result<RecordBatch, Status> {
-    let has_schema = asked.include_schema;
-    let mut builder = asked.into_builder();
-    let tables = tables_of(session)
-        .await
-        .map_err(|error| status(&Failure::of(&error, "")))?;
-    for table in tables {
-        let schema = match has_schema {
-            true => session.schema(&table.location).await.ok(),
-            false => None,
-        };
-        let schema = schema.map_or_else(|| Schema::empty().into(), |schema| for_programs(&schema));
-        builder
-            .append(CATALOG, &table.schema, &table.name, TABLE, &schema)
-            .map_err(Status::from)?;
+    let failed = |error| status(&Failure::of(&error, ""));
+    let tables = tables_of(session).await.map_err(failed)?;
+    let mut names = CommandGetTables {
+        include_schema: false,
+        ..asked.clone()
     }
-    builder.build().map_err(Status::from)
+    .into_builder();
+    for table in &tables {
+        names.append(CATALOG, &table.schema, &table.name, TABLE, &Schema::empty())?;
+    }
+    let names = names.build()?;
+    if !asked.include_schema {
+        return Ok(names);
+    }
+    // Only tables that are asked for are opened.
+    let text = |place: usize| names.column(place).as_string::<i32>();
+    let (schemas, bare) = (text(1), text(2));
+    let wanted: HashSet<(&str, &str)> = schemas.iter().flatten().zip(bare.iter().flatten()).collect();
+    let mut builder = asked.into_builder();
+    for table in tables {
+        if wanted.contains(&(table.schema.as_str(), table.name.as_str())) {
+            let schema = session.schema(&table.location).await.ok();
+            let schema = schema.map_or_else(|| Schema::empty().into(), |schema| for_programs(&schema));
+            builder.append(CATALOG, &table.schema, &table.name, TABLE, &schema)?;
+        }
+    }
+    Ok(builder.build()?)
 }
 
 /// What the server says of itself.

@@ -1,7 +1,6 @@
 //! Answers as messages of Flight.
 
-use std::sync::{Arc, PoisonError};
-use std::vec::IntoIter;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_flight::FlightData;
@@ -14,49 +13,24 @@ use tidemill_ads::sql::Value;
 use tidemill_sql::{Answer, Session, cast_batch, for_programs, stand_ins, values_of};
 use tonic::Status;
 
-use super::caller::Caller;
-use super::kept::Kept;
 use super::status;
 use crate::failure::Failure;
-use crate::statement::{Canceller, Statement};
-use crate::users::random;
+use crate::statement::Statement;
 
 /// Messages for a client.
 pub(super) type Messages = BoxStream<'static, Result<FlightData, Status>>;
 
-/// An answer that another request can cancel until this is dropped.
-pub(super) struct Running {
-    kept: Arc<Kept>,
-    pub(super) handle: [u8; 16],
-}
-
-impl Running {
-    pub(super) fn begin(kept: &Arc<Kept>, caller: &Caller, canceller: &Canceller) -> Self {
-        let handle = random();
-        let mut running = kept.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.insert(handle, (caller.user.clone(), canceller.clone()));
-        drop(running);
-        let kept = Arc::clone(kept);
-        Self { kept, handle }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let mut running = self.kept.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.remove(&self.handle);
-    }
-}
+/// The values of runs, one after the other.
+type Runs = Box<dyn Iterator<Item = tidemill_sql::Result<Vec<Value>>> + Send>;
 
 /// The rows of a statement: those of each run behind one another, one run for each row of values.
 pub(super) struct Rows {
     session: Arc<Session>,
     pub(super) statement: Statement,
     answer: Option<Answer>,
-    runs: IntoIter<Vec<Value>>,
+    runs: Runs,
     /// The columns, as clients see them.
     pub(super) schema: SchemaRef,
-    _running: Running,
 }
 
 impl Rows {
@@ -68,41 +42,37 @@ impl Rows {
     pub(super) async fn begin(
         session: Arc<Session>,
         mut statement: Statement,
-        values: &[RecordBatch],
-        running: Running,
+        values: Vec<RecordBatch>,
     ) -> Result<Self, Failure> {
-        let begun = Self::first(&session, &mut statement, values).await;
-        let (schema, answer, runs) = match begun {
-            Ok(begun) => begun,
-            failed => {
-                statement.end(failed.map(|_| ()))?;
-                return Err(Failure::new("XX000", "a query without an end"));
-            }
-        };
-        Ok(Self {
-            session,
-            statement,
-            answer,
-            runs,
-            schema: for_programs(&schema),
-            _running: running,
-        })
+        match Self::first(&session, &mut statement, values).await {
+            Ok((schema, answer, runs)) => Ok(Self {
+                session,
+                statement,
+                answer,
+                runs,
+                schema: for_programs(&schema),
+            }),
+            Err(failure) => Err(statement.failed(failure)),
+        }
     }
 
     async fn first(
         session: &Session,
         statement: &mut Statement,
-        values: &[RecordBatch],
-    ) -> Result<(SchemaRef, Option<Answer>, IntoIter<Vec<Value>>), Failure> {
-        let text = statement.text.clone();
-        let mut runs = runs(values).map_err(|error| statement.failure(&error))?.into_iter();
+        values: Vec<RecordBatch>,
+    ) -> Result<(SchemaRef, Option<Answer>, Runs), Failure> {
+        let text = Arc::clone(&statement.text);
         // A NULL has no type: values stand in for it, so that the columns are those of all runs.
         let stand_ins = values.first().map(|batch| stand_ins(batch.columns())).transpose();
         let described = match stand_ins.map_err(|error| statement.failure(&error))?.flatten() {
             Some(values) => Some(statement.read(session.query_with(&text, &values)).await?.schema()),
             None => None,
         };
-        let answer = match runs.next() {
+        let mut runs: Runs = match values.is_empty() {
+            true => Box::new(std::iter::once(Ok(Vec::new()))),
+            false => Box::new(runs(values)),
+        };
+        let answer = match runs.next().transpose().map_err(|error| statement.failure(&error))? {
             Some(values) => Some(statement.read(session.query_with(&text, &values)).await?),
             None => None,
         };
@@ -115,14 +85,13 @@ impl Rows {
     }
 
     /// Of an answer that is there.
-    pub(super) fn of_answer(session: Arc<Session>, statement: Statement, answer: Answer, running: Running) -> Self {
+    pub(super) fn of_answer(session: Arc<Session>, statement: Statement, answer: Answer) -> Self {
         Self {
             session,
             statement,
             schema: for_programs(&answer.schema()),
             answer: Some(answer),
-            runs: Vec::new().into_iter(),
-            _running: running,
+            runs: Box::new(std::iter::empty()),
         }
     }
 
@@ -137,16 +106,17 @@ impl Rows {
                 }
                 self.answer = None;
             }
-            let Some(values) = self.runs.next() else {
+            let values = self.runs.next().transpose();
+            let Some(values) = values.map_err(|error| self.statement.failure(&error))? else {
                 return Ok(None);
             };
-            let text = self.statement.text.clone();
+            let text = Arc::clone(&self.statement.text);
             let run = self.session.query_with(&text, &values);
             self.answer = Some(self.statement.read(run).await?);
         }
     }
 
-    /// The rows, as they are read. The scan behind them ends when nobody takes them any more.
+    /// Streams the rows as they are read. Dropping the stream ends the scan.
     pub(super) fn into_messages(self) -> Messages {
         let schema = Arc::clone(&self.schema);
         let batches = stream::unfold(Some(self), |rows| async {
@@ -169,16 +139,15 @@ pub(super) fn messages(schema: SchemaRef, batches: BoxStream<'static, Result<Rec
     encoder.map_err(Status::from).boxed()
 }
 
-/// The values of each run.
-fn runs(values: &[RecordBatch]) -> tidemill_sql::Result<Vec<Vec<Value>>> {
-    if values.is_empty() {
-        return Ok(vec![Vec::new()]);
-    }
-    let mut runs = Vec::new();
-    for batch in values {
-        runs.extend(values_of(batch.columns(), batch.num_rows())?);
-    }
-    Ok(runs)
+/// The values of one run for each row.
+pub(super) fn runs(
+    values: Vec<RecordBatch>,
+) -> impl Iterator<Item = tidemill_sql::Result<Vec<Value>>> + Send + 'static {
+    let runs = |batch: RecordBatch| match values_of(batch.columns(), batch.num_rows()) {
+        Ok(rows) => rows.into_iter().map(Ok).collect(),
+        Err(error) => vec![Err(error)],
+    };
+    values.into_iter().flat_map(runs)
 }
 
 /// The columns of a query. Its parameters are NULL.
@@ -187,7 +156,7 @@ fn runs(values: &[RecordBatch]) -> tidemill_sql::Result<Vec<Vec<Value>>> {
 ///
 /// What is wrong with the statement.
 pub(super) async fn describe(session: &Session, statement: &mut Statement) -> Result<SchemaRef, Failure> {
-    let text = statement.text.clone();
+    let text = Arc::clone(&statement.text);
     let parameters = tidemill_ads::sql::parameters(&text).map_err(|error| statement.failure(&error.into()))?;
     let values = vec![Value::Null; parameters.len()];
     Ok(statement.read(session.query_with(&text, &values)).await?.schema())

@@ -92,7 +92,7 @@ impl FlightService for Service {
             "CancelFlightInfo" => {
                 let caller = self.0.caller(&request).await?;
                 let asked: CancelFlightInfoRequest = decoded(&request.get_ref().body)?;
-                let is_cancelled = asked.info.is_some_and(|info| self.0.cancel(&caller, &info));
+                let is_cancelled = asked.info.is_some_and(|info| self.0.cancel_flight(&caller, &info));
                 let status = match is_cancelled {
                     true => CancelStatus::Cancelled,
                     false => CancelStatus::NotCancellable,

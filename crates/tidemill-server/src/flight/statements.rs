@@ -12,17 +12,18 @@ use arrow_schema::{Schema, SchemaRef};
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
 use prost::Message as _;
-use tidemill_sql::{Ingest, Session, cast_batch, for_programs, from_programs, values_of};
+use tidemill_sql::{Ingest, Session, cast_batch, for_programs, from_programs};
 use tonic::{Request, Response, Status};
 
 use super::caller::Caller;
 use super::door::Door;
 use super::kept::{Change, Prepared, Transaction, Waiting};
-use super::rows::{Messages, Rows, Running, describe, messages};
+use super::rows::{Messages, Rows, describe, messages, runs};
 use super::uploads::{Broken, Upload};
 use super::{Reply, metadata, status};
 use crate::failure::Failure;
-use crate::statement::{Canceller, Statement};
+use crate::statement::Statement;
+use crate::users::random;
 
 /// Where a statement runs.
 pub(super) struct Place {
@@ -55,9 +56,10 @@ impl Door {
         })
     }
 
-    pub(super) fn statement(&self, caller: &Caller, text: String, canceller: &Canceller) -> Statement {
+    /// A statement of a caller, which a name makes one that can be cancelled.
+    pub(super) fn statement(&self, caller: &Caller, text: impl Into<Arc<str>>, name: Option<&[u8]>) -> Statement {
         let by = (caller.user.as_str(), &caller.rights);
-        Statement::begin(&self.shared, "flight", by, text, canceller)
+        Statement::begin(&self.shared, "flight", by, text, name)
     }
 
     /// Begins a query, or puts a change off until its answer is fetched.
@@ -65,36 +67,24 @@ impl Door {
         &self,
         caller: &Caller,
         place: Place,
-        text: String,
+        text: impl Into<Arc<str>>,
         values: Vec<RecordBatch>,
         descriptor: FlightDescriptor,
     ) -> Reply<FlightInfo> {
-        let canceller = Canceller::new();
-        let mut statement = self.statement(caller, text, &canceller);
+        let handle = random();
+        let mut statement = self.statement(caller, text, Some(&handle));
         let reads = statement.reads();
-        let reads = match reads {
-            Ok(reads) => reads,
-            failed => statement.end(failed).map_err(|failure| status(&failure))?,
-        };
-        let running = Running::begin(&self.kept, caller, &canceller);
-        let handle = running.handle;
-        let (waiting, schema) = match reads {
+        let (waiting, schema) = match reads.map_err(|failure| status(&statement.failed(failure)))? {
             true => {
-                let rows = Rows::begin(place.session, statement, &values, running).await;
+                let rows = Rows::begin(place.session, statement, values).await;
                 let rows = rows.map_err(|failure| status(&failure))?;
                 let schema = Arc::clone(&rows.schema);
                 (Waiting::Rows(Box::new(rows)), Some(schema))
             }
             false => {
-                let text = std::mem::take(&mut statement.text);
+                let text = Arc::clone(&statement.text);
                 statement.forget();
-                let change = Change {
-                    text,
-                    session: place.session,
-                    transaction: place.transaction,
-                    values,
-                };
-                (Waiting::Change(Box::new(change)), None)
+                (Waiting::Change(Box::new(Change { text, place, values })), None)
             }
         };
         let statement_handle = self.kept.answers.put_as(handle, caller, waiting)?;
@@ -106,29 +96,20 @@ impl Door {
     pub(super) async fn fetch(&self, caller: &Caller, handle: &[u8]) -> Result<Messages, Status> {
         let waiting = self.kept.answers.take(caller, handle);
         let gone = || Status::not_found("this answer was fetched before, cancelled, or not fetched for a minute");
-        let change = match waiting.ok_or_else(gone)? {
+        let Change { text, place, values } = match waiting.ok_or_else(gone)? {
             Waiting::Rows(rows) => return Ok(rows.into_messages()),
             Waiting::Change(change) => *change,
         };
-        let canceller = Canceller::new();
-        let running = Running::begin(&self.kept, caller, &canceller);
-        let mut statement = self.statement(caller, change.text, &canceller);
-        let place = Place {
-            session: change.session,
-            transaction: change.transaction,
-        };
-        if !change.values.is_empty() {
-            let changed = self.change_each(&place, &mut statement, change.values).await;
+        let mut statement = self.statement(caller, text, Some(handle));
+        if !values.is_empty() {
+            let changed = self.change_each(&place, &mut statement, values).await;
             statement.end(changed).map_err(|failure| status(&failure))?;
             return Ok(nothing());
         }
         place.will_change();
-        let text = statement.text.clone();
+        let text = Arc::clone(&statement.text);
         let answer = statement.change(place.session.query(&text)).await;
-        let answer = match answer {
-            Ok(answer) => answer,
-            failed => statement.end(failed).map_err(|failure| status(&failure))?,
-        };
+        let answer = answer.map_err(|failure| status(&statement.failed(failure)))?;
         match answer.changed() {
             Some(changed) => {
                 statement.changed(changed.rows);
@@ -136,8 +117,13 @@ impl Door {
                 Ok(nothing())
             }
             // A script that ends with rows.
-            None => Ok(Rows::of_answer(place.session, statement, answer, running).into_messages()),
+            None => Ok(Rows::of_answer(place.session, statement, answer).into_messages()),
         }
+    }
+
+    /// Cancels an answer that waits or is under way; whether there is one.
+    pub(super) fn cancel(&self, caller: &Caller, handle: &[u8]) -> bool {
+        self.kept.answers.take(caller, handle).is_some() || self.shared.cancels.cancel(&caller.user, handle)
     }
 
     /// Runs a change once for each row of values.
@@ -148,14 +134,8 @@ impl Door {
         values: Vec<RecordBatch>,
     ) -> Result<i64, Failure> {
         place.will_change();
-        let runs = values
-            .into_iter()
-            .flat_map(|batch| match values_of(batch.columns(), batch.num_rows()) {
-                Ok(rows) => rows.into_iter().map(Ok).collect(),
-                Err(error) => vec![Err(error)],
-            });
-        let text = statement.text.clone();
-        let changed = statement.change(place.session.change_each(&text, runs)).await?;
+        let text = Arc::clone(&statement.text);
+        let changed = statement.change(place.session.change_each(&text, runs(values))).await?;
         statement.changed(changed);
         Ok(count(changed))
     }
@@ -165,7 +145,7 @@ impl Door {
         if !statement.reads()? {
             place.will_change();
         }
-        let text = statement.text.clone();
+        let text = Arc::clone(&statement.text);
         let answer = statement.change(place.session.query(&text)).await?;
         let changed = answer.changed().and_then(|changed| changed.rows);
         statement.changed(changed);
@@ -189,7 +169,7 @@ impl Door {
         Ok(match command {
             Command::CommandStatementQuery(query) => {
                 let place = self.place(caller, query.transaction_id.as_ref())?;
-                let mut statement = self.statement(caller, query.query, &Canceller::new());
+                let mut statement = self.statement(caller, query.query, None);
                 let schema = self.schema(&place.session, &mut statement).await;
                 let schema = statement.end(schema).map_err(|failure| status(&failure))?;
                 schema.unwrap_or_else(|| Schema::empty().into())
@@ -274,7 +254,7 @@ impl Door {
                 format!("{schema}.{}", command.table)
             }
         };
-        let mut statement = self.statement(caller, format!("ingest {table}"), &Canceller::new());
+        let mut statement = self.statement(caller, format!("ingest {table}"), None);
         let session = Arc::clone(&place.session);
         let work = upload.into(|schema, batches| async move {
             let schema = from_programs(&schema);
@@ -300,7 +280,7 @@ impl Door {
     }
 }
 
-/// What becomes of a table that is there, or is not.
+/// What to do when the table exists, and when it does not.
 fn mode(command: &CommandStatementIngest) -> Result<Ingest, Status> {
     let options = command.table_definition_options.unwrap_or_default();
     let if_missing = TableNotExistOption::try_from(options.if_not_exist).unwrap_or_default();

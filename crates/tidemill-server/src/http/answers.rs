@@ -84,7 +84,7 @@ fn kind(data_type: &DataType) -> &'static str {
 /// What reading meets.
 pub(super) async fn read(answer: Answer, limit: usize, statement: &mut Statement) -> Result<Told, Failure> {
     let columns = columns(&answer.schema());
-    let mut source = Rows::new(Source::Session(answer, statement.text.clone()), "", None);
+    let mut source = Rows::new(Source::Session(answer, statement.text.to_string()), "", None);
     let (mut rows, mut truncated, mut left) = (String::new(), false, limit);
     while let Some(batch) = statement.within(source.next_batch()).await? {
         statement.count(batch.num_rows() as u64)?;

@@ -5,19 +5,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 use serde::Deserialize;
 use tidemill_ads::sql::Value;
 use tidemill_sql::{Answer, Session, StreamFormat, stream_sink};
 
+use super::Problem;
 use super::answers::{self, Told};
 use super::guard::Sender;
-use super::{Cancellable, Problem};
 use crate::failure::Failure;
 use crate::server::Shared;
-use crate::statement::{Canceller, Statement};
+use crate::statement::Statement;
 
 /// A request.
 #[derive(Debug, Deserialize)]
@@ -77,13 +77,11 @@ pub(super) async fn run(
 ) -> Result<Response, Problem> {
     let (kind, format) = format_of(&headers)?;
     let asked = asked(&headers, &body)?;
-    let canceller = Canceller::new();
-    let id = headers.get("x-statement").and_then(|id| id.to_str().ok());
-    let cancellable = Cancellable::begin(&shared, &sender.user, id, &canceller);
+    let name = headers.get("x-statement").map(HeaderValue::as_bytes);
     let by = (sender.user.as_str(), &sender.rights);
     let mut run = Run {
         session: shared.stores.session(&sender.rights),
-        statement: Statement::begin(&shared, "http", by, asked.sql, &canceller),
+        statement: Statement::begin(&shared, "http", by, asked.sql, name),
         parameters: asked.parameters,
         limit: asked.limit.unwrap_or(ROWS),
     };
@@ -93,8 +91,8 @@ pub(super) async fn run(
             Body::from(run.statement.end(whole)?)
         }
         Some(format) => match run.begin(format).await {
-            Ok(begun) => run.into_body(begun, cancellable),
-            failed => Body::from(run.statement.end(failed.map(|_| ""))?),
+            Ok(begun) => run.into_body(begun),
+            Err(failure) => return Err(run.statement.failed(failure).into()),
         },
     };
     Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
@@ -183,14 +181,13 @@ impl Run {
     }
 
     /// The body that the rows are.
-    fn into_body(self, begun: Begun, cancellable: Cancellable) -> Body {
+    fn into_body(self, begun: Begun) -> Body {
         let reading = Reading {
             answer: begun.answer,
             sink: Some(begun.sink),
             pending: begun.pending,
             statement: self.statement,
             _session: Box::new(self.session),
-            _cancellable: cancellable,
         };
         reading.into_body()
     }
@@ -248,7 +245,6 @@ struct Reading {
     statement: Statement,
     /// Lives as long as its answer.
     _session: Box<Session>,
-    _cancellable: Cancellable,
 }
 
 impl Reading {
@@ -295,7 +291,7 @@ pub(super) async fn cancel(
     Extension(sender): Extension<Sender>,
     Path(id): Path<String>,
 ) -> Response {
-    match shared.cancels.cancel(&sender.user, &id) {
+    match shared.cancels.cancel(&sender.user, id.as_bytes()) {
         true => StatusCode::NO_CONTENT.into_response(),
         false => Problem::new(StatusCode::NOT_FOUND, "42704", "no statement of this name is under way").into_response(),
     }

@@ -45,7 +45,7 @@ pub(crate) struct Client {
 pub(crate) enum Outcome {
     Rows(Rows),
     Done(Tag),
-    /// A setting was changed. Clients are told of some.
+    /// A setting was changed. Some are reported to the client.
     Set(Option<(&'static str, String)>, Tag),
     Begun(Tag),
     Ended(Tag),

@@ -1,6 +1,6 @@
 //! `tidemill serve`, asked by real clients.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -43,6 +43,17 @@ pub(crate) fn books() -> Folder {
         drop(folder.run(&["sql", statement]).done());
     }
     folder
+}
+
+/// Adds a user to the file `users` of a folder.
+pub(crate) fn add_user(folder: &Folder, name: &str, password: &str, rights: &[&str]) {
+    let mut command = folder.command(&["user", "add", name, "--users", "users"]);
+    let child = command.args(rights).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+    let mut child = child.expect("started");
+    let mut input = child.stdin.take().expect("piped");
+    input.write_all(format!("{password}\n").as_bytes()).expect("written");
+    drop(input);
+    assert!(child.wait().expect("ended").success());
 }
 
 impl Served {

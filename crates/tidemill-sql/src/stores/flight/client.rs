@@ -16,6 +16,7 @@ use arrow_flight::sql::{CommandGetTables, SqlInfo};
 use arrow_flight::{FlightInfo, IpcMessage};
 use arrow_schema::{DataType, Schema, SchemaRef};
 use futures::TryStreamExt as _;
+use tidemill_client::keys;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use url::Url;
 
@@ -85,7 +86,7 @@ fn decoded(part: &str) -> String {
 
 impl Clients {
     pub(super) async fn table(&self, url: &ServerUrl) -> Result<NamedTable> {
-        let (place, server) = (url.to_string(), url.client());
+        let (place, server) = (url.to_string(), url.server());
         let settings = Settings::of(url)?;
         // `flight://host//table` names no schema.
         let path = settings.url.path();
@@ -133,23 +134,18 @@ impl Settings {
             timeout: None,
             url: parsed.clone(),
         };
+        let mut secure = None;
         for (name, value) in parsed.query_pairs() {
-            match &*name {
+            match keys::canonical(&name) {
                 "secure" => {
-                    settings.secure = match &*value {
-                        "1" | "true" | "yes" | "on" => true,
-                        "0" | "false" | "no" | "off" => false,
-                        other => return Err(wrong(format!("secure={other}"), "secure is 1 or 0")),
-                    }
+                    let truth = keys::truth(&value);
+                    secure = Some(truth.ok_or_else(|| wrong(format!("secure={value}"), "secure is 1 or 0"))?);
                 }
                 "ca" => settings.ca = Some(value.into_owned()),
                 "timeout" => {
-                    let seconds = value.parse().ok().filter(|seconds: &f64| *seconds > 0.0);
-                    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-                    settings.timeout =
-                        Some(time.ok_or_else(|| {
-                            wrong(format!("timeout={value}"), "timeout is a number of seconds above 0")
-                        })?);
+                    let time = keys::limit(&value);
+                    let wrong = || wrong(format!("timeout={value}"), "timeout is a number of seconds above 0");
+                    settings.timeout = Some(time.ok_or_else(wrong)?);
                 }
                 other => {
                     return Err(wrong(
@@ -159,7 +155,10 @@ impl Settings {
                 }
             }
         }
-        settings.secure |= settings.ca.is_some();
+        if secure == Some(false) && settings.ca.is_some() {
+            return Err(wrong("ca with secure=0".to_owned(), "leave one of them out"));
+        }
+        settings.secure = secure.unwrap_or(settings.ca.is_some());
         Ok(settings)
     }
 
@@ -275,7 +274,7 @@ impl NamedTable {
         let asked = CommandGetTables {
             catalog: None,
             db_schema_filter_pattern: Some(pattern(&self.schema)),
-            table_name_filter_pattern: None,
+            table_name_filter_pattern: name.map(pattern),
             table_types: Vec::new(),
             include_schema: columns,
         };
@@ -371,26 +370,13 @@ impl NamedTable {
         });
         number.ok_or_else(|| error_at(&self.place)(FlightError::protocol(format!("no number to {query}"))))
     }
-
-    /// Whether two tables are asked over one connection, so that one statement can name both.
-    pub(super) fn is_beside(&self, other: &Self) -> bool {
-        let server = |url: &str| {
-            let (place, settings) = url.split_once('?').unwrap_or((url, ""));
-            let host = place.find("://").map_or(0, |at| at + 3);
-            let end = place
-                .get(host..)
-                .and_then(|rest| rest.find('/'))
-                .map_or(place.len(), |at| host + at);
-            format!("{}?{settings}", place.get(..end).unwrap_or_default())
-        };
-        server(&self.server) == server(&other.server)
-    }
 }
 
-/// A pattern of LIKE for this name alone, or for few besides.
+/// A pattern of LIKE for this name in any case, and for others of its length. Servers differ in how they escape a letter that stands for
+/// others, and in whether case counts.
 fn pattern(name: &str) -> String {
-    // Servers differ in how a letter that stands for others is escaped.
-    name.replace(['%', '_', '\\'], "_")
+    let any = |letter: char| if letter.is_ascii_digit() { letter } else { '_' };
+    name.chars().map(any).collect()
 }
 
 /// The stream's own errors, at a place.

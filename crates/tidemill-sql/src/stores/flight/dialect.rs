@@ -1,7 +1,7 @@
 //! What another Tidemill does with rows exactly as it is done here.
 //!
-//! Text is compared there by the collation of its table, and blanks behind it do not count in some. So equal texts are asked for, and
-//! looked at again here; texts are not sorted, grouped or joined there.
+//! The server compares text by the collation of its table, which may ignore case and trailing blanks. So it is asked for equal texts only,
+//! and its rows are checked again here. It does not sort, group or join by text.
 
 use std::collections::HashMap;
 

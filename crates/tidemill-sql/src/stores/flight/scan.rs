@@ -171,7 +171,7 @@ impl ServerRead for FlightScan {
         loop {
             let batch = tokio::select! {
                 batch = rows.try_next() => batch.map_err(error_at(&self.named.place))?,
-                // Nobody waits any more: the server is told by the end of the request.
+                // The receiver is gone. Dropping the request tells the server.
                 () = sender.closed() => return Ok(()),
             };
             let Some(batch) = batch else { return Ok(()) };
@@ -191,7 +191,7 @@ impl ServerRead for FlightScan {
         }
         let other = |other: &dyn ServerRead| -> Option<Select<TidemillSql>> {
             let other = (other as &dyn Any).downcast_ref::<Self>()?;
-            self.named.is_beside(&other.named).then(|| other.select.clone())
+            (self.named.server == other.named.server).then(|| other.select.clone())
         };
         Some(Arc::new(Self {
             named: self.named.clone(),

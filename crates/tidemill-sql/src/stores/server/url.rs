@@ -97,7 +97,6 @@ impl ServerUrl {
         feature = "adbc",
         feature = "cassandra",
         feature = "clickhouse",
-        feature = "flight",
         feature = "postgres"
     ))]
     pub(crate) fn client(&self) -> String {
@@ -111,7 +110,7 @@ impl ServerUrl {
     }
 
     /// The server, with the user, the password and the settings: what tables that one statement can name have in common.
-    #[cfg(feature = "clickhouse")]
+    #[cfg(any(feature = "clickhouse", feature = "flight"))]
     pub(crate) fn server(&self) -> String {
         let Parts { server, query, .. } = self.parts();
         format!("{server}?{}", query.unwrap_or_default())

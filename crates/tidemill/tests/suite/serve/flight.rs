@@ -42,21 +42,11 @@ fn users_have_tokens_over_tls() {
     std::fs::write(folder.file("server.pem"), certificate.pem()).expect("written");
     std::fs::write(folder.file("server.key"), key.serialize_pem()).expect("written");
     for (name, password, rights) in [
-        ("ann", "secret\n", &["--write"][..]),
-        ("bob", "hidden\n", &["--schemas", "more"]),
-        ("eve", "hidden\n", &["--schemas", "more", "--write"]),
+        ("ann", "secret", &["--write"][..]),
+        ("bob", "hidden", &["--schemas", "more"]),
+        ("eve", "hidden", &["--schemas", "more", "--write"]),
     ] {
-        let mut command = folder.command(&["user", "add", name, "--users", "users"]);
-        let child = command
-            .args(rights)
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::null())
-            .spawn();
-        let mut child = child.expect("started");
-        let mut input = child.stdin.take().expect("piped");
-        input.write_all(password.as_bytes()).expect("written");
-        drop(input);
-        assert!(child.wait().expect("ended").success());
+        super::add_user(&folder, name, password, rights);
     }
     let tls = ["--tls-cert", "server.pem", "--tls-key", "server.key"];
     let served = Served::with(folder, &[&["books", "more", "--users", "users"][..], &tls].concat());

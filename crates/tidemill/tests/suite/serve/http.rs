@@ -330,20 +330,7 @@ fn users_have_passwords_and_rights() {
         ("ann", &["--write"][..]),
         ("bob", &["--schemas", "more", "--rows", "5"]),
     ] {
-        let mut command = folder.command(&["user", "add", name, "--users", "users"]);
-        let child = command
-            .args(rights)
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::null())
-            .spawn();
-        let mut child = child.expect("started");
-        child
-            .stdin
-            .take()
-            .expect("piped")
-            .write_all(b"secret\n")
-            .expect("written");
-        assert!(child.wait().expect("ended").success());
+        super::add_user(&folder, name, "secret", rights);
     }
     let written = std::fs::read_to_string(folder.file("users")).expect("read");
     assert!(

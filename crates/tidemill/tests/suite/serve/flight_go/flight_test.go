@@ -1,5 +1,5 @@
-// Package flight asks Tidemill through the client and the database/sql driver of Arrow for Go.
-package flight
+// Package served asks Tidemill through the client and the database/sql driver of Arrow for Go.
+package served
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/flight"
 	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
 	_ "github.com/apache/arrow-go/v18/arrow/flight/flightsql/driver"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -71,6 +72,40 @@ func TestTransactions(t *testing.T) {
 	}
 	if found := count(); found != 3 {
 		t.Fatalf("expected 3, found %d", found)
+	}
+}
+
+// A change is cancelled by what describes its answer, while that is fetched.
+func TestCancelledChange(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	insecureTransport := grpc.WithTransportCredentials(insecure.NewCredentials())
+	client, err := flightsql.NewClient(os.Getenv("TIDEMILL_FLIGHT"), nil, nil, insecureTransport)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	change := "INSERT INTO customers (cust_no) SELECT a.n FROM numbers a, numbers b, numbers c, numbers d"
+	info, err := client.Execute(ctx, change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := client.DoGet(ctx, info.Endpoint[0].Ticket)
+		ended <- err
+	}()
+	time.Sleep(500 * time.Millisecond)
+	result, err := client.CancelFlightInfo(ctx, &flight.CancelFlightInfoRequest{Info: info})
+	if err != nil || result.Status != flight.CancelStatusCancelled {
+		t.Fatal(result, err)
+	}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "cancel") {
+		t.Fatal(err)
+	}
+	var count int
+	if err := open(t).QueryRow("SELECT COUNT(*) FROM customers").Scan(&count); err != nil || count != 2 {
+		t.Fatal(count, err)
 	}
 }
 
