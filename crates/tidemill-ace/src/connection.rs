@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use tidemill_ads::{Connection, ErrorCode, Result, host_name};
+use tidemill_ads::{Connection, Error, ErrorCode, Result, host_name};
 
 use crate::call::{call, refuse};
 use crate::constants::*;
@@ -45,16 +45,7 @@ pub extern "C" fn AdsConnect60(
 pub extern "C" fn AdsConnect101(text: Name, _options: Out<Handle>, answer: Out<Handle>) -> u32 {
     call(|| {
         let text = text.needed()?;
-        let part = |name: &str| {
-            text.split(';')
-                .filter_map(|part| part.split_once('='))
-                .find_map(|(known, value)| {
-                    known
-                        .trim()
-                        .eq_ignore_ascii_case(name)
-                        .then(|| unquoted(value.trim()).to_owned())
-                })
-        };
+        let part = |name: &str| part_of(&text, name);
         let is_remote = part("ServerType").is_some_and(|servers| {
             let servers = servers.to_ascii_uppercase();
             !servers.contains("LOCAL") && servers.parse::<u16>().map_or(true, |bits| bits & ADS_LOCAL_SERVER == 0)
@@ -70,12 +61,19 @@ pub extern "C" fn AdsConnect101(text: Name, _options: Out<Handle>, answer: Out<H
     })
 }
 
+/// A part of the text that says how to connect.
+pub(crate) fn part_of(text: &str, name: &str) -> Option<String> {
+    let mut parts = text.split(';').filter_map(|part| part.split_once('='));
+    let (_, value) = parts.find(|(known, _)| known.trim().eq_ignore_ascii_case(name))?;
+    Some(unquoted(value.trim()).to_owned())
+}
+
 fn unquoted(value: &str) -> &str {
     let between = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
     between('"').or_else(|| between('\'')).unwrap_or(value)
 }
 
-fn connect(folder: Name, servers: u16, answer: Out<Handle>) -> Result<()> {
+pub(crate) fn connect(folder: Name, servers: u16, answer: Out<Handle>) -> Result<()> {
     if servers != 0 && servers & ADS_LOCAL_SERVER == 0 {
         return no_server();
     }
@@ -99,19 +97,25 @@ const TRUST: &str = "TIDEMILL_ACE_TRUST_DICTIONARY";
 fn open(folder: &str, trusts: bool, answer: Out<Handle>) -> Result<()> {
     let settings = settings();
     let is_dictionary = folder.to_ascii_lowercase().trim_end().ends_with(".add");
-    if is_dictionary && !trusts {
-        let what = format!(
-            "{folder}: users and rights of a data dictionary are encrypted and cannot be checked; if every user of this program \
-             may read its tables, set {TRUST}=1, or TrustDictionary=TRUE in the text of AdsConnect101"
-        );
-        return refuse(ErrorCode::NotImplemented, what);
-    }
     let path = settings.paths.resolve(folder, std::path::Path::new("."))?;
     let connection = match is_dictionary {
-        true => Connection::open_dictionary(path, &settings)?,
+        true => Connection::open_dictionary(path, trusts, &settings).map_err(how_to_trust)?,
         false => Connection::open(path)?,
     };
     answer.set(add_connection(connection)?)
+}
+
+fn how_to_trust(error: Error) -> Error {
+    match error.code() {
+        ErrorCode::NotImplemented => Error::new(
+            ErrorCode::NotImplemented,
+            format!(
+                "{error}; if every user of this program may do all with its tables, set {TRUST}=1, or TrustDictionary=TRUE in the \
+                 text of AdsConnect101"
+            ),
+        ),
+        _ => error,
+    }
 }
 
 fn no_server() -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use tidemill_ads::{ErrorCode, Result};
+use tidemill_ads::{ErrorCode, ObjectKind, Result};
 
 use crate::call::{call, refuse};
 use crate::constants::AE_SUCCESS;
@@ -16,7 +16,17 @@ pub(crate) struct Search {
     names: Vec<String>,
 }
 
-/// Begins a search by a mask with `*` and `?`, and tells the first name.
+impl Search {
+    /// A search that has found names, to be told in this order.
+    pub(crate) fn of(names: Vec<String>) -> Self {
+        Self {
+            names: names.into_iter().rev().collect(),
+        }
+    }
+}
+
+/// Begins a search by a mask with `*` and `?`, and tells the first name. On a connection to a data dictionary its tables are found without a
+/// mask.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsFindFirstTable(
     connection: Handle,
@@ -26,17 +36,18 @@ pub extern "C" fn AdsFindFirstTable(
     answer: Out<Handle>,
 ) -> u32 {
     call(|| {
-        let names = with_connection(connection, |session| {
-            session.connection.find_files(&mask.needed()?, &settings())
+        let names = with_connection(connection, |session| match mask.bytes() {
+            None | Some(b"") if session.connection.has_dictionary() => {
+                session.connection.dictionary_objects(ObjectKind::ViewOrTable, "")
+            }
+            _ => session.connection.find_files(&mask.needed()?, &settings()),
         })?;
-        let search = Arc::new(Mutex::new(Search {
-            names: names.into_iter().rev().collect(),
-        }));
+        let search = Arc::new(Mutex::new(Search::of(names)));
         if lock(&search).names.is_empty() {
             return refuse(ErrorCode::NoFileFound, "no file has such a name");
         }
         answer.set(add(Object::Search(Arc::clone(&search)))?)?;
-        next(&search, name, len)
+        next_of(&search, name, len, no_file)
     })
 }
 
@@ -44,15 +55,25 @@ pub extern "C" fn AdsFindFirstTable(
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsFindNextTable(_connection: Handle, search: Handle, name: Bytes, len: Out<u16>) -> u32 {
     call(|| match object(search) {
-        Some(Object::Search(search)) => next(&search, name, len),
+        Some(Object::Search(search)) => next_of(&search, name, len, no_file),
         _ => refuse(ErrorCode::InvalidFindHandle, unknown(search, "a search")),
     })
 }
 
-fn next(search: &Mutex<Search>, name: Bytes, len: Out<u16>) -> Result<()> {
+fn no_file() -> Result<()> {
+    refuse(ErrorCode::NoFileFound, "there are no more files")
+}
+
+/// Tells the next name, or what is told where there are no more.
+pub(crate) fn next_of(
+    search: &Mutex<Search>,
+    name: Bytes,
+    len: Out<u16>,
+    no_more: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     let mut search = lock(search);
     let Some(found) = search.names.last() else {
-        return refuse(ErrorCode::NoFileFound, "there are no more files");
+        return no_more();
     };
     name.put(found.as_bytes(), len)?;
     search.names.pop();

@@ -213,7 +213,7 @@ fn free_table(options: u32) -> Result<()> {
     }
 }
 
-fn given_type(table_type: u16) -> Result<TableType> {
+pub(crate) fn given_type(table_type: u16) -> Result<TableType> {
     match table_type {
         ADS_NTX => Ok(TableType::Ntx),
         ADS_CDX | ADS_DEFAULT => Ok(TableType::Cdx),

@@ -37,7 +37,7 @@ pub struct Unavailable {
 pub enum Why {
     /// It comes later.
     Planned,
-    /// Dictionaries, their users and their rules are not served.
+    /// What of dictionaries is not served: users, rights, views, procedures, triggers, links, replication.
     Dictionary,
     /// Tables are not encrypted, and encrypted ones are not read.
     Encryption,
@@ -56,7 +56,7 @@ impl Why {
     pub fn text(self) -> &'static str {
         match self {
             Self::Planned => "not written yet",
-            Self::Dictionary => "data dictionaries are not served",
+            Self::Dictionary => "this part of data dictionaries is not served",
             Self::Encryption => "encryption is not served",
             Self::FullText => "full text indexes are not served",
             Self::Internal => "SAP's own components use it; nothing public says what it does",
@@ -119,16 +119,11 @@ unavailable! {
         AdsDDAddIndexFile
         AdsDDAddProcedure
         AdsDDAddProcedure100
-        AdsDDAddTable
-        AdsDDAddTable90
         AdsDDAddUserToGroup
         AdsDDAddView
         AdsDDAddView100
         AdsDDAutoCreateIndex
         AdsDDAutoCreateTable
-        AdsDDClose
-        AdsDDCreate
-        AdsDDCreate101
         AdsDDCreateASA
         AdsDDCreateArticle
         AdsDDCreateArticle100
@@ -157,13 +152,7 @@ unavailable! {
         AdsDDDropPackage
         AdsDDEnableTriggers
         AdsDDExecuteProcedure
-        AdsDDFindClose
-        AdsDDFindFirstObject
-        AdsDDFindNextObject
-        AdsDDFreeTable
         AdsDDGetArticleProperty
-        AdsDDGetDatabaseProperty
-        AdsDDGetFieldProperty
         AdsDDGetIndexFileProperty
         AdsDDGetIndexProperty
         AdsDDGetLinkProperty
@@ -175,7 +164,6 @@ unavailable! {
         AdsDDGetPublicationProperty
         AdsDDGetRefIntegrityProperty
         AdsDDGetSubscriptionProperty
-        AdsDDGetTableProperty
         AdsDDGetTriggerProperty
         AdsDDGetUserGroupProperty
         AdsDDGetUserProperty
@@ -183,11 +171,9 @@ unavailable! {
         AdsDDGrantPermission
         AdsDDModifyLink
         AdsDDMoveObjectFile
-        AdsDDOpen
         AdsDDRemoveIndexFile
         AdsDDRemoveProcedure
         AdsDDRemoveRefIntegrity
-        AdsDDRemoveTable
         AdsDDRemoveTrigger
         AdsDDRemoveUserFromGroup
         AdsDDRemoveView
@@ -195,8 +181,6 @@ unavailable! {
         AdsDDRevokePermission
         AdsDDSetActiveDictionary
         AdsDDSetArticleProperty
-        AdsDDSetDatabaseProperty
-        AdsDDSetFieldProperty
         AdsDDSetIndexProperty
         AdsDDSetObjectAccessRights
         AdsDDSetObjectProperty
@@ -204,7 +188,6 @@ unavailable! {
         AdsDDSetProcedureProperty
         AdsDDSetPublicationProperty
         AdsDDSetSubscriptionProperty
-        AdsDDSetTableProperty
         AdsDDSetTriggerProperty
         AdsDDSetUserGroupProperty
         AdsDDSetUserProperty

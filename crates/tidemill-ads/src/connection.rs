@@ -114,16 +114,25 @@ impl Connection {
         })
     }
 
-    /// Connects to a data dictionary (`.add`). Tables have the names that the dictionary gives them, and open with their index files. They can
-    /// only be read, because users, rights and rules are not checked. Ask first whether the dictionary is trusted.
+    /// Connects to a data dictionary (`.add`). Tables have the names that the dictionary gives them, and open with their index files.
+    /// Users and rights cannot be checked: a dictionary that has any is opened where it is trusted.
     ///
     /// # Errors
-    /// As [`Connection::open`], of its folder; [`ErrorCode::InvalidPath`] for a file that is no dictionary.
-    pub fn open_dictionary(file: impl AsRef<Path>, settings: &Settings) -> Result<Self> {
+    /// As [`Connection::open`], of its folder; [`ErrorCode::InvalidDictionaryFile`] for a file that is no dictionary;
+    /// [`ErrorCode::NotImplemented`] for one with users or passwords that is not trusted.
+    pub fn open_dictionary(file: impl AsRef<Path>, is_trusted: bool, settings: &Settings) -> Result<Self> {
         let file = file.as_ref();
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         let mut connection = Self::open(folder.unwrap_or(Path::new(".")))?;
-        connection.dictionary = Some(Dictionary::read(file, &settings.paths)?);
+        let dictionary = Dictionary::read(file, &settings.paths)?;
+        if let Some(secret) = dictionary.secrets().filter(|_| !is_trusted) {
+            let what = format!(
+                "{}: it has {secret}, and rights that are encrypted cannot be checked",
+                file.display()
+            );
+            return Err(Error::new(ErrorCode::NotImplemented, what));
+        }
+        connection.dictionary = Some(dictionary);
         Ok(connection)
     }
 

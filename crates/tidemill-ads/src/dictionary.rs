@@ -1,98 +1,131 @@
-//! Data dictionaries (`.add`): which tables there are, by which names, and where their files are.
+//! Data dictionaries (`.add`): the tables of a database, by which names, where their files are, and by which rules they are changed.
 //!
 //! A dictionary is an ADT whose records are objects: each has a number, the number of the object that it belongs to, a type, a name, and
-//! `Property`, a list of values of which each stands behind its length in two bytes, FFFF for none. The first value of a `Table` and of
-//! an `Index` is the path of its file, which begins at the dictionary's folder (docs/formats/adt.md).
+//! a list of values (docs/formats/adt.md). [`file`] reads and writes it, [`object`] says which value stands where, and
+//! [`administration`] makes and changes dictionaries for programs.
 //!
-//! What else a dictionary says is not looked at: users and rights are encrypted, and rules (constraints, defaults, relations, triggers)
-//! are not enforced. So a program has to say that it trusts the dictionary, and the tables are read and not changed.
+//! # What this module does not do
+//!
+//! Users, rights and passwords are encrypted, in a way that is not known: a dictionary that has any is opened by who trusts it alone.
+//! Tables with rules that are not known are read and not changed.
+
+mod administration;
+mod file;
+mod object;
+mod property;
+mod values;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, Int64Type};
-use arrow_array::{Array, RecordBatch};
-use tidemill_xbase::{CodePage, OpenOptions, Scan, Table};
+use tidemill_xbase::CodePage;
+
+pub use administration::NewTable;
+use object::{Kind, Object, place};
+pub use property::{DatabaseProperty, FieldProperty, ObjectKind, PropertyValue, TableProperty};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::paths::Paths;
+use crate::settings::Settings;
 
-/// The tables of a data dictionary.
+/// The objects of a data dictionary.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     file: PathBuf,
+    /// Those that paths in it begin with.
+    paths: Paths,
+    objects: Vec<Object>,
     tables: Vec<DictionaryTable>,
 }
 
 #[derive(Debug)]
 struct DictionaryTable {
-    number: i64,
+    number: u32,
     name: String,
     /// Where it is, or why it cannot be had.
     file: Result<PathBuf, (ErrorCode, String)>,
     indexes: Vec<PathBuf>,
 }
 
-/// The fields that are read, in the order of the file.
-const FIELDS: [&str; 5] = ["Object ID", "Parent ID", "Object Type", "Object Name", "Property"];
-/// What stands in the place of the length of a value that there is none of.
-const NONE: u16 = 0xFFFF;
-
 impl Dictionary {
-    /// Reads a dictionary. Paths in it that begin with a drive or a share are those of `paths`.
+    /// Reads a dictionary. Paths in it that begin with a drive or a share are those of `paths`; others lead nowhere but into its folder.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidPath`] for a file that is none; as [`Table::open`] and for what is damaged.
+    /// [`ErrorCode::InvalidDictionaryFile`] for a file that is none; as [`Table::open`](tidemill_xbase::Table::open), and for what is
+    /// damaged.
     pub(crate) fn read(file: &Path, paths: &Paths) -> Result<Self> {
-        let options = OpenOptions::new().codepage(CodePage::Cp1252);
-        let table = Arc::new(Table::open(file, &options)?);
-        let is_one = table.header().adt.as_ref().is_some_and(|adt| adt.is_dictionary);
-        let fields = table.fields();
-        let known = FIELDS
-            .iter()
-            .map(|name| fields.iter().position(|field| field.name == *name));
-        let Some(columns) = known.collect::<Option<Vec<usize>>>().filter(|_| is_one) else {
-            let what = format!("{} is no data dictionary", file.display());
-            return Err(Error::new(ErrorCode::InvalidPath, what));
+        let mut dictionary = Self {
+            file: file.to_owned(),
+            paths: paths.clone(),
+            objects: Vec::new(),
+            tables: Vec::new(),
         };
-        let folder = file.parent().unwrap_or(Path::new("."));
-        let (mut tables, mut indexes) = (Vec::new(), Vec::new());
-        for batch in table.scan(Scan::new().projection(columns))? {
-            let batch = batch?;
-            for object in (0..batch.num_rows()).filter_map(|row| Object::of(&batch, row)) {
-                let place = first_value(&object.property).filter(|path| !path.is_empty());
-                let path = match place {
-                    Some(path) => {
-                        let resolved = paths.resolve(&CodePage::Cp1252.decode(path), folder);
-                        resolved.map_err(|error| (error.code(), error.to_string()))
-                    }
-                    None => {
-                        let what = format!("{}: {} has no file", file.display(), object.name);
-                        Err((ErrorCode::FileNotFound, what))
-                    }
-                };
-                match object.kind.as_str() {
-                    "Table" => tables.push(DictionaryTable {
-                        number: object.number,
-                        name: object.name,
-                        file: path,
-                        indexes: Vec::new(),
-                    }),
-                    "Index" => indexes.extend(path.ok().map(|path| (object.parent, path))),
-                    _ => {}
-                }
-            }
-        }
-        for (parent, path) in indexes {
-            if let Some(table) = tables.iter_mut().find(|table| table.number == parent) {
+        dictionary.read_again()?;
+        Ok(dictionary)
+    }
+
+    /// Looks what the dictionary has now.
+    ///
+    /// # Errors
+    /// As [`Dictionary::read`].
+    pub(crate) fn read_again(&mut self) -> Result<()> {
+        self.objects = file::read(&self.file)?;
+        let mut inside = self.paths.clone();
+        inside.confine([self.folder().to_owned()])?;
+        let tables = self.objects.iter().filter(|object| object.kind == Kind::Table);
+        let mut tables: Vec<_> = tables
+            .map(|table| DictionaryTable {
+                number: table.number,
+                name: table.name.clone(),
+                file: self.place_of(table, &inside),
+                indexes: Vec::new(),
+            })
+            .collect();
+        for index in self.objects.iter().filter(|object| object.kind == Kind::Index) {
+            let table = tables.iter_mut().find(|table| table.number == index.parent);
+            if let (Some(table), Ok(path)) = (table, self.place_of(index, &inside)) {
                 table.indexes.push(path);
             }
         }
         tables.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(Self {
-            file: file.to_owned(),
-            tables,
+        self.tables = tables;
+        Ok(())
+    }
+
+    /// Where the file of a table or an index is.
+    fn place_of(&self, object: &Object, inside: &Paths) -> Result<PathBuf, (ErrorCode, String)> {
+        let told = |error: &Error| (error.code(), format!("{}: {object}: {error}", self.file.display()));
+        let Some(path) = object.values.text(place::PATH).filter(|path| !path.is_empty()) else {
+            return Err((
+                ErrorCode::FileNotFound,
+                format!("{}: {object} has no file", self.file.display()),
+            ));
+        };
+        let path = CodePage::Cp1252.decode(path);
+        let begins_elsewhere = path.get(1..2) == Some(":") || path.starts_with("\\\\") || path.starts_with("//");
+        let paths = if begins_elsewhere { &self.paths } else { inside };
+        let found = paths.resolve(&path, self.folder()).map_err(|error| told(&error))?;
+        Ok(found.canonicalize().unwrap_or(found))
+    }
+
+    fn folder(&self) -> &Path {
+        let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.unwrap_or(Path::new("."))
+    }
+
+    /// What about its users cannot be checked; `None` where it has none, and no password.
+    pub(crate) fn secrets(&self) -> Option<String> {
+        let has_password = |object: &&Object| {
+            let mut places = place::DATABASE_SECRETS.into_iter();
+            object.kind == Kind::Database && places.any(|place| object.values.get(place).is_some())
+        };
+        let is_of_users = |object: &&Object| matches!(object.type_name.as_str(), "User" | "Permission");
+        let secret = self
+            .objects
+            .iter()
+            .find(|object| has_password(object) || is_of_users(object))?;
+        Some(match secret.kind {
+            Kind::Database => "a password".to_owned(),
+            _ => format!("{secret}"),
         })
     }
 
@@ -112,6 +145,8 @@ impl Dictionary {
     }
 
     fn table_at(&self, path: &Path) -> Option<&DictionaryTable> {
+        let whole = path.canonicalize();
+        let path = whole.as_deref().unwrap_or(path);
         let is_at = |table: &&DictionaryTable| table.file.as_deref().is_ok_and(|file| file == path);
         self.tables.iter().find(is_at)
     }
@@ -143,56 +178,16 @@ impl Dictionary {
             }
         }
     }
-}
 
-/// A record of a dictionary.
-struct Object {
-    number: i64,
-    parent: i64,
-    kind: String,
-    name: String,
-    property: Vec<u8>,
-}
-
-impl Object {
-    /// `None` where a value is missing, or of another type than it should be.
-    fn of(batch: &RecordBatch, row: usize) -> Option<Self> {
-        let column = |at: usize| batch.columns().get(at).filter(|column| column.is_valid(row));
-        let text = |at| Some(column(at)?.as_string_opt::<i32>()?.value(row).trim().to_owned());
-        Some(Self {
-            number: column(0)?.as_primitive_opt::<Int64Type>()?.value(row),
-            parent: column(1)?.as_primitive_opt::<Int32Type>()?.value(row).into(),
-            kind: text(2)?,
-            name: text(3)?,
-            property: column(4)?.as_binary_opt::<i32>()?.value(row).to_vec(),
-        })
-    }
-}
-
-/// The first value of a list, without the NUL at its end.
-fn first_value(property: &[u8]) -> Option<&[u8]> {
-    let (len, rest) = property.split_first_chunk()?;
-    let len = u16::from_le_bytes(*len);
-    let value = rest.get(..usize::from(len)).filter(|_| len != NONE)?;
-    Some(value.split(|byte| *byte == 0).next().unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_value_ends_within_its_list() {
-        for (list, expected) in [
-            (&b"\x05\0.\\a\0x\xFF\xFF"[..], Some(&b".\\a"[..])),
-            (b"\x03\0abc", Some(b"abc")),
-            (b"\0\0", Some(b"")),
-            (b"\xFF\xFF\x03\0abc", None),
-            (b"\x04\0abc", None),
-            (b"\x04", None),
-            (b"", None),
-        ] {
-            assert_eq!(first_value(list), expected, "{list:02x?}");
-        }
+    /// Changes the dictionary as a whole or not at all, and looks what it has then.
+    ///
+    /// # Errors
+    /// As `change`; [`ErrorCode::LockFailed`] where others change it; when it cannot be written.
+    fn change<T>(&mut self, settings: &Settings, change: impl FnOnce(&mut file::Changing) -> Result<T>) -> Result<T> {
+        let mut changing = file::Changing::begin(&self.file, settings)?;
+        let done = change(&mut changing)?;
+        changing.commit()?;
+        self.read_again()?;
+        Ok(done)
     }
 }

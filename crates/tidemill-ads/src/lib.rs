@@ -48,6 +48,7 @@ pub use bookmark::Bookmark;
 pub use collation::by_bytes;
 pub use connection::{AreaId, Connection, delete_file};
 pub use date_format::{DateFormat, clock, now, time_of};
+pub use dictionary::{DatabaseProperty, FieldProperty, NewTable, ObjectKind, PropertyValue, TableProperty};
 pub use error::{Error, ErrorCode, Refusal, Result};
 pub use machine::{host_name, login_name};
 pub use paths::Paths;

@@ -72,14 +72,15 @@ pub(crate) const DIGEST_LEN: usize = 20;
 pub(crate) const AUTOINCREMENT_AT: u64 = 80;
 pub(crate) const FLAGS_AT: usize = 88;
 pub(crate) const DICTIONARY_AT: usize = 92;
-const DICTIONARY_LEN: usize = 260;
+pub(crate) const DICTIONARY_LEN: usize = 260;
+pub(crate) const OBJECT_AT: usize = 352;
 pub(crate) const FIELD_COUNT_AT: usize = 358;
 pub(crate) const ROW_VERSION_AT: u64 = 360;
 
 /// Bits of the flags.
 const FLAG_MEMO: u16 = 0x01;
 const FLAG_AUTOINCREMENT: u16 = 0x02;
-const FLAG_IN_DICTIONARY: u16 = 0x10;
+pub(crate) const FLAG_IN_DICTIONARY: u16 = 0x10;
 
 /// Whether the first byte of a record is one that Advantage writes: bit 2 alone or nothing, and bit 0 for a deleted record. Bit 1 was
 /// seen of a deleted record only.

@@ -127,7 +127,8 @@ impl IndexDialect {
             "mdx" => Self::Mdx,
             "ndx" => Self::Ndx,
             "idx" => Self::Idx,
-            "adi" => Self::Adi,
+            // A data dictionary has its index under a name of its own.
+            "adi" | "ai" => Self::Adi,
             _ => return None,
         })
     }

@@ -450,9 +450,11 @@ impl MemoDialect {
             (Self::Dbt3 | Self::Dbt4, true) => "DBT",
             (Self::Smt, false) => "smt",
             (Self::Smt, true) => "SMT",
-            (Self::Adm, _) => match table.extension().is_some_and(|extension| extension == "ADT") {
-                false => "adm",
-                true => "ADM",
+            (Self::Adm, _) => match table.extension().and_then(OsStr::to_str) {
+                Some("ADT") => "ADM",
+                Some("add") => "am",
+                Some("ADD") => "AM",
+                _ => "adm",
             },
             (_, false) => "fpt",
             (_, true) => "FPT",

@@ -21,6 +21,8 @@ use crate::transaction::{self, Disk, Replacement, Step, TheDisk};
 const COMPANIONS: [&str; 6] = ["fpt", "dbt", "smt", "cdx", "mdx", "cpg"];
 /// What lies beside an ADT, and beside no other table.
 const OF_ADT: [&str; 3] = ["adm", "adi", "cpg"];
+/// What lies beside a data dictionary of Advantage.
+const OF_DICTIONARY: [&str; 2] = ["am", "ai"];
 /// Those of a database container, which may be those of other tables too.
 const CONTAINER: [&str; 3] = ["dbc", "dct", "dcx"];
 /// What lies beside a container, when that is the table that is meant.
@@ -113,6 +115,7 @@ impl TableSet {
         let extensions = match self.is_container() {
             true => OF_CONTAINER.to_vec(),
             false if is_adt(&self.table) => OF_ADT.to_vec(),
+            false if has_extension(&self.table, "add") => OF_DICTIONARY.to_vec(),
             false if self.has_own_container(&names) => [&COMPANIONS[..], &CONTAINER[..]].concat(),
             false => COMPANIONS.to_vec(),
         };
@@ -311,7 +314,11 @@ fn is_table_of(path: &Path, stem: &OsStr) -> bool {
 }
 
 fn is_adt(table: &Path) -> bool {
-    table.extension().is_some_and(|own| own.eq_ignore_ascii_case("adt"))
+    has_extension(table, "adt")
+}
+
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension))
 }
 
 fn lower(name: &OsStr) -> String {

@@ -47,6 +47,8 @@ pub struct CreateOptions {
     /// the table has them (`people.dbc`, `.dct`, `.dcx` of `people.dbf`), and the header the short ones of [`short_names`]. For
     /// [`Dialect::VisualFoxPro`]. Default: false, names have 1 to 10 bytes.
     pub long_names: bool,
+    /// Whether an ADT is a data dictionary, whose memo file is called `.am`. Default: false.
+    pub is_dictionary: bool,
     /// The day that the header names as that of the last change.
     pub last_update: CivilDate,
     /// What becomes of a table that is there. Default: it is replaced. [`Existing::Refuse`] lets one of several that make a table
@@ -63,6 +65,7 @@ impl CreateOptions {
             memo: None,
             memo_block_size: None,
             long_names: false,
+            is_dictionary: false,
             last_update,
             existing: Existing::Replace,
         }
@@ -572,13 +575,14 @@ impl Layout {
     pub(crate) fn header(&self, options: &CreateOptions) -> Result<Vec<u8>> {
         if self.is_adt {
             let columns = self.columns.iter().zip(&self.names);
-            return Ok(adt::layout::header(columns.map(|(column, name)| NewField {
+            let fields = columns.map(|(column, name)| NewField {
                 name,
                 adt_type: column.adt_type.unwrap_or(AdtType::Character),
                 offset: column.offset,
                 width: column.width,
                 decimals: column.decimals,
-            })));
+            });
+            return Ok(adt::layout::header(fields, options.is_dictionary));
         }
         let vfp = options.format == Dialect::VisualFoxPro;
         let varies = |c: &Column| matches!(c.letter, 'V' | 'Q' | 'W');

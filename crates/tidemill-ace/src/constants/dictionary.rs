@@ -1,7 +1,7 @@
 //! Numbers of the data dictionary: kinds of object, properties, permissions, triggers, replication.
 //!
-//! Dictionaries are not served yet: the functions that take these answer [`AE_FUNCTION_NOT_AVAILABLE`]. Programs that
-//! name them compile all the same.
+//! Not all that they name is served: functions that are not answer [`AE_FUNCTION_NOT_AVAILABLE`]. Programs that name them compile
+//! all the same.
 //!
 //! [`AE_FUNCTION_NOT_AVAILABLE`]: super::AE_FUNCTION_NOT_AVAILABLE
 

@@ -5,6 +5,7 @@
 //! at all: through the work area that has the table open, whose locks it shares then, or else through an editor beside others,
 //! which is closed at the end of the statement or of the transaction in which it is.
 
+mod dictionary;
 mod gates;
 mod options;
 mod reading;
@@ -23,11 +24,14 @@ use tidemill_xbase::{
 };
 
 use super::analytical::Analytical;
+use super::answer::Answer;
 use super::error::{Error, Kind, Result};
 use super::evaluate::ConnectionFacts;
 use super::prepared::Statements;
+use super::procedure::Arguments;
 use super::statement::{Select, TableName};
 use super::tables::{Clock, Snapshot, TableInUse, Tables};
+use super::value::Value;
 use super::watch::Watch;
 use crate::progress::Work;
 use crate::sole_use::{Changing, SoleUse};
@@ -128,6 +132,12 @@ impl Default for StatementTables {
 }
 
 impl StatementTables {
+    /// Names may mean other tables from now on.
+    pub(crate) fn forget_names(&mut self) {
+        self.found.clear();
+        self.close_all();
+    }
+
     pub(crate) fn has_view(&self, name: &str) -> bool {
         self.views.contains_key(&name.to_ascii_lowercase())
     }
@@ -750,6 +760,15 @@ impl Tables for ConnectionTables<'_> {
 
     fn analytical(&self) -> Option<Arc<dyn Analytical>> {
         self.connection.analytical.clone()
+    }
+
+    fn create_database(&mut self, path: &TableName, description: &str) -> Result<()> {
+        Ok(dictionary::create(self.connection, path, description, self.settings)?)
+    }
+
+    fn procedure(&mut self, name: &str, arguments: &[Value]) -> Result<Option<Answer>> {
+        let done = dictionary::procedure(self.connection, name, &Arguments(arguments), self.settings)?;
+        Ok(done.then_some(Answer::Done))
     }
 
     fn view(&self, name: &TableName) -> Option<Select> {

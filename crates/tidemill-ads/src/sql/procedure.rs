@@ -1,11 +1,12 @@
-//! `sp_` procedures that need no data dictionary: what changes tables, transactions and settings is here, what gives rows in `answers`.
+//! `sp_` procedures: what changes tables, transactions and settings is here, what gives rows in `answers`. Those that change a data
+//! dictionary are the connection's.
 
 mod answers;
 mod definitions;
 
 use tidemill_xbase::index::OrderSpec;
 
-use answers::Arguments;
+pub(super) use answers::Arguments;
 use definitions::{ACTIONS, ANSWERS};
 
 use super::answer::Answer;

@@ -56,6 +56,13 @@ pub enum StatementKind {
         /// The order.
         index: Ident,
     },
+    /// `CREATE DATABASE …`.
+    CreateDatabase {
+        /// The file of the data dictionary.
+        path: TableName,
+        /// `DESCRIPTION …`: what it is about; empty for nothing.
+        description: String,
+    },
     /// `CREATE VIEW …`.
     CreateView {
         /// Its name.

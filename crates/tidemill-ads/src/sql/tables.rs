@@ -472,6 +472,18 @@ pub trait Tables {
         Ok(None)
     }
 
+    /// Makes a data dictionary.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] where none is made; what the connection says.
+    fn create_database(&mut self, path: &TableName, description: &str) -> Result<()> {
+        let _ = description;
+        Err(Error::new(
+            Kind::Unsupported,
+            format!("No data dictionary is made here: {path}"),
+        ))
+    }
+
     /// A procedure that only the connection knows. Default: none.
     ///
     /// # Errors

@@ -31,6 +31,8 @@ pub(super) enum Work {
     DropTable(TableName, bool),
     CreateIndex(Box<CreateIndex>),
     DropIndex(TableName, sqlparser::ast::Ident),
+    /// And what it is about.
+    CreateDatabase(TableName, String),
     SetView(TableName, Option<Box<Select>>),
     /// And whether it is no fault when there is none.
     DropView(TableName, bool),
@@ -78,6 +80,9 @@ impl Work {
             StatementKind::DropTable { table, if_exists } => Self::DropTable(table.clone(), *if_exists),
             StatementKind::CreateIndex(index) => Self::CreateIndex(index.clone()),
             StatementKind::DropIndex { table, index } => Self::DropIndex(table.clone(), index.clone()),
+            StatementKind::CreateDatabase { path, description } => {
+                Self::CreateDatabase(path.clone(), description.clone())
+            }
             StatementKind::CreateView { name, select } => {
                 // A view that could not be asked is refused now.
                 Query::bind_any(select, tables, parameters)?;
@@ -172,6 +177,10 @@ impl Work {
             }
             Self::DropIndex(table, index) => {
                 structure::drop_index(table, index, tables)?;
+                Ok(Answer::Done)
+            }
+            Self::CreateDatabase(path, description) => {
+                tables.create_database(path, description)?;
                 Ok(Answer::Done)
             }
             Self::SetView(name, select) => {

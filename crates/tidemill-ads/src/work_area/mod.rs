@@ -58,6 +58,23 @@ impl TableType {
         }
     }
 
+    /// The type of a [number](TableType::number).
+    pub fn from_number(number: u16) -> Option<Self> {
+        [Self::Ntx, Self::Cdx, Self::Vfp, Self::Adt]
+            .into_iter()
+            .find(|known| known.number() == number)
+    }
+
+    /// Its number (`ADS_NTX`, `ADS_CDX`, `ADS_ADT`, `ADS_VFP` of `ace.h`).
+    pub fn number(self) -> u16 {
+        match self {
+            Self::Ntx => 1,
+            Self::Cdx => 2,
+            Self::Adt => 3,
+            Self::Vfp => 4,
+        }
+    }
+
     /// The extension of its index files.
     pub fn index_extension(self) -> &'static str {
         match self {
@@ -384,6 +401,17 @@ impl WorkArea {
     /// Whether it is one of Advantage's own tables.
     pub(crate) fn is_adt(&self) -> bool {
         self.options.table_type == TableType::Adt
+    }
+
+    /// The format of the table's file.
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.editor.header().dialect
+    }
+
+    /// The data dictionary that the table says it belongs to, as the name of its file; `None` where it says none.
+    pub(crate) fn dictionary(&self) -> Option<&str> {
+        let adt = self.editor.header().adt.as_deref().filter(|adt| adt.in_dictionary)?;
+        Some(adt.dictionary.as_str()).filter(|file| !file.is_empty())
     }
 
     /// The table's file.

@@ -5,6 +5,7 @@
 mod blanks;
 mod commits;
 mod dbase_tables;
+mod dictionaries;
 mod links;
 mod look_ups;
 mod merges;

@@ -8,8 +8,9 @@ use crate::field::FieldKind;
 use crate::field_spec::{FieldSpec, InAdt};
 
 use super::{
-    AUTOINCREMENT_AT, AdtType, DESCRIPTOR_LEN, FIELD_COUNT_AT, FLAG_AUTOINCREMENT, FLAG_MEMO, FLAGS_AT, HEADER_LEN,
-    HEADER_LEN_AT, NAME_LEN, RECORD_LEN_AT, RECORD_LEN_MAX, RECORD_PROLOGUE, TABLE_MAGIC, VERSION_AT,
+    AUTOINCREMENT_AT, AdtType, DESCRIPTOR_LEN, DICTIONARY_MAGIC, FIELD_COUNT_AT, FLAG_AUTOINCREMENT,
+    FLAG_IN_DICTIONARY, FLAG_MEMO, FLAGS_AT, HEADER_LEN, HEADER_LEN_AT, NAME_LEN, RECORD_LEN_AT, RECORD_LEN_MAX,
+    RECORD_PROLOGUE, TABLE_MAGIC, VERSION_AT,
 };
 
 /// The most fields, of which the help has a formula that depends on the lengths of names: as many as it gives for long ones.
@@ -125,11 +126,15 @@ pub(crate) struct NewField<'a> {
     pub(crate) decimals: u8,
 }
 
-/// The header of a table without records.
-pub(crate) fn header<'a>(fields: impl ExactSizeIterator<Item = NewField<'a>>) -> Vec<u8> {
+/// The header of a table without records, or of a data dictionary without objects.
+pub(crate) fn header<'a>(fields: impl ExactSizeIterator<Item = NewField<'a>>, is_dictionary: bool) -> Vec<u8> {
     let mut header = vec![0; HEADER_LEN as usize];
     let count = fields.len();
-    let (mut flags, mut version, mut record_len) = (0, 1, RECORD_PROLOGUE);
+    let (magic, mut flags) = match is_dictionary {
+        true => (DICTIONARY_MAGIC, FLAG_IN_DICTIONARY),
+        false => (TABLE_MAGIC, 0),
+    };
+    let (mut version, mut record_len) = (1, RECORD_PROLOGUE);
     for field in fields {
         let mut descriptor = [0; DESCRIPTOR_LEN as usize];
         put(&mut descriptor, 0, field.name);
@@ -168,7 +173,7 @@ pub(crate) fn header<'a>(fields: impl ExactSizeIterator<Item = NewField<'a>>) ->
         record_len += field.width;
         header.extend(descriptor);
     }
-    put(&mut header, 0, TABLE_MAGIC);
+    put(&mut header, 0, magic);
     put(&mut header, VERSION_AT, &u32::to_le_bytes(version));
     let len = u32::try_from(header.len()).unwrap_or_default();
     put(&mut header, HEADER_LEN_AT as usize, &len.to_le_bytes());

@@ -22,6 +22,7 @@ mod alter;
 mod batch;
 mod changes;
 mod counters;
+mod dictionary;
 mod files;
 mod free_records;
 mod memory;

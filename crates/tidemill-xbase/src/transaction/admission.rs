@@ -14,10 +14,11 @@ use super::replacing;
 use crate::error::{Error, NotRecovered, RefusedLog, Result};
 use crate::regular_file;
 
-/// The extensions of the files that a log may change: tables, memos and indexes, also those of Visual FoxPro's containers.
-const EXTENSIONS: [&str; 28] = [
-    "adt", "adm", "adi", "dbf", "dbt", "fpt", "smt", "cdx", "idx", "ntx", "nsx", "mdx", "ndx", "dbc", "dct", "dcx",
-    "scx", "sct", "vcx", "vct", "frx", "frt", "lbx", "lbt", "mnx", "mnt", "pjx", "pjt",
+/// The extensions of the files that a log may change: tables, memos and indexes, also those of data dictionaries and of Visual FoxPro's
+/// containers.
+const EXTENSIONS: [&str; 31] = [
+    "adt", "adm", "adi", "add", "am", "ai", "dbf", "dbt", "fpt", "smt", "cdx", "idx", "ntx", "nsx", "mdx", "ndx",
+    "dbc", "dct", "dcx", "scx", "sct", "vcx", "vct", "frx", "frt", "lbx", "lbt", "mnx", "mnt", "pjx", "pjt",
 ];
 
 /// Whether a file of this name may be one of a table.
@@ -27,7 +28,7 @@ pub(super) fn is_of_table(name: &Path) -> bool {
 }
 
 /// The extensions of files with records, which a reader opens first.
-const TABLES: [&str; 9] = ["dbf", "adt", "dbc", "scx", "vcx", "frx", "lbx", "mnx", "pjx"];
+const TABLES: [&str; 10] = ["dbf", "adt", "add", "dbc", "scx", "vcx", "frx", "lbx", "mnx", "pjx"];
 
 /// Whether a file of this name has the records of a table, and not its memos or an index.
 pub(super) fn is_table(name: &Path) -> bool {

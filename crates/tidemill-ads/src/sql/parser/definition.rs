@@ -33,6 +33,9 @@ impl Parser {
             let select = Box::new(self.select()?);
             return Ok(StatementKind::CreateView { name, select });
         }
+        if self.take("DATABASE") {
+            return self.database();
+        }
         if !self.take("TABLE") {
             self.refuse_dictionary("CREATE")?;
             return Err(self.unexpected("TABLE, INDEX or VIEW"));
@@ -115,7 +118,6 @@ impl Parser {
     /// Refuses what only a data dictionary keeps.
     fn refuse_dictionary(&self, verb: &str) -> Result<()> {
         let kept = [
-            "DATABASE",
             "FUNCTION",
             "GROUP",
             "PACKAGE",
@@ -128,10 +130,38 @@ impl Parser {
         match kept.iter().find(|word| self.is_next(word)) {
             Some(what) => {
                 let why =
-                    format!("{verb} {what} needs a data dictionary, and this connection is to a folder of tables");
+                    format!("{verb} {what} needs a data dictionary that keeps such objects, and those here do not");
                 Err(self.refusal(&why))
             }
             None => Ok(()),
+        }
+    }
+
+    /// What stands behind CREATE DATABASE. Whatever would be encrypted is refused.
+    fn database(&mut self) -> Result<StatementKind> {
+        let (path, mut description) = (self.table_name()?, String::new());
+        loop {
+            match self.take_any(&["DESCRIPTION", "ENCRYPT", "PASSWORD", "ENCRYPTIONTYPE", "DDPASSWORD"]) {
+                Some(0) => description = self.text()?,
+                Some(1) if !self.is_next("FALSE") => {
+                    return Err(self.refusal("data dictionaries are not encrypted: leave ENCRYPT out"));
+                }
+                Some(1) => self.skip(),
+                Some(2) if self.text()?.is_empty() => {}
+                Some(_) => {
+                    let why = "data dictionaries have no passwords and no encryption here: leave them out";
+                    return Err(self.refusal(why));
+                }
+                None => return Ok(StatementKind::CreateDatabase { path, description }),
+            }
+        }
+    }
+
+    /// A text in quotes.
+    fn text(&mut self) -> Result<String> {
+        match self.grammar.parse_literal_string() {
+            Ok(text) => Ok(text),
+            Err(_) => Err(self.unexpected("a text in quotes")),
         }
     }
 

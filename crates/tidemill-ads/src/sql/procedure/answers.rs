@@ -19,11 +19,11 @@ use crate::sql::tables::{TableInUse, Tables};
 use crate::sql::value::Value;
 
 /// What a procedure is given.
-pub(super) struct Arguments<'a>(pub(super) &'a [Value]);
+pub(in crate::sql) struct Arguments<'a>(pub(in crate::sql) &'a [Value]);
 
 impl Arguments<'_> {
     /// A text without the blanks around it; empty for NULL and for one that is not given.
-    pub(super) fn text(&self, place: usize) -> String {
+    pub(in crate::sql) fn text(&self, place: usize) -> String {
         match self.0.get(place) {
             None | Some(Value::Null) => String::new(),
             Some(value) => value.to_text().trim().to_owned(),
@@ -34,7 +34,7 @@ impl Arguments<'_> {
     ///
     /// # Errors
     /// [`Kind::NoFunction`].
-    pub(super) fn needed(&self, place: usize, procedure: &str) -> Result<String> {
+    pub(in crate::sql) fn needed(&self, place: usize, procedure: &str) -> Result<String> {
         match self.text(place) {
             text if text.is_empty() => {
                 let why = format!("Argument {} of {procedure} is a text", place + 1);

@@ -16,6 +16,11 @@ const INDEX: &str = "TableName,Character,515;FileName,Character,515;TagName,Char
 
 /// What changes something, and gives no rows.
 pub(super) const ACTIONS: &[Definition] = &[
+    (
+        "sp_AddTableToDatabase",
+        "TableName,Character,200;TablePath,Character,515;TableType,ShortInt;CharType,ShortInt;IndexFiles,Memo;Comment,Memo",
+        "",
+    ),
     ("sp_BeginTransaction", "", ""),
     ("sp_CommitTransaction", "", ""),
     ("sp_CreateIndex", INDEX, ""),
@@ -27,6 +32,18 @@ pub(super) const ACTIONS: &[Definition] = &[
     ),
     ("sp_CreateSavepoint", "Name,Character,128", ""),
     ("sp_mgKillUser", NAMED_USER, ""),
+    ("sp_ModifyDatabase", "Property,Character,200;Value,Memo", ""),
+    (
+        "sp_ModifyFieldProperty",
+        "TableName,Character,200;FieldName,Character,200;Property,Character,200;Value,Memo;ValidationOption,Character,25;\
+         FailTable,Character,515",
+        "",
+    ),
+    (
+        "sp_ModifyTableProperty",
+        "TableName,Character,200;Property,Character,200;Value,Memo;ValidationOption,Character,25;FailTable,Character,515",
+        "",
+    ),
     ("sp_mgResetCommStats", "", ""),
     ("sp_PackTable", ONE_TABLE, ""),
     ("sp_Reindex", "TableName,Character,515;PageSize,Integer", ""),

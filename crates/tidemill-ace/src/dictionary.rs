@@ -1,0 +1,353 @@
+//! Data dictionaries: made and opened, their tables, their objects, and properties.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use tidemill_ads::{
+    Connection, DatabaseProperty, ErrorCode, FieldProperty, NewTable, ObjectKind, PropertyValue, Result, TableProperty,
+};
+
+use crate::call::{call, refuse};
+use crate::connection::{connect, part_of};
+use crate::constants::*;
+use crate::find::{Search, next_of};
+use crate::handle::{Handle, Object, add, add_connection, object, remove, session, unknown, with_connection};
+use crate::pointers::{Bytes, Name, Out, text_of};
+use crate::settings::settings;
+use crate::table::given_type;
+
+/// Makes a dictionary and connects to it. It cannot be encrypted.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDCreate(path: Name, encrypts: u16, description: Name, answer: Out<Handle>) -> u32 {
+    call(|| {
+        let description = description.text()?.unwrap_or_default();
+        create(&path.needed()?, encrypts != 0, &description, answer)
+    })
+}
+
+/// As [`AdsDDCreate`], as a text says: `Data Source=file;Description=…`.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDCreate101(text: Name, _options: Out<Handle>, answer: Out<Handle>) -> u32 {
+    call(|| {
+        let text = text.needed()?;
+        let part = |name: &str| part_of(&text, name);
+        if part("Password").is_some_and(|password| !password.is_empty()) {
+            return refuse(ErrorCode::NotImplemented, "data dictionaries have no passwords here");
+        }
+        let encrypts = part("EncryptDictionary").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        match part("Data Source") {
+            Some(path) => create(&path, encrypts, &part("Description").unwrap_or_default(), answer),
+            None => refuse(ErrorCode::InvalidPath, "the connection has no Data Source"),
+        }
+    })
+}
+
+fn create(path: &str, encrypts: bool, description: &str, answer: Out<Handle>) -> Result<()> {
+    if encrypts {
+        return refuse(ErrorCode::NotImplemented, "data dictionaries are not encrypted");
+    }
+    let settings = settings();
+    let path = settings.paths.resolve(path, Path::new("."))?;
+    let connection = Connection::create_dictionary(path, description, &settings)?;
+    answer.set(add_connection(connection)?)
+}
+
+/// Connects to a dictionary.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDOpen(path: Name, _password: Name, answer: Out<Handle>) -> u32 {
+    call(|| connect(path, ADS_LOCAL_SERVER, answer))
+}
+
+/// Closes a connection to a dictionary.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDClose(connection: Handle) -> u32 {
+    crate::connection::AdsDisconnect(connection)
+}
+
+/// Takes a table into a dictionary.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDAddTable(
+    connection: Handle,
+    name: Name,
+    path: Name,
+    table_type: u16,
+    _char_type: u16,
+    indexes: Name,
+    comment: Name,
+) -> u32 {
+    call(|| {
+        let (name, path) = (name.text()?.unwrap_or_default(), path.needed()?);
+        let (indexes, comment) = (indexes.text()?.unwrap_or_default(), comment.text()?.unwrap_or_default());
+        let table = NewTable {
+            name: &name,
+            path: &path,
+            table_type: given_type(table_type)?,
+            indexes: &indexes,
+            comment: &comment,
+        };
+        with_connection(connection, |session| {
+            session.connection.add_dictionary_table(&table, &settings())
+        })
+    })
+}
+
+/// As [`AdsDDAddTable`]; the collation must be that of bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDAddTable90(
+    connection: Handle,
+    name: Name,
+    path: Name,
+    table_type: u16,
+    char_type: u16,
+    indexes: Name,
+    comment: Name,
+    collation: Name,
+) -> u32 {
+    match call(|| crate::table::sorted_by_bytes(collation)) {
+        AE_SUCCESS => AdsDDAddTable(connection, name, path, table_type, char_type, indexes, comment),
+        code => code,
+    }
+}
+
+/// Takes a table out of a dictionary, and removes its files where that is asked for.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDRemoveTable(connection: Handle, name: Name, deletes: u16) -> u32 {
+    call(|| {
+        let name = name.needed()?;
+        with_connection(connection, |session| {
+            session
+                .connection
+                .remove_dictionary_table(&name, deletes != 0, &settings())
+        })
+    })
+}
+
+/// Begins to list the objects of a kind, and tells the first name.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDFindFirstObject(
+    connection: Handle,
+    kind: u16,
+    parent: Name,
+    name: Bytes,
+    len: Out<u16>,
+    answer: Out<Handle>,
+) -> u32 {
+    call(|| {
+        let parent = parent.text()?.unwrap_or_default();
+        let Some(known) = ObjectKind::from_number(kind) else {
+            return refuse(
+                ErrorCode::InvalidObjectType,
+                format!("objects of the type {kind} are not listed"),
+            );
+        };
+        let names = with_connection(connection, |session| {
+            session.connection.dictionary_objects(known, &parent)
+        })?;
+        if names.is_empty() {
+            return no_object();
+        }
+        let search = Arc::new(Mutex::new(Search::of(names)));
+        answer.set(add(Object::Search(Arc::clone(&search)))?)?;
+        next_of(&search, name, len, no_object)
+    })
+}
+
+/// Tells the next name.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDFindNextObject(_connection: Handle, search: Handle, name: Bytes, len: Out<u16>) -> u32 {
+    call(|| match object(search) {
+        Some(Object::Search(search)) => next_of(&search, name, len, no_object),
+        _ => refuse(ErrorCode::InvalidFindHandle, unknown(search, "a search")),
+    })
+}
+
+/// Ends a list.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDFindClose(_connection: Handle, search: Handle) -> u32 {
+    call(|| match object(search) {
+        Some(Object::Search(_)) => {
+            remove(search);
+            Ok(())
+        }
+        _ => refuse(ErrorCode::InvalidFindHandle, unknown(search, "a search")),
+    })
+}
+
+fn no_object() -> Result<()> {
+    refuse(ErrorCode::NoObjectFound, "there are no more such objects")
+}
+
+/// A property of the dictionary.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDGetDatabaseProperty(connection: Handle, property: u16, value: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_connection(connection, |session| {
+            let property = kept(DatabaseProperty::from_number(property), property)?;
+            put(&session.connection.database_property(property)?, value, len)
+        })
+    })
+}
+
+/// Sets a property of the dictionary.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDSetDatabaseProperty(connection: Handle, property: u16, value: Bytes, len: u16) -> u32 {
+    call(|| {
+        with_connection(connection, |session| {
+            let property = kept(DatabaseProperty::from_number(property), property)?;
+            let value = given_text(value, len)?;
+            session.connection.set_database_property(property, &value, &settings())
+        })
+    })
+}
+
+/// A property of a table.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDGetTableProperty(
+    connection: Handle,
+    table: Name,
+    property: u16,
+    value: Bytes,
+    len: Out<u16>,
+) -> u32 {
+    call(|| {
+        let table = table.needed()?;
+        with_connection(connection, |session| {
+            let property = kept(TableProperty::from_number(property), property)?;
+            put(&session.connection.table_property(&table, property)?, value, len)
+        })
+    })
+}
+
+/// Sets a property of a table.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDSetTableProperty(
+    connection: Handle,
+    table: Name,
+    property: u16,
+    value: Bytes,
+    len: u16,
+    validation: u16,
+    _fail_table: Name,
+) -> u32 {
+    call(|| {
+        let table = table.needed()?;
+        with_connection(connection, |session| {
+            let property = kept(TableProperty::from_number(property), property)?;
+            let value = given_text(value, len)?;
+            not_validated(validation)?;
+            session
+                .connection
+                .set_table_property(&table, property, &value, &settings())
+        })
+    })
+}
+
+/// A property of a field.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDGetFieldProperty(
+    connection: Handle,
+    table: Name,
+    field: Name,
+    property: u16,
+    value: Bytes,
+    len: Out<u16>,
+) -> u32 {
+    call(|| {
+        let (table, field) = (table.needed()?, field.needed()?);
+        with_connection(connection, |session| {
+            let property = kept(FieldProperty::from_number(property), property)?;
+            put(
+                &session.connection.field_property(&table, &field, property)?,
+                value,
+                len,
+            )
+        })
+    })
+}
+
+/// Sets a property of a field.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDSetFieldProperty(
+    connection: Handle,
+    table: Name,
+    field: Name,
+    property: u16,
+    value: Bytes,
+    len: u16,
+    validation: u16,
+    _fail_table: Name,
+) -> u32 {
+    call(|| {
+        let (table, field) = (table.needed()?, field.needed()?);
+        with_connection(connection, |session| {
+            let property = kept(FieldProperty::from_number(property), property)?;
+            let value = match property {
+                FieldProperty::CanBeNull => given_short(value, len)?,
+                _ => given_text(value, len)?,
+            };
+            not_validated(validation)?;
+            session
+                .connection
+                .set_field_property((&table, &field), property, &value, &settings())
+        })
+    })
+}
+
+/// Frees an ADT of a dictionary that is not at hand, so that it can be changed without it.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDFreeTable(path: Name, _password: Name) -> u32 {
+    call(|| {
+        let (path, settings) = (path.needed()?, settings());
+        let session = session(0)?;
+        let mut session = crate::handle::lock(&session);
+        session.connection.free_dictionary_table(&path, &settings)
+    })
+}
+
+/// A property that is kept.
+fn kept<T>(property: Option<T>, number: u16) -> Result<T> {
+    match property {
+        Some(property) => Ok(property),
+        None => refuse(
+            ErrorCode::InvalidPropertyId,
+            format!("the property {number} is not kept in data dictionaries here"),
+        ),
+    }
+}
+
+/// Records are not looked through for those that break a new rule.
+fn not_validated(validation: u16) -> Result<()> {
+    match validation {
+        ADS_NO_VALIDATE => Ok(()),
+        _ => refuse(
+            ErrorCode::NotImplemented,
+            "records are not looked through for those that break a new rule; give ADS_NO_VALIDATE",
+        ),
+    }
+}
+
+/// Gives a program a value: a text with the NUL at its end, which its length counts.
+fn put(value: &PropertyValue, buffer: Bytes, len: Out<u16>) -> Result<()> {
+    match value {
+        PropertyValue::Text(text) => buffer.put(&[text.as_bytes(), &[0]].concat(), len),
+        PropertyValue::Short(number) => buffer.put(&number.to_ne_bytes(), len),
+        PropertyValue::Long(number) => buffer.put(&number.to_ne_bytes(), len),
+    }
+}
+
+/// A text that a program gives, up to its NUL; none for null.
+fn given_text(value: Bytes, len: u16) -> Result<PropertyValue> {
+    let bytes = if value.is_null() { &[] } else { value.read(len.into())? };
+    let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+    Ok(PropertyValue::Text(text_of(text)))
+}
+
+fn given_short(value: Bytes, len: u16) -> Result<PropertyValue> {
+    match value.read(len.into())?.try_into() {
+        Ok(bytes) => Ok(PropertyValue::Short(u16::from_ne_bytes(bytes))),
+        Err(_) => refuse(
+            ErrorCode::InvalidPropertyLength,
+            format!("the property is a number of 2 bytes, and {len} are given"),
+        ),
+    }
+}

@@ -1,0 +1,147 @@
+//! The records of a dictionary: an object each.
+
+use std::fmt;
+
+use super::values::Values;
+
+/// What an object is, with the name that the file has for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Database,
+    Table,
+    Index,
+    Field,
+    Key,
+    Relation,
+    Trigger,
+    /// Another one, which is not looked at.
+    Other,
+}
+
+/// The kinds that are known, and their names.
+const NAMES: [(Kind, &str); 7] = [
+    (Kind::Database, "Database"),
+    (Kind::Table, "Table"),
+    (Kind::Index, "Index"),
+    (Kind::Field, "Field"),
+    (Kind::Key, "Key"),
+    (Kind::Relation, "Relation"),
+    (Kind::Trigger, "Trigger"),
+];
+
+impl Kind {
+    pub(super) fn of(name: &str) -> Self {
+        let known = NAMES.iter().find(|(_, known)| *known == name);
+        known.map_or(Self::Other, |(kind, _)| *kind)
+    }
+
+    /// What the file calls it.
+    pub(super) fn name(self) -> &'static str {
+        let known = NAMES.iter().find(|(kind, _)| *kind == self);
+        known.map_or("", |(_, name)| name)
+    }
+}
+
+/// An object.
+#[derive(Debug, Clone)]
+pub(crate) struct Object {
+    /// The record that it is in; 0 before it is written.
+    pub(super) record: u32,
+    /// Its number in the dictionary; 0 before it is written.
+    pub(crate) number: u32,
+    /// The number of the object that it belongs to.
+    pub(crate) parent: u32,
+    pub(crate) kind: Kind,
+    /// What the file calls its kind.
+    pub(super) type_name: String,
+    pub(crate) name: String,
+    pub(crate) values: Values,
+    /// `Info1` and `Info2`, of which each kind makes its own.
+    pub(crate) info: [Option<i32>; 2],
+    pub(crate) comment: String,
+}
+
+impl Object {
+    /// A new one.
+    pub(super) fn new(kind: Kind, parent: u32, name: &str) -> Self {
+        Self {
+            record: 0,
+            number: 0,
+            parent,
+            kind,
+            type_name: kind.name().to_owned(),
+            name: name.to_owned(),
+            values: Values::default(),
+            info: [None; 2],
+            comment: String::new(),
+        }
+    }
+
+    #[must_use]
+    pub(super) fn values(mut self, values: Values) -> Self {
+        self.values = values;
+        self
+    }
+
+    #[must_use]
+    pub(super) fn info(mut self, first: u32) -> Self {
+        self.info = [Some(first.cast_signed()), self.info[1]];
+        self
+    }
+
+    /// `Info1` where it is the number of another object.
+    pub(crate) fn refers_to(&self) -> Option<u32> {
+        self.info[0].map(i32::cast_unsigned).filter(|number| *number != 0)
+    }
+
+    pub(crate) fn is(&self, kind: Kind, parent: u32) -> bool {
+        self.kind == kind && self.parent == parent
+    }
+
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name.trim())
+    }
+}
+
+impl fmt::Display for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.type_name, self.name)
+    }
+}
+
+/// The places of values in the list of an object, by its kind. Those that no file at hand has a value in follow from the numbers that
+/// `ace.h` gives the properties, which are in the order of the places as far as they are known (docs/formats/adt.md).
+pub(crate) mod place {
+    /// Of a dictionary: the folder of its tables, and that of temporary ones.
+    pub(crate) const DATABASE_PATHS: [usize; 2] = [2, 3];
+    /// Of a dictionary: a password and a digest.
+    pub(crate) const DATABASE_SECRETS: [usize; 2] = [0, 1];
+    /// Of a table and of an index: the path of its file.
+    pub(crate) const PATH: usize = 0;
+    /// Of a table: the condition that its records fulfil, and what is said where one does not. No file at hand has one.
+    pub(crate) const TABLE_VALIDATION: usize = 1;
+    pub(crate) const TABLE_MESSAGE: usize = 2;
+    pub(crate) const TABLE_FIELD_COUNT: usize = 4;
+    pub(crate) const TABLE_DEFAULT_INDEX: usize = 8;
+    /// Of a field: the value of new records.
+    pub(crate) const FIELD_DEFAULT: usize = 0;
+    /// Of a field: a value without bytes where it may not be NULL.
+    pub(crate) const FIELD_NOT_NULL: usize = 1;
+    /// Of a field: least and greatest value, and what is said where a value does not fit. No file at hand has one.
+    pub(crate) const FIELD_MINIMUM: usize = 2;
+    pub(crate) const FIELD_MAXIMUM: usize = 3;
+    pub(crate) const FIELD_MESSAGE: usize = 4;
+    /// Of a field: type, width and decimals, of two bytes each.
+    pub(crate) const FIELD_DEFINITION: usize = 5;
+    pub(crate) const FIELD_OPTIONS: usize = 6;
+    /// Of an index file: a number that is always 1, and the length of a page.
+    pub(crate) const INDEX_KIND: usize = 1;
+    pub(crate) const INDEX_PAGE: usize = 2;
+    /// Of a key, that is, an order of an index.
+    pub(crate) const KEY_EXPRESSION: usize = 0;
+    pub(crate) const KEY_CONDITION: usize = 1;
+    pub(crate) const KEY_OPTIONS: usize = 2;
+    pub(crate) const KEY_LENGTH: usize = 3;
+    pub(crate) const KEY_TYPE: usize = 4;
+    pub(crate) const KEY_COLLATION: usize = 10;
+}

@@ -1,0 +1,140 @@
+//! What programs ask of the objects of a dictionary, by the numbers of `ace.h` and the names of the `sp_Modify…` procedures.
+
+/// A kind of object that is listed, by its number (`ADS_DD_TABLE_OBJECT` and its like).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the constant of its name")]
+pub enum ObjectKind {
+    Table,
+    Relation,
+    IndexFile,
+    Field,
+    Index,
+    /// Views and tables.
+    ViewOrTable,
+}
+
+impl ObjectKind {
+    /// The kind of a number; `None` for one that is not listed.
+    pub fn from_number(number: u16) -> Option<Self> {
+        Some(match number {
+            1 => Self::Table,
+            2 => Self::Relation,
+            3 => Self::IndexFile,
+            4 => Self::Field,
+            5 => Self::Index,
+            7 => Self::ViewOrTable,
+            _ => return None,
+        })
+    }
+}
+
+/// The value of a property.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PropertyValue {
+    /// A text; empty for none.
+    Text(String),
+    /// A number of two bytes, or whether something is so.
+    Short(u16),
+    /// A number of four bytes.
+    Long(u32),
+}
+
+/// A property of a dictionary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the constant of its name")]
+pub enum DatabaseProperty {
+    Comment,
+    DefaultTablePath,
+    TempTablePath,
+}
+
+/// A property of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the constant of its name")]
+pub enum TableProperty {
+    Comment,
+    ObjectId,
+    ValidationExpression,
+    ValidationMessage,
+    PrimaryKey,
+    Type,
+    Path,
+    FieldCount,
+    IsParent,
+    RelativePath,
+    DefaultIndex,
+}
+
+/// A property of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the constant of its name")]
+pub enum FieldProperty {
+    Comment,
+    DefaultValue,
+    CanBeNull,
+    Minimum,
+    Maximum,
+    ValidationMessage,
+    Type,
+    Length,
+    Decimals,
+    Number,
+}
+
+const DATABASE: &[(u16, &str, DatabaseProperty)] = &[
+    (1, "COMMENT", DatabaseProperty::Comment),
+    (100, "DEFAULT_TABLE_PATH", DatabaseProperty::DefaultTablePath),
+    (102, "TEMP_TABLE_PATH", DatabaseProperty::TempTablePath),
+];
+
+const TABLE: &[(u16, &str, TableProperty)] = &[
+    (1, "COMMENT", TableProperty::Comment),
+    (6, "OBJECT_ID", TableProperty::ObjectId),
+    (200, "TABLE_VALIDATION_EXPR", TableProperty::ValidationExpression),
+    (201, "TABLE_VALIDATION_MSG", TableProperty::ValidationMessage),
+    (202, "TABLE_PRIMARY_KEY", TableProperty::PrimaryKey),
+    (204, "TABLE_TYPE", TableProperty::Type),
+    (205, "TABLE_PATH", TableProperty::Path),
+    (206, "TABLE_FIELD_COUNT", TableProperty::FieldCount),
+    (208, "TABLE_OBJ_ID", TableProperty::ObjectId),
+    (210, "TABLE_IS_RI_PARENT", TableProperty::IsParent),
+    (211, "TABLE_RELATIVE_PATH", TableProperty::RelativePath),
+    (213, "TABLE_DEFAULT_INDEX", TableProperty::DefaultIndex),
+];
+
+const FIELD: &[(u16, &str, FieldProperty)] = &[
+    (1, "COMMENT", FieldProperty::Comment),
+    (300, "FIELD_DEFAULT_VALUE", FieldProperty::DefaultValue),
+    (301, "FIELD_CAN_BE_NULL", FieldProperty::CanBeNull),
+    (302, "FIELD_MIN_VALUE", FieldProperty::Minimum),
+    (303, "FIELD_MAX_VALUE", FieldProperty::Maximum),
+    (304, "FIELD_VALIDATION_MSG", FieldProperty::ValidationMessage),
+    (306, "FIELD_TYPE", FieldProperty::Type),
+    (307, "FIELD_LENGTH", FieldProperty::Length),
+    (308, "FIELD_DECIMAL", FieldProperty::Decimals),
+    (309, "FIELD_NUM", FieldProperty::Number),
+];
+
+/// Gives a kind of property its numbers and names.
+macro_rules! numbered {
+    ($($property:ident in $list:ident;)*) => {$(
+        impl $property {
+            /// The property of a number; `None` for one that is not kept.
+            pub fn from_number(number: u16) -> Option<Self> {
+                $list.iter().find(|(known, ..)| *known == number).map(|(.., property)| *property)
+            }
+
+            /// The property of a name in any case; `None` for one that is not kept.
+            pub fn from_name(name: &str) -> Option<Self> {
+                let found = $list.iter().find(|(_, known, _)| known.eq_ignore_ascii_case(name.trim()));
+                found.map(|(.., property)| *property)
+            }
+        }
+    )*};
+}
+
+numbered! {
+    DatabaseProperty in DATABASE;
+    TableProperty in TABLE;
+    FieldProperty in FIELD;
+}

@@ -1,0 +1,95 @@
+//! Statements and procedures that make and change data dictionaries.
+
+use crate::dictionary::{DatabaseProperty, FieldProperty, NewTable, PropertyValue, TableProperty};
+use crate::sql::error::{Error, Kind};
+use crate::sql::procedure::Arguments;
+use crate::sql::statement::TableName;
+use crate::{Connection, ErrorCode, Result, Settings, TableType};
+
+/// Makes a dictionary, whose name need not end with `.add`.
+pub(super) fn create(connection: &Connection, path: &TableName, description: &str, settings: &Settings) -> Result<()> {
+    let path = path.to_string();
+    let is_whole = path.to_ascii_lowercase().ends_with(".add");
+    let path = if is_whole { path } else { format!("{path}.add") };
+    let path = settings.paths.resolve(&path, connection.folder())?;
+    Connection::create_dictionary(path, description, settings).map(drop)
+}
+
+/// Runs a procedure of dictionaries; `false` for another one.
+pub(super) fn procedure(
+    connection: &mut Connection,
+    name: &str,
+    arguments: &Arguments<'_>,
+    settings: &Settings,
+) -> Result<bool> {
+    let text = |place| arguments.text(place);
+    let needed = |place| arguments.needed(place, name);
+    match name.to_ascii_lowercase().as_str() {
+        "sp_addtabletodatabase" => {
+            let (table, path, indexes, comment) = (needed(0)?, needed(1)?, text(4), text(5));
+            let table_type = TableType::from_number(text(2).parse().unwrap_or_default());
+            let Some(table_type) = table_type else {
+                let what = format!("{} is no type of table: 1 to 4 are", text(2));
+                return Err(crate::Error::new(ErrorCode::InvalidTableType, what));
+            };
+            let table = NewTable {
+                name: &table,
+                path: &path,
+                table_type,
+                indexes: &indexes,
+                comment: &comment,
+            };
+            connection.add_dictionary_table(&table, settings)?;
+        }
+        "sp_modifydatabase" => {
+            let property = kept(DatabaseProperty::from_name(&needed(0)?), &needed(0)?)?;
+            connection.set_database_property(property, &PropertyValue::Text(text(1)), settings)?;
+        }
+        "sp_modifytableproperty" => {
+            let property = kept(TableProperty::from_name(&needed(1)?), &needed(1)?)?;
+            not_validated(&text(3))?;
+            connection.set_table_property(&needed(0)?, property, &PropertyValue::Text(text(2)), settings)?;
+        }
+        "sp_modifyfieldproperty" => {
+            let property = kept(FieldProperty::from_name(&needed(2)?), &needed(2)?)?;
+            not_validated(&text(4))?;
+            let value = match (property, text(3)) {
+                (FieldProperty::CanBeNull, value) => PropertyValue::Short(is_true(&value)?.into()),
+                (_, value) => PropertyValue::Text(value),
+            };
+            connection.set_field_property((&needed(0)?, &needed(1)?), property, &value, settings)?;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn kept<T>(property: Option<T>, name: &str) -> Result<T> {
+    property.ok_or_else(|| {
+        let what = format!("the property {name} is not kept in data dictionaries here");
+        crate::Error::new(ErrorCode::InvalidPropertyId, what)
+    })
+}
+
+/// Records are not looked through for those that break a new rule.
+fn not_validated(option: &str) -> Result<()> {
+    match option.to_ascii_uppercase().as_str() {
+        "" | "NO_VALIDATE" => Ok(()),
+        _ => {
+            let why =
+                format!("records are not looked through for those that break a new rule ({option}): give NO_VALIDATE");
+            Err(Error::new(Kind::Unsupported, why).into())
+        }
+    }
+}
+
+fn is_true(value: &str) -> Result<bool> {
+    match value.to_ascii_uppercase().as_str() {
+        "TRUE" | "1" => Ok(true),
+        "FALSE" | "0" => Ok(false),
+        _ => {
+            let what = format!("the property is TRUE or FALSE, and {value:?} is given");
+            Err(crate::Error::new(ErrorCode::InvalidProperty, what))
+        }
+    }
+}
