@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use tidemill_ads::{
     Connection, DatabaseProperty, ErrorCode, FieldProperty, NewTable, ObjectKind, PropertyValue, Result, TableProperty,
+    Validation,
 };
 
 use crate::call::{call, refuse};
@@ -234,10 +235,8 @@ pub extern "C" fn AdsDDSetTableProperty(
         with_connection(connection, |session| {
             let property = kept(TableProperty::from_number(property), property)?;
             let value = given_text(value, len)?;
-            not_validated(validation)?;
-            session
-                .connection
-                .set_table_property(&table, property, &value, &settings())
+            let rule = (property, validated(validation)?);
+            session.connection.set_table_property(&table, rule, &value, &settings())
         })
     })
 }
@@ -285,10 +284,10 @@ pub extern "C" fn AdsDDSetFieldProperty(
                 FieldProperty::CanBeNull => given_short(value, len)?,
                 _ => given_text(value, len)?,
             };
-            not_validated(validation)?;
+            let rule = (property, validated(validation)?);
             session
                 .connection
-                .set_field_property((&table, &field), property, &value, &settings())
+                .set_field_property((&table, &field), rule, &value, &settings())
         })
     })
 }
@@ -315,13 +314,13 @@ fn kept<T>(property: Option<T>, number: u16) -> Result<T> {
     }
 }
 
-/// Records are not looked through for those that break a new rule.
-fn not_validated(validation: u16) -> Result<()> {
-    match validation {
-        ADS_NO_VALIDATE => Ok(()),
-        _ => refuse(
+/// What is done about records that do not fulfil a rule.
+fn validated(number: u16) -> Result<Validation> {
+    match Validation::from_number(number) {
+        Some(validation) => Ok(validation),
+        None => refuse(
             ErrorCode::NotImplemented,
-            "records are not looked through for those that break a new rule; give ADS_NO_VALIDATE",
+            "records that break a new rule are not removed; give ADS_NO_VALIDATE or ADS_VALIDATE_RETURN_ERROR",
         ),
     }
 }

@@ -1,6 +1,5 @@
 //! Connections: a folder, the work areas that are open in it, and how they follow one another.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -285,6 +284,7 @@ impl Connection {
     /// [`ErrorCode::FileNotFound`], [`ErrorCode::FileInUse`]; [`ErrorCode::InvalidTableType`] for a DBF that is opened as an ADT; as
     /// [`TableEditor::open`](tidemill_xbase::TableEditor::open).
     pub fn open_table(&mut self, name: &str, options: &TableOptions, settings: &Settings) -> Result<AreaId> {
+        self.renew_dictionary()?;
         let path = self.path_of(name, options.table_type.extension(), settings)?;
         let path = TableSet::home(&path).unwrap_or(path);
         if options.mode == OpenMode::Exclusive {
@@ -336,30 +336,6 @@ impl Connection {
         }
         clone.go_back(area.record_number()?)?;
         Ok(self.add(clone))
-    }
-
-    /// A work area over a file, which belongs to the open transaction.
-    pub(crate) fn area_over(&self, path: &Path, options: &TableOptions, settings: &Settings) -> Result<WorkArea> {
-        let options = self.options_of(path, options);
-        if options.mode != OpenMode::ReadOnly {
-            self.ready_to_write(path)?;
-        }
-        WorkArea::open_in(self.transactions.log(), path, &options, None, settings)
-    }
-
-    /// How a file is opened: a temporary table has names for its fields, and one of a data dictionary is read.
-    pub(crate) fn options_of<'o>(&self, path: &Path, options: &'o TableOptions) -> Cow<'o, TableOptions> {
-        let is_of_dictionary = self.dictionary.as_ref().is_some_and(|dictionary| dictionary.has(path));
-        if is_of_dictionary && options.mode == OpenMode::Shared {
-            return Cow::Owned(options.clone().read_only());
-        }
-        match self.temporary.field_names(path) {
-            None => Cow::Borrowed(options),
-            names => Cow::Owned(TableOptions {
-                field_names: names,
-                ..options.clone()
-            }),
-        }
     }
 
     /// Where a new table goes, and its fields as the file has them.
@@ -427,8 +403,10 @@ impl Connection {
         let _changing = SoleUse::changing(self.sole_use.as_ref());
         let path = self.path_of(name, options.table_type.extension(), settings)?;
         self.statements.close(&path);
+        self.refuse_to_alter(&path)?;
         self.ready_to_write(&path)?;
         let mut area = WorkArea::open(&path, &options.clone().exclusive(), settings)?;
+        self.hold_to_rules(area.editor_to_read(), settings)?;
         let table_type = area.options().table_type;
         let mut alteration = Alteration::of(area.fields());
         for name in dropped.split(';').map(str::trim).filter(|name| !name.is_empty()) {

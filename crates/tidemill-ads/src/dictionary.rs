@@ -13,15 +13,17 @@ mod administration;
 mod file;
 mod object;
 mod property;
+mod rules;
 mod values;
 
 use std::path::{Path, PathBuf};
 
 use tidemill_xbase::CodePage;
+use tidemill_xbase::stamp::{FileMemo, FileStamp};
 
 pub use administration::NewTable;
 use object::{Kind, Object, place};
-pub use property::{DatabaseProperty, FieldProperty, ObjectKind, PropertyValue, TableProperty};
+pub use property::{DatabaseProperty, FieldProperty, ObjectKind, PropertyValue, TableProperty, Validation};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::paths::Paths;
@@ -35,6 +37,8 @@ pub(crate) struct Dictionary {
     paths: Paths,
     objects: Vec<Object>,
     tables: Vec<DictionaryTable>,
+    /// What its file looked like when it was read last.
+    seen: FileMemo<(), ()>,
 }
 
 #[derive(Debug)]
@@ -58,8 +62,9 @@ impl Dictionary {
             paths: paths.clone(),
             objects: Vec::new(),
             tables: Vec::new(),
+            seen: FileMemo::new(1),
         };
-        dictionary.read_again()?;
+        dictionary.renew()?;
         Ok(dictionary)
     }
 
@@ -161,22 +166,31 @@ impl Dictionary {
         self.table_at(path).map_or_else(Vec::new, |table| table.indexes.clone())
     }
 
-    /// Refuses to change one of its tables.
+    /// Refuses to change one of its tables that has rules which are not known.
     ///
     /// # Errors
-    /// [`ErrorCode::TableReadOnly`].
+    /// [`ErrorCode::TableReadOnly`], with the rule.
     pub(crate) fn check_change(&self, path: &Path) -> Result<()> {
-        match self.table_at(path) {
-            None => Ok(()),
-            Some(table) => {
-                let what = format!(
-                    "{} belongs to the data dictionary {}, whose rules are not enforced: it is read and not changed",
-                    table.name,
-                    self.file.display()
-                );
-                Err(Error::new(ErrorCode::TableReadOnly, what))
-            }
+        self.table_at(path).map_or(Ok(()), |table| self.check_known(table))
+    }
+
+    /// Looks what it has now, where its file may have been changed; returns whether that was so.
+    ///
+    /// # Errors
+    /// As [`Dictionary::read`].
+    pub(crate) fn renew(&mut self) -> Result<bool> {
+        let stamp = FileStamp::of(&self.file).ok();
+        if stamp
+            .as_ref()
+            .is_some_and(|stamp| self.seen.get(&self.file, stamp, &()).is_some())
+        {
+            return Ok(false);
         }
+        self.read_again()?;
+        if let Some(stamp) = stamp {
+            self.seen.put(&self.file, &stamp, (), ());
+        }
+        Ok(true)
     }
 
     /// Changes the dictionary as a whole or not at all, and looks what it has then.

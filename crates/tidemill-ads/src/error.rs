@@ -187,11 +187,16 @@ pub enum ErrorCode {
     InvalidObjectName = 5132,
     InvalidPropertyLength = 5133,
     InvalidKeyOptions = 5134,
+    ConstraintValidation = 5135,
     InvalidObjectType = 5136,
     NoObjectFound = 5137,
     PropertyNotSet = 5138,
+    ColumnCannotBeNull = 5147,
+    MinConstraintViolation = 5148,
+    MaxConstraintViolation = 5149,
     RecordConstraintViolation = 5150,
     InvalidDictionaryFile = 5155,
+    InvalidConstraint = 5160,
     ValueOverflow = 5179,
     NoMemoFile = 5194,
     NotNullable = 5205,
@@ -228,7 +233,7 @@ impl ErrorCode {
 }
 
 pub(crate) fn code_of(error: &xbase::Error) -> ErrorCode {
-    use xbase::{Error as E, LockSubject};
+    use xbase::{Error as E, LockSubject, RuleKind};
     match error {
         E::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ErrorCode::FileNotFound,
         E::Io { .. } | E::NotRegular { .. } | E::Exists { .. } => ErrorCode::FileError,
@@ -248,6 +253,12 @@ pub(crate) fn code_of(error: &xbase::Error) -> ErrorCode {
         E::Expression(_) => ErrorCode::InvalidExpression,
         E::DuplicateKey { .. } => ErrorCode::DuplicateKey,
         E::NullKey { .. } => ErrorCode::KeyCannotBeNull,
+        E::Rule(broken) => match broken.rule {
+            RuleKind::Required => ErrorCode::ColumnCannotBeNull,
+            RuleKind::Minimum(_) => ErrorCode::MinConstraintViolation,
+            RuleKind::Maximum(_) => ErrorCode::MaxConstraintViolation,
+            _ => ErrorCode::RecordConstraintViolation,
+        },
         E::Order { source, .. } => match code_of(source) {
             ErrorCode::InternalError => ErrorCode::InvalidExpression,
             code => code,

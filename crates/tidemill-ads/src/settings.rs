@@ -73,9 +73,14 @@ impl Settings {
             .decimals(u8::try_from(self.decimals).unwrap_or(u8::MAX))
             .epoch(self.epoch)
             .date_format(order, separator, century)
-            .now(Local::now().naive_local().and_utc().timestamp_millis())
+            .now(local_now())
             .alias(alias)
     }
+}
+
+/// Milliseconds since 1970-01-01 00:00, local time.
+pub(crate) fn local_now() -> i64 {
+    Local::now().naive_local().and_utc().timestamp_millis()
 }
 
 /// The day that headers name as that of the last change.

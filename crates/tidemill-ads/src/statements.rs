@@ -87,15 +87,14 @@ impl Connection {
         let mut area = match self.statements.cached(table.path(), &opening) {
             Some(mut area) => {
                 area.use_log(self.transactions.log())?;
+                if area.options().mode != OpenMode::ReadOnly {
+                    self.hold_to_rules(area.editor_to_read(), settings)?;
+                }
                 area
             }
-            None => {
-                let codepage = Some(table.codepage());
-                if opening.mode != OpenMode::ReadOnly {
-                    self.ready_to_write(table.path())?;
-                }
-                WorkArea::open_in(self.transactions.log(), table.path(), &opening, codepage, settings)?.into()
-            }
+            None => self
+                .area_in_page(table.path(), &options.table, Some(table.codepage()), settings)?
+                .into(),
         };
         area.show(live, options.constrains, settings)?;
         Ok(Executed::Cursor(self.add(area)))

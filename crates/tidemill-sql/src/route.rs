@@ -99,7 +99,7 @@ impl Session {
             StatementKind::Insert(insert) if self.spans_stores(&insert).await? => {
                 return Ok(Route::Insert(insert));
             }
-            StatementKind::DropTable { table, if_exists }
+            StatementKind::DropTable { table, if_exists, .. }
                 if let Some(server) = self.table_of_server(&table).await? =>
             {
                 return Ok(Route::DropOnServer { server, if_exists });

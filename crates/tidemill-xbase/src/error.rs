@@ -145,6 +145,9 @@ pub enum Error {
         /// The record.
         record: u32,
     },
+    /// A record breaks a rule of its table.
+    #[error(transparent)]
+    Rule(Box<BrokenRule>),
     /// Nobody knows how the texts of an order are sorted. Inside of [`Error::Order`].
     #[error(
         "collation not known: the index tag can be walked as it is stored, but not searched or changed; rebuild \
@@ -201,6 +204,53 @@ pub struct BadValue {
     pub expected: String,
     /// What is there.
     pub found: String,
+}
+
+/// Which record breaks which rule of its table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{}{}: record {record}{}: {rule}{}",
+    message.as_ref().map(|said| format!("{said} (")).unwrap_or_default(),
+    path.display(),
+    field.as_ref().map(|field| format!(", field {field}")).unwrap_or_default(),
+    if message.is_some() { ")" } else { "" },
+)]
+pub struct BrokenRule {
+    /// The table.
+    pub path: PathBuf,
+    /// The record, counted from 1.
+    pub record: u32,
+    /// The field; `None` for a rule of the whole record.
+    pub field: Option<String>,
+    /// The rule.
+    pub rule: RuleKind,
+    /// What whoever made the rule wants to be said.
+    pub message: Option<String>,
+}
+
+/// A rule of records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RuleKind {
+    /// The field is not NULL.
+    Required,
+    /// The field has at least this value.
+    Minimum(String),
+    /// The field has at most this value.
+    Maximum(String),
+    /// The record fulfils this condition.
+    Condition(String),
+}
+
+impl std::fmt::Display for RuleKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Required => f.write_str("expected a value, found NULL"),
+            Self::Minimum(least) => write!(f, "expected at least {least}, found less"),
+            Self::Maximum(greatest) => write!(f, "expected at most {greatest}, found more"),
+            Self::Condition(condition) => write!(f, "expected {condition}, which it does not fulfil"),
+        }
+    }
 }
 
 /// Where and how the text of an expression is wrong.

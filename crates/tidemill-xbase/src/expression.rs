@@ -63,7 +63,7 @@ mod value;
 pub(crate) use functions::substring_of;
 pub(crate) use operators::{find, relates, texts_relate};
 pub(crate) use program::{Node, NodeKind};
-pub(crate) use record::{blank, scaled};
+pub(crate) use record::{blank, scaled, type_of};
 pub(crate) use value::{DAY_MS, unix_days};
 
 pub use environment::{DateOrder, Environment};

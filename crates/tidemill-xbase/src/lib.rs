@@ -121,6 +121,7 @@ mod numeric_text;
 mod orders;
 pub mod own_name;
 mod regular_file;
+mod rules;
 mod scan;
 mod sibling;
 mod single_records;
@@ -149,8 +150,8 @@ pub use columns::{Columns, Sharing};
 pub use container::{Container, ContainerField, ContainerLink, ContainerTable};
 pub use damage::Damage;
 pub use error::{
-    BadExpression, BadValue, Corrupt, Error, IncompleteTransaction, NotRecovered, PendingChanges, RefusedLog, Result,
-    UnknownOutcome,
+    BadExpression, BadValue, BrokenRule, Corrupt, Error, IncompleteTransaction, NotRecovered, PendingChanges,
+    RefusedLog, Result, RuleKind, UnknownOutcome,
 };
 pub use field::{Autoincrement, Field, FieldKind};
 pub use field_spec::{FieldSpec, InAdt, fits_header, short_names};
@@ -164,6 +165,7 @@ pub use orders::{
     BuildOptions, KeySettings, OrderKeys, TableIndex, TableOrder, build_index, build_index_with, named_expression,
     production_path,
 };
+pub use rules::{FieldRuleTexts, RuleTexts, Rules};
 pub use scan::{Batches, DELETED_COLUMN, Deleted, RowFilter, Scan};
 pub use single_records::SingleRecords;
 pub use source::Access;

@@ -1,6 +1,6 @@
 /*
  * A data dictionary: who trusts it connects to it, opens its tables by the names that it gives them with all their index files, asks
- * them by statements, and changes none of them. Argument: an empty folder.
+ * them by statements, and changes none that have rules which are not enforced. Argument: an empty folder.
  */
 
 #define _GNU_SOURCE
@@ -72,6 +72,7 @@ static void make(void)
     object(table, 1, "Table", "nowhere", NULL);
     object(table, 1, "Table", "far", "Q:\\data\\far.adt");
     object(table, 1, "User", "somebody", "\001\002\003");
+    object(table, 2, "Trigger", "watch", NULL);
     OK(AdsGotoRecord(table, 5));
     OK(AdsSetString(table, TEXT("Comment"), TEXT("a memo"), 6));
     OK(AdsCloseTable(table));
@@ -92,7 +93,7 @@ static UNSIGNED32 run(ADSHANDLE connection, const char *sql, ADSHANDLE *cursor)
     return AdsExecuteSQLDirect(statement, TEXT(sql), cursor);
 }
 
-static UNSIGNED32 refused(ADSHANDLE connection, const char *sql)
+static UNSIGNED32 refused(ADSHANDLE connection, const char *sql, const char *why)
 {
     ADSHANDLE cursor = 0;
     UNSIGNED8 text[ADS_MAX_ERROR_LEN + 1];
@@ -101,15 +102,16 @@ static UNSIGNED32 refused(ADSHANDLE connection, const char *sql)
 
     IS(run(connection, sql, &cursor), 7200);
     OK(AdsGetLastError(&code, text, &length));
-    return strstr((char *) text, "NativeError = 5072") != NULL;
+    return strstr((char *) text, why) != NULL;
 }
 
 int main(int arguments, char **argument)
 {
     ADSHANDLE connection = 0, table = 0, cursor = 0;
     UNSIGNED16 count = 77, type = 77;
-    UNSIGNED32 mode = 77;
+    UNSIGNED32 mode = 77, code = 77;
     char text[600];
+    UNSIGNED16 length = sizeof text;
 
     if (arguments != 2)
         return 2;
@@ -135,6 +137,8 @@ int main(int arguments, char **argument)
     OK(AdsGetTableOpenOptions(table, &mode));
     IS(mode, ADS_READONLY);
     IS(AdsAppendRecord(table), AE_TABLE_READONLY);
+    OK(AdsGetLastError(&code, (UNSIGNED8 *) text, &length));
+    IS(strstr(text, "Trigger watch is not enforced") != NULL, 1);
     IS(AdsDeleteRecord(table), AE_TABLE_READONLY);
     OK(AdsCloseTable(table));
     IS(AdsOpenTable(connection, TEXT("Staff"), NULL, ADS_DEFAULT, ADS_ANSI, 0, 0, ADS_EXCLUSIVE, &table), AE_TABLE_READONLY);
@@ -148,12 +152,14 @@ int main(int arguments, char **argument)
     OK(run(connection, "SELECT COUNT(*) AS n FROM codes", &cursor));
     SAME(trimmed(cursor, "n"), "1");
     OK(AdsCloseTable(cursor));
-    IS(refused(connection, "INSERT INTO codes VALUES ( 'x' )"), 1);
-    IS(refused(connection, "UPDATE Staff SET Name = 'x'"), 1);
-    IS(refused(connection, "DELETE FROM Staff"), 1);
-    IS(refused(connection, "DROP TABLE codes"), 1);
-    IS(refused(connection, "ALTER TABLE codes ADD COLUMN a Date"), 1);
-    IS(refused(connection, "CREATE INDEX code ON codes ( Code )"), 1);
+    IS(refused(connection, "UPDATE Staff SET Name = 'x'", "NativeError = 5072"), 1);
+    IS(refused(connection, "DELETE FROM Staff", "Trigger watch is not enforced"), 1);
+    IS(refused(connection, "ALTER TABLE codes ADD COLUMN a Date", "NativeError = 5042"), 1);
+    OK(run(connection, "INSERT INTO codes VALUES ( 'x' )", &cursor));
+    OK(run(connection, "CREATE INDEX code ON codes ( Code )", &cursor));
+    OK(run(connection, "DROP TABLE codes FROM DATABASE NO_DELETE", &cursor));
+    IS(access(in_folder("old.adt"), F_OK), 0);
+    IS(AdsOpenTable(connection, TEXT("codes"), NULL, ADS_DEFAULT, ADS_ANSI, 0, 0, ADS_SHARED, &table), AE_FILE_NOT_FOUND);
     OK(AdsDisconnect(connection));
     OK(AdsApplicationExit());
     return failures != 0;

@@ -1,6 +1,6 @@
 /*
- * A data dictionary of our own: a program makes it, takes tables in, sets and asks properties, lists what there is, and lets a table go.
- * Argument: an empty folder.
+ * A data dictionary of our own: a program makes it, takes tables in, sets and asks properties, lists what there is, breaks each rule, and
+ * lets a table go. Argument: an empty folder.
  */
 
 #include "check.h"
@@ -69,6 +69,66 @@ static char *tables(ADSHANDLE connection)
     return all;
 }
 
+/* What the last error says. */
+static char *said(void)
+{
+    static UNSIGNED8 text[ADS_MAX_ERROR_LEN + 1];
+    UNSIGNED16 length = sizeof text;
+    UNSIGNED32 code;
+
+    OK(AdsGetLastError(&code, text, &length));
+    return (char *) text;
+}
+
+static void set_field(ADSHANDLE dictionary, const char *field, UNSIGNED16 property, const char *value)
+{
+    OK(AdsDDSetFieldProperty(dictionary, TEXT("Staff"), TEXT(field), property, (void *) value, LENGTH(value) + 1, ADS_VALIDATE_RETURN_ERROR, NULL));
+}
+
+/* Each rule is broken by functions for records and by statements. */
+static void break_rules(ADSHANDLE dictionary)
+{
+    ADSHANDLE table, statement, cursor;
+    UNSIGNED16 never = 0;
+
+    OK(AdsDDSetFieldProperty(dictionary, TEXT("Staff"), TEXT("Born"), ADS_DD_FIELD_CAN_NULL, &never, sizeof never, ADS_VALIDATE_RETURN_ERROR, NULL));
+    set_field(dictionary, "Born", ADS_DD_FIELD_VALIDATION_MSG, "Everybody was born once");
+    set_field(dictionary, "Last Name", ADS_DD_FIELD_DEFAULT_VALUE, "'nobody'");
+    set_field(dictionary, "Last Name", ADS_DD_FIELD_MIN_VALUE, "b");
+    set_field(dictionary, "Last Name", ADS_DD_FIELD_MAX_VALUE, "x");
+    OK(AdsDDSetTableProperty(dictionary, TEXT("Staff"), ADS_DD_TABLE_VALIDATION_EXPR, "Last Name <> 'Moss' .OR. YEAR(Born) > 1950", 43,
+                             ADS_NO_VALIDATE, NULL));
+    OK(AdsDDSetTableProperty(dictionary, TEXT("Staff"), ADS_DD_TABLE_VALIDATION_MSG, "No old Moss", 12, ADS_NO_VALIDATE, NULL));
+    IS(AdsDDSetTableProperty(dictionary, TEXT("Staff"), ADS_DD_TABLE_VALIDATION_EXPR, "Last Name", 10, ADS_NO_VALIDATE, NULL), AE_INVALID_CONSTRAINT);
+    IS(AdsDDSetTableProperty(dictionary, TEXT("Staff"), ADS_DD_TABLE_VALIDATION_EXPR, ".T.", 4, ADS_VALIDATE_NO_SAVE, NULL), AE_FUNCTION_NOT_AVAILABLE);
+
+    OK(AdsOpenTable(dictionary, TEXT("Staff"), NULL, ADS_DEFAULT, ADS_ANSI, 0, 0, ADS_SHARED, &table));
+    OK(AdsAppendRecord(table));
+    SAME(trimmed(table, "Last Name"), "nobody");
+    IS(AdsWriteRecord(table), AE_COLUMN_CANNOT_BE_NULL);
+    IS(strstr(said(), "Everybody was born once") != NULL, 1);
+    OK(AdsSetDate(table, TEXT("Born"), TEXT("01/31/1944"), 10));
+    OK(AdsSetString(table, TEXT("Last Name"), TEXT("Adams"), 5));
+    IS(AdsWriteRecord(table), AE_MIN_CONSTRAINT_VIOLATION);
+    OK(AdsSetString(table, TEXT("Last Name"), TEXT("Young"), 5));
+    IS(AdsWriteRecord(table), AE_MAX_CONSTRAINT_VIOLATION);
+    OK(AdsSetString(table, TEXT("Last Name"), TEXT("Moss"), 4));
+    IS(AdsWriteRecord(table), AE_RECORD_CONSTRAINT_VIOLATION);
+    IS(strstr(said(), "No old Moss") != NULL, 1);
+    OK(AdsSetString(table, TEXT("Last Name"), TEXT("Novak"), 5));
+    OK(AdsWriteRecord(table));
+    OK(AdsCloseTable(table));
+    OK(AdsCreateSQLStatement(dictionary, &statement));
+    IS(AdsExecuteSQLDirect(statement, TEXT("UPDATE Staff SET Born = NULL"), &cursor), 7200);
+    IS(strstr(said(), "NativeError = 5147") != NULL, 1);
+    IS(AdsExecuteSQLDirect(statement, TEXT("INSERT INTO Staff ( Born ) VALUES ( NULL )"), &cursor), 7200);
+    IS(strstr(said(), "Everybody was born once") != NULL, 1);
+    OK(AdsExecuteSQLDirect(statement, TEXT("INSERT INTO Staff ( Born ) VALUES ( '2000-01-31' )"), &cursor));
+    OK(AdsExecuteSQLDirect(statement, TEXT("SELECT COUNT(*) AS n FROM Staff WHERE [Last Name] = 'nobody'"), &cursor));
+    SAME(trimmed(cursor, "n"), "1");
+    OK(AdsCloseSQLStatement(statement));
+}
+
 int main(int arguments, char **argument)
 {
     ADSHANDLE dictionary = 0, other = 0, table = 0;
@@ -133,6 +193,7 @@ int main(int arguments, char **argument)
 
     IS(AdsDDRemoveTable(dictionary, TEXT("Staff"), 0), 7008);
     OK(AdsDDClose(other));
+    break_rules(dictionary);
     OK(AdsDDRemoveTable(dictionary, TEXT("Staff"), 1));
     IS(AdsDDRemoveTable(dictionary, TEXT("Staff"), 1), AE_INVALID_OBJECT_NAME);
     SAME(tables(dictionary), "old;");

@@ -8,7 +8,8 @@ use tidemill_xbase::{CodePage, Dialect, OpenOptions, Table, TableSet};
 use super::Dictionary;
 use super::file;
 use super::object::{Kind, Object, place};
-use super::property::{DatabaseProperty, FieldProperty, ObjectKind, PropertyValue, TableProperty};
+use super::property::{DatabaseProperty, FieldProperty, ObjectKind, PropertyValue, TableProperty, Validation};
+use super::rules;
 use super::values::Values;
 use crate::connection::{Connection, delete_file};
 use crate::error::{Error, ErrorCode, Result};
@@ -55,6 +56,28 @@ impl Connection {
         Self::open_dictionary(path, false, settings)
     }
 
+    /// The name that the dictionary has for the table of a file.
+    pub(crate) fn dictionary_name(&self, path: &Path) -> Option<String> {
+        let table = self.dictionary.as_ref()?.table_at(path)?;
+        Some(table.name.clone())
+    }
+
+    /// Refuses to change the fields of a table that the dictionary knows.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NotImplemented`].
+    pub(crate) fn refuse_to_alter(&self, path: &Path) -> Result<()> {
+        match self.dictionary_name(path) {
+            None => Ok(()),
+            Some(name) => {
+                let what = format!(
+                    "the data dictionary knows the fields of {name}: take the table out of it, change the fields, and take it in again"
+                );
+                Err(Error::new(ErrorCode::NotImplemented, what))
+            }
+        }
+    }
+
     /// Whether it is a connection to a data dictionary.
     pub fn has_dictionary(&self) -> bool {
         self.dictionary.is_some()
@@ -76,7 +99,7 @@ impl Connection {
     /// [`ErrorCode::InvalidObjectName`] for a table that is not there.
     pub fn dictionary_objects(&mut self, kind: ObjectKind, parent: &str) -> Result<Vec<String>> {
         let dictionary = self.dictionary_mut()?;
-        dictionary.read_again()?;
+        dictionary.renew()?;
         let of_table = |kind| Ok::<_, Error>(dictionary.children(kind, dictionary.table(parent)?.number));
         let objects = match kind {
             ObjectKind::Table | ObjectKind::ViewOrTable => {
@@ -160,7 +183,7 @@ impl Connection {
     pub fn remove_dictionary_table(&mut self, name: &str, deletes: bool, settings: &Settings) -> Result<()> {
         self.outside_of_transactions("removing a table from a data dictionary")?;
         let dictionary = self.dictionary_mut()?;
-        dictionary.read_again()?;
+        dictionary.renew()?;
         let number = dictionary.table(name)?.number;
         if let Some(relation) = dictionary.relations_of(number).next() {
             return Err(not_completed(&format!("{relation} refers to {name}: drop that first")));
@@ -215,7 +238,7 @@ impl Connection {
     /// [`ErrorCode::PropertyNotSet`].
     pub fn database_property(&mut self, property: DatabaseProperty) -> Result<PropertyValue> {
         let dictionary = self.dictionary_mut()?;
-        dictionary.read_again()?;
+        dictionary.renew()?;
         let database = dictionary.database()?;
         let [tables, temporary] = place::DATABASE_PATHS;
         match property {
@@ -254,7 +277,7 @@ impl Connection {
     /// [`ErrorCode::InvalidObjectName`] for a table that is not there, [`ErrorCode::PropertyNotSet`].
     pub fn table_property(&mut self, name: &str, property: TableProperty) -> Result<PropertyValue> {
         let dictionary = self.dictionary_mut()?;
-        dictionary.read_again()?;
+        dictionary.renew()?;
         let table = dictionary.table(name)?;
         match property {
             TableProperty::Comment => set_text(&table.comment),
@@ -305,11 +328,12 @@ impl Connection {
     pub fn set_table_property(
         &mut self,
         name: &str,
-        property: TableProperty,
+        (property, validation): (TableProperty, Validation),
         value: &PropertyValue,
         settings: &Settings,
     ) -> Result<()> {
         let text = given_text(value)?;
+        let path = self.dictionary()?.path(name).transpose()?.unwrap_or_default();
         let key = match property {
             TableProperty::PrimaryKey if !text.trim().is_empty() => Some(self.unique_order(name, text, settings)?),
             _ => None,
@@ -339,8 +363,18 @@ impl Connection {
                 | TableProperty::IsParent
                 | TableProperty::RelativePath => return Err(invalid_property()),
             }
-            changing.replace(&table)
-        })
+            changing.replace(&table)?;
+            match property.is_rule() {
+                true => rules::check(
+                    &rules::texts_of(changing.objects(), table.number),
+                    &path,
+                    validation,
+                    settings,
+                ),
+                false => Ok(()),
+            }
+        })?;
+        self.hold_to_new_rules(settings)
     }
 
     /// The order of a table that a primary key is to be, and the object of its file.
@@ -361,7 +395,7 @@ impl Connection {
             ));
         };
         let tag = area.order_tag(found)?;
-        if !(tag.is_candidate || tag.is_unique) || tag.condition.is_some() {
+        if !tag.is_candidate || tag.condition.is_some() {
             let what = format!("a primary key is a unique order of all records, and order {order} of {name} is none");
             return Err(Error::new(ErrorCode::InvalidKeyOptions, what));
         }
@@ -374,7 +408,7 @@ impl Connection {
     /// [`ErrorCode::InvalidObjectName`] for a table or a field that is not there, [`ErrorCode::PropertyNotSet`].
     pub fn field_property(&mut self, table: &str, field: &str, property: FieldProperty) -> Result<PropertyValue> {
         let dictionary = self.dictionary_mut()?;
-        dictionary.read_again()?;
+        dictionary.renew()?;
         let field = dictionary.field(table, field)?;
         let definition = |place: usize| {
             let bytes = field
@@ -412,10 +446,11 @@ impl Connection {
     pub fn set_field_property(
         &mut self,
         (table, name): (&str, &str),
-        property: FieldProperty,
+        (property, validation): (FieldProperty, Validation),
         value: &PropertyValue,
         settings: &Settings,
     ) -> Result<()> {
+        let path = self.dictionary()?.path(table).transpose()?.unwrap_or_default();
         self.dictionary_mut()?.change(settings, |changing| {
             let number = found(
                 changing,
@@ -440,8 +475,18 @@ impl Connection {
                 (FieldProperty::ValidationMessage, _) => put_text(&mut field, place::FIELD_MESSAGE, given_text(value)?),
                 _ => return Err(invalid_property()),
             }
-            changing.replace(&field)
-        })
+            changing.replace(&field)?;
+            match property.is_rule() {
+                true => rules::check(
+                    &rules::texts_of(changing.objects(), number),
+                    &path,
+                    validation,
+                    settings,
+                ),
+                false => Ok(()),
+            }
+        })?;
+        self.hold_to_new_rules(settings)
     }
 }
 

@@ -123,6 +123,8 @@ pub(crate) mod place {
     pub(crate) const TABLE_MESSAGE: usize = 2;
     pub(crate) const TABLE_FIELD_COUNT: usize = 4;
     pub(crate) const TABLE_DEFAULT_INDEX: usize = 8;
+    /// Of a table: those whose meaning is known, the graph of relations and the kinds and options of triggers among them.
+    pub(crate) const TABLE_KNOWN: [usize; 8] = [0, 1, 2, 4, 5, 8, 9, 10];
     /// Of a field: the value of new records.
     pub(crate) const FIELD_DEFAULT: usize = 0;
     /// Of a field: a value without bytes where it may not be NULL.

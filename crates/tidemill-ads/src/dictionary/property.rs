@@ -81,6 +81,15 @@ pub enum FieldProperty {
     Number,
 }
 
+/// What becomes of records that do not fulfil a new rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Validation {
+    /// They are not looked for.
+    None,
+    /// The rule is refused.
+    ReturnError,
+}
+
 const DATABASE: &[(u16, &str, DatabaseProperty)] = &[
     (1, "COMMENT", DatabaseProperty::Comment),
     (100, "DEFAULT_TABLE_PATH", DatabaseProperty::DefaultTablePath),
@@ -137,4 +146,41 @@ numbered! {
     DatabaseProperty in DATABASE;
     TableProperty in TABLE;
     FieldProperty in FIELD;
+}
+
+impl Validation {
+    /// What a number means (`ADS_NO_VALIDATE`, `ADS_VALIDATE_RETURN_ERROR`); `None` for what would remove records, which is not done.
+    pub fn from_number(number: u16) -> Option<Self> {
+        match number {
+            0 => Some(Self::None),
+            4 => Some(Self::ReturnError),
+            _ => None,
+        }
+    }
+
+    /// As [`Validation::from_number`], by name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name.trim().to_ascii_uppercase().as_str() {
+            "" | "NO_VALIDATE" => Some(Self::None),
+            "RETURN_ERROR" => Some(Self::ReturnError),
+            _ => None,
+        }
+    }
+}
+
+impl TableProperty {
+    /// Whether it is a rule of records.
+    pub(super) fn is_rule(self) -> bool {
+        self == Self::ValidationExpression
+    }
+}
+
+impl FieldProperty {
+    /// Whether it is a rule of records.
+    pub(super) fn is_rule(self) -> bool {
+        matches!(
+            self,
+            Self::DefaultValue | Self::CanBeNull | Self::Minimum | Self::Maximum
+        )
+    }
 }

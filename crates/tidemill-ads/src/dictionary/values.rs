@@ -52,8 +52,7 @@ impl Values {
     }
 
     /// The places that have values.
-    #[cfg(test)]
-    fn places(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = usize> {
         self.0
             .iter()
             .enumerate()

@@ -7,6 +7,7 @@
 
 mod dictionary;
 mod gates;
+mod making;
 mod options;
 mod reading;
 mod surroundings;
@@ -16,11 +17,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use options::StatementOptions;
-use surroundings::{FileState, program, read_only, today};
+use surroundings::{FileState, program, read_only};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
-    Blank, CodePage, ColumnCache, CommitGate, Durability, Existing, FieldSpec, KeySettings, OpenMode, OpenOptions,
-    Savepoint, Table, TableEditor, TableSet, TableWriter, Transaction, TransactionLog, fits_header, production_path,
+    Blank, CodePage, ColumnCache, CommitGate, Durability, FieldSpec, KeySettings, OpenMode, OpenOptions, Savepoint,
+    Table, TableEditor, TableSet, Transaction, TransactionLog, production_path,
 };
 
 use super::analytical::Analytical;
@@ -36,7 +37,7 @@ use super::watch::Watch;
 use crate::progress::Work;
 use crate::sole_use::{Changing, SoleUse};
 use crate::transactions::Transactions;
-use crate::work_area::{edit_options, open_editor, open_without_index};
+use crate::work_area::{open_editor, open_without_index};
 use crate::{Connection, ErrorCode, Paths, Settings, TableOptions, TableType, WorkArea};
 
 /// What the statements of a connection have open, and what they remember.
@@ -380,6 +381,7 @@ impl ConnectionTables<'_> {
             .get(path)
             .is_some_and(|open| open.editor.is_some());
         if !is_open {
+            self.connection.renew_dictionary()?;
             self.connection.ready_to_write(path)?;
             let log = self.log();
             let shared = TableOptions {
@@ -393,7 +395,9 @@ impl ConnectionTables<'_> {
                 (self.open_options(path), &Work::default()),
                 Some(&log),
             );
-            let editor = self.opened_file(name, opened.map_err(|error| read_only(path, error)))?;
+            let mut editor = self.opened_file(name, opened.map_err(|error| read_only(path, error)))?;
+            self.connection.open_indexes_of(&mut editor)?;
+            self.connection.hold_to_rules(&mut editor, self.settings)?;
             self.state().open.entry(path.into()).or_default().editor = Some(editor);
         }
         let open = self.connection.statements.open.get_mut(path);
@@ -480,6 +484,8 @@ impl Tables for ConnectionTables<'_> {
         let read = (self.open_options(&path), &Work::default());
         let opened = open_editor(&path, &options, self.settings, read, None);
         let mut editor = opened.map_err(|error| read_only(&path, error))?;
+        self.connection.open_indexes_of(&mut editor)?;
+        self.connection.hold_to_rules(&mut editor, self.settings)?;
         work(&mut editor)?;
         editor.sync()?;
         Ok(())
@@ -501,34 +507,7 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn create_table(&mut self, name: &TableName, fields: &[FieldSpec]) -> Result<()> {
-        if self.path(name).is_ok() {
-            return Err(Error::new(Kind::Exists, format!("ISAM table already exists: {name}")));
-        }
-        let written = name.to_string();
-        let table_type = self.options.table.table_type;
-        let place = self
-            .connection
-            .place_for(&written, fields.to_vec(), table_type, self.settings);
-        let (path, fields) = place?;
-        let mut options = self.options.table.create_options(today(&(self.options.clock)()));
-        options.long_names = self.makes_standard_tables() && !fields.iter().all(|field| fits_header(&field.name));
-        options.existing = Existing::Refuse;
-        let made = TableWriter::create(&path, &fields, &options).and_then(TableWriter::finish);
-        if made.is_err() {
-            self.connection.temporary.forget(&path);
-        }
-        made.map_err(|error| match error {
-            // Somebody has made it meanwhile, or a file that would be one of its own is there.
-            tidemill_xbase::Error::Exists { .. } => Error::new(Kind::Exists, error.to_string()),
-            error => error.into(),
-        })?;
-        self.state().found.remove(name);
-        if self.connection.transactions.is_under_way() {
-            // As in ADS, a rollback does not remove it.
-            let path = self.path(name)?;
-            self.state().made.insert(path);
-        }
-        Ok(())
+        self.make(name, fields)
     }
 
     fn is_made_in_transaction(&mut self, name: &TableName) -> bool {
@@ -536,33 +515,13 @@ impl Tables for ConnectionTables<'_> {
         path.is_ok_and(|path| self.connection.statements.made.contains(&path))
     }
 
-    fn drop_table(&mut self, name: &TableName) -> Result<()> {
-        let named = self.find(name)?;
-        if std::fs::symlink_metadata(&named).is_ok_and(|found| found.is_symlink()) {
-            let table = self.path(name)?;
-            let why = format!(
-                "{name} is a link to {}: remove the link, or drop the table where it is",
-                table.display()
-            );
-            return Err(Error::new(Kind::Unsupported, why));
-        }
-        let path = self.alone(name, "A table is not dropped")?;
-        self.connection.ready_to_write(&path)?;
-        // A program that has the table open would keep a deleted file.
-        let options = self.options.table.clone().exclusive();
-        let opened = TableEditor::open(&path, &edit_options(&options, self.settings, self.open_options(&path)));
-        let opened = opened.map_err(|error| read_only(&path, error.into()));
-        drop(self.opened_file(name, opened)?);
-        self.state().found.retain(|_, known| *known != path);
-        self.state().made.remove(&path);
-        let files = TableSet::of(&path).files()?;
-        let companions = files.iter().filter(|file| **file != *path && file.is_file());
-        for file in std::iter::once(path.as_ref()).chain(companions.map(PathBuf::as_path)) {
-            std::fs::remove_file(file)
-                .map_err(|error| Error::new(Kind::Engine, format!("cannot remove {}: {error}", file.display())))?;
-        }
-        self.connection.temporary.forget(&path);
-        Ok(())
+    fn drop_table(&mut self, name: &TableName, keeps_files: bool) -> Result<()> {
+        self.remove(name, keeps_files)
+    }
+
+    fn alterable(&mut self, name: &TableName) -> Result<()> {
+        let path = self.path(name)?;
+        Ok(self.connection.refuse_to_alter(&path)?)
     }
 
     fn makes_standard_tables(&self) -> bool {

@@ -40,12 +40,14 @@ pub enum StatementKind {
         /// What is done to it, in this order.
         changes: Vec<TableChange>,
     },
-    /// `DROP TABLE [IF EXISTS] …`.
+    /// `DROP TABLE [IF EXISTS] … [FROM DATABASE [NO_DELETE]]`.
     DropTable {
         /// The table.
         table: TableName,
         /// Whether it is no fault when there is none.
         if_exists: bool,
+        /// Whether it is only taken out of its data dictionary.
+        keeps_files: bool,
     },
     /// `CREATE INDEX …`.
     CreateIndex(Box<CreateIndex>),
@@ -102,23 +104,6 @@ pub enum StatementKind {
     Explain(Box<Statement>),
     /// A statement of a script.
     Script(Box<Script>),
-}
-
-impl StatementKind {
-    /// The table that is there and that it changes.
-    pub(super) fn changes(&self) -> Option<&TableName> {
-        match self {
-            Self::Insert(insert) => Some(&insert.table),
-            Self::Update(update) => Some(&update.table),
-            Self::Delete(delete) => Some(&delete.table),
-            Self::Merge(merge) => Some(&merge.table),
-            Self::AlterTable { table, .. } | Self::DropIndex { table, .. } | Self::DropTable { table, .. } => {
-                Some(table)
-            }
-            Self::CreateIndex(index) => Some(&index.table),
-            _ => None,
-        }
-    }
 }
 
 impl StatementKind {

@@ -51,7 +51,7 @@ pub(super) fn create_table(
     let indexed = create_primary_key(name, primary_key, tables);
     if indexed.is_err() {
         // A table without its key is not what was asked for.
-        tables.drop_table(name)?;
+        tables.drop_table(name, false)?;
     }
     indexed
 }
@@ -207,6 +207,7 @@ pub(super) fn alter_table(table: &TableName, changes: &[TableChange], tables: &m
         let why = format!("{table} has names of more than 10 bytes and is not altered: make another by SELECT … INTO");
         return Err(Error::new(Kind::Unsupported, why));
     }
+    tables.alterable(table)?;
     let is_standard = tables.makes_standard_tables();
     tables.exclusively(table, &mut |table| {
         let is_adt = table.header().dialect == Dialect::Adt;

@@ -287,11 +287,20 @@ pub trait Tables {
         false
     }
 
-    /// Removes a table and the files that belong to it.
+    /// Removes a table and the files that belong to it, or takes it out of its data dictionary alone.
     ///
     /// # Errors
     /// As [`Tables::snapshot`].
-    fn drop_table(&mut self, name: &TableName) -> Result<()>;
+    fn drop_table(&mut self, name: &TableName, keeps_files: bool) -> Result<()>;
+
+    /// Whether the fields of a table may be others. Default: they may.
+    ///
+    /// # Errors
+    /// [`Kind::Engine`] for a table whose fields a data dictionary knows.
+    fn alterable(&mut self, name: &TableName) -> Result<()> {
+        let _ = name;
+        Ok(())
+    }
 
     /// Whether the fields of a table have names that its file has not, as those of a temporary one may. Default: no.
     fn has_own_names(&mut self, name: &TableName) -> bool {

@@ -27,8 +27,11 @@ pub(super) enum Work {
     Change(Box<Change>),
     CreateTable(Box<super::statement::CreateTable>),
     AlterTable(TableName, Vec<TableChange>),
-    /// And whether it is no fault when there is none.
-    DropTable(TableName, bool),
+    DropTable {
+        table: TableName,
+        if_exists: bool,
+        keeps_files: bool,
+    },
     CreateIndex(Box<CreateIndex>),
     DropIndex(TableName, sqlparser::ast::Ident),
     /// And what it is about.
@@ -61,7 +64,9 @@ impl Work {
         let alone = |expr: &sqlparser::ast::Expr, parameters: &mut Parameters| {
             super::bind::Scope::new(&[], Vec::new(), parameters).bind(expr)
         };
-        if let Some(table) = statement.kind.changes() {
+        // Whatever rules a table has, it can be dropped.
+        let is_dropped = matches!(statement.kind, StatementKind::DropTable { .. });
+        if let Some(table) = statement.kind.changed_table().filter(|_| !is_dropped) {
             tables.ready_to_write(table)?;
         }
         Ok(match &statement.kind {
@@ -77,7 +82,15 @@ impl Work {
                 None => Self::CreateTable(table.clone()),
             },
             StatementKind::AlterTable { table, changes } => Self::AlterTable(table.clone(), changes.clone()),
-            StatementKind::DropTable { table, if_exists } => Self::DropTable(table.clone(), *if_exists),
+            StatementKind::DropTable {
+                table,
+                if_exists,
+                keeps_files,
+            } => Self::DropTable {
+                table: table.clone(),
+                if_exists: *if_exists,
+                keeps_files: *keeps_files,
+            },
             StatementKind::CreateIndex(index) => Self::CreateIndex(index.clone()),
             StatementKind::DropIndex { table, index } => Self::DropIndex(table.clone(), index.clone()),
             StatementKind::CreateDatabase { path, description } => {
@@ -135,7 +148,7 @@ impl Work {
             Self::Into(..)
                 | Self::CreateTable(_)
                 | Self::AlterTable(..)
-                | Self::DropTable(..)
+                | Self::DropTable { .. }
                 | Self::Nothing
                 | Self::CreateIndex(_)
                 | Self::DropIndex(..)
@@ -166,9 +179,12 @@ impl Work {
                 structure::alter_table(table, changes, tables)?;
                 Ok(Answer::Done)
             }
-            Self::DropTable(table, true) if !is_there(table, tables) => Ok(Answer::Done),
-            Self::DropTable(table, _) => {
-                tables.drop_table(table).map_err(|error| error.at(table.location.0))?;
+            Self::DropTable {
+                table, if_exists: true, ..
+            } if !is_there(table, tables) => Ok(Answer::Done),
+            Self::DropTable { table, keeps_files, .. } => {
+                let dropped = tables.drop_table(table, *keeps_files);
+                dropped.map_err(|error| error.at(table.location.0))?;
                 Ok(Answer::Done)
             }
             Self::CreateIndex(index) => {
@@ -252,7 +268,7 @@ fn fill(name: &TableName, rows: &Rows, tables: &mut dyn Tables) -> Result<u64> {
     });
     if count.is_err() {
         // A table that could not be filled is not left behind.
-        let _ = tables.drop_table(name);
+        let _ = tables.drop_table(name, false);
     }
     count
 }

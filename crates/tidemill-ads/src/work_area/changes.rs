@@ -9,7 +9,7 @@ use tidemill_xbase::{Field, FieldKind, OpenMode, Place, Value};
 use super::fields::is_day;
 use super::{TableType, WorkArea};
 use crate::date_format::time_of;
-use crate::error::{ErrorCode, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 
 impl WorkArea {
@@ -552,7 +552,10 @@ impl WorkArea {
 
     fn changeable(&self) -> Result<()> {
         match self.options.mode {
-            OpenMode::ReadOnly => self.refuse(ErrorCode::TableReadOnly, "the table is open for reading only"),
+            OpenMode::ReadOnly => match &self.why_read_only {
+                Some(why) => Err(Error::new(ErrorCode::TableReadOnly, why.clone())),
+                None => self.refuse(ErrorCode::TableReadOnly, "the table is open for reading only"),
+            },
             OpenMode::Exclusive | OpenMode::Shared => Ok(()),
         }
     }

@@ -231,6 +231,8 @@ pub struct WorkArea {
     has_log: bool,
     /// Whether its production index is damaged, and it was opened without it.
     has_damaged_index: bool,
+    /// Why it is read only although it was to be changed.
+    why_read_only: Option<String>,
     /// A record that was locked because it is being changed, and is unlocked once it is written.
     locked_for_change: Option<u32>,
     /// The current record, when it was appended and neither written nor given up since.
@@ -384,6 +386,7 @@ impl WorkArea {
             is_file_locked: false,
             has_log: false,
             has_damaged_index: false,
+            why_read_only: None,
             locked_for_change: None,
             appended: None,
             before: Vec::new(),
@@ -396,6 +399,11 @@ impl WorkArea {
         area.list_orders()?;
         area.go_top(None, settings)?;
         Ok(area)
+    }
+
+    /// Says why it is read only although it was to be changed.
+    pub(crate) fn is_read_because(&mut self, why: String) {
+        self.why_read_only = Some(why);
     }
 
     /// Whether it is one of Advantage's own tables.

@@ -167,7 +167,7 @@ impl<'a> Value<'a> {
     }
 
     /// Milliseconds since midnight.
-    pub(super) fn ms_of_day(&self) -> i64 {
+    pub(crate) fn ms_of_day(&self) -> i64 {
         match self {
             Self::Timestamp(ms) => ms.rem_euclid(DAY_MS),
             _ => 0,

@@ -24,7 +24,7 @@ fn number(field: &Field) -> u64 {
 }
 
 /// The fields under the names that an index has for them.
-pub(super) fn numbered_fields(fields: &[Field]) -> Vec<Field> {
+pub(crate) fn numbered_fields(fields: &[Field]) -> Vec<Field> {
     let numbered = |field: &Field| {
         let name = format!("F{}", number(field));
         Field {
@@ -37,7 +37,7 @@ pub(super) fn numbered_fields(fields: &[Field]) -> Vec<Field> {
 }
 
 /// An expression with numbers for the names of fields.
-pub(super) fn numbered(text: &str, fields: &[Field]) -> String {
+pub(crate) fn numbered(text: &str, fields: &[Field]) -> String {
     let parts = parts(text).into_iter().map(|part| {
         let is_whole = |field: &&Field| field.name.eq_ignore_ascii_case(part.trim());
         match fields.iter().find(is_whole) {

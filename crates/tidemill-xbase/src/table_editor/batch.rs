@@ -75,6 +75,9 @@ impl TableEditor {
                 self.stamp(record, bytes)?;
             }
         }
+        for (record, bytes) in (first..).zip(bytes.chunks_exact(blank.len())) {
+            self.check_rules(record, bytes)?;
+        }
         self.write_appended(first, rows, (&mut bytes, true))?;
         self.note_counted(counted);
         Ok(first..first + rows)

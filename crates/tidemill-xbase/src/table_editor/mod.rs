@@ -31,6 +31,7 @@ mod orders;
 mod pack;
 mod record;
 mod reindex;
+mod rules;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -50,6 +51,7 @@ use crate::header::{CivilDate, Dialect, Header};
 use crate::lock::{FileLocks, LockKind, LockRange, LockScheme, LockSubject, TableLocks};
 use crate::memo_editor::MemoEditor;
 use crate::orders::mdx_of;
+use crate::rules::Rules;
 use crate::stamp::FileStamp;
 use crate::storage::DataFile;
 use crate::table::{OpenOptions, Table};
@@ -117,6 +119,7 @@ pub struct TableEditor {
     /// Whether there are memos, counters or times of changes.
     has_own_values: bool,
     enforces_autoincrement: bool,
+    rules: Option<Box<Rules>>,
     buffers: Buffers,
 }
 
@@ -206,6 +209,7 @@ impl TableEditor {
             counted: None,
             has_own_values: false,
             enforces_autoincrement: true,
+            rules: None,
             buffers: Buffers::default(),
         };
         editor.look_at_fields();

@@ -287,12 +287,16 @@ impl TableEditor {
     ) -> Result<()> {
         bytes.clear();
         bytes.extend_from_slice(&self.blank);
+        self.fill_defaults(record, bytes)?;
         // The values first, so that one that does not fit leaves the counters alone.
         self.fill(record, bytes, values.iter().copied())?;
         let mut counted = None;
         if self.has_own_values {
             counted = self.count_on(record, bytes, Some(&self.given(values)))?;
             self.stamp(record, bytes)?;
+        }
+        if is_finished {
+            self.check_rules(record, bytes)?;
         }
         self.write_appended(record, 1, (bytes, is_finished))?;
         self.note_counted(counted);
@@ -489,6 +493,7 @@ impl TableEditor {
             }
         }
         let after = &*after;
+        self.check_rules(record, after)?;
         let offset = self.record_offset(record);
         self.history.note(record..=record);
         let put_back = |table: &mut Self| {

@@ -45,6 +45,7 @@ mod nullable_keys;
 mod order_upkeep;
 mod orders;
 mod round_trip;
+mod rules;
 mod same_name;
 mod scan;
 mod sharing;

@@ -1,6 +1,6 @@
 //! Statements and procedures that make and change data dictionaries.
 
-use crate::dictionary::{DatabaseProperty, FieldProperty, NewTable, PropertyValue, TableProperty};
+use crate::dictionary::{DatabaseProperty, FieldProperty, NewTable, PropertyValue, TableProperty, Validation};
 use crate::sql::error::{Error, Kind};
 use crate::sql::procedure::Arguments;
 use crate::sql::statement::TableName;
@@ -47,17 +47,17 @@ pub(super) fn procedure(
         }
         "sp_modifytableproperty" => {
             let property = kept(TableProperty::from_name(&needed(1)?), &needed(1)?)?;
-            not_validated(&text(3))?;
-            connection.set_table_property(&needed(0)?, property, &PropertyValue::Text(text(2)), settings)?;
+            let rule = (property, validated(&text(3))?);
+            connection.set_table_property(&needed(0)?, rule, &PropertyValue::Text(text(2)), settings)?;
         }
         "sp_modifyfieldproperty" => {
             let property = kept(FieldProperty::from_name(&needed(2)?), &needed(2)?)?;
-            not_validated(&text(4))?;
+            let rule = (property, validated(&text(4))?);
             let value = match (property, text(3)) {
                 (FieldProperty::CanBeNull, value) => PropertyValue::Short(is_true(&value)?.into()),
                 (_, value) => PropertyValue::Text(value),
             };
-            connection.set_field_property((&needed(0)?, &needed(1)?), property, &value, settings)?;
+            connection.set_field_property((&needed(0)?, &needed(1)?), rule, &value, settings)?;
         }
         _ => return Ok(false),
     }
@@ -71,16 +71,12 @@ fn kept<T>(property: Option<T>, name: &str) -> Result<T> {
     })
 }
 
-/// Records are not looked through for those that break a new rule.
-fn not_validated(option: &str) -> Result<()> {
-    match option.to_ascii_uppercase().as_str() {
-        "" | "NO_VALIDATE" => Ok(()),
-        _ => {
-            let why =
-                format!("records are not looked through for those that break a new rule ({option}): give NO_VALIDATE");
-            Err(Error::new(Kind::Unsupported, why).into())
-        }
-    }
+/// What is done about records that do not fulfil a rule.
+fn validated(option: &str) -> Result<Validation> {
+    Validation::from_name(option).ok_or_else(|| {
+        let why = format!("records that break a new rule are not removed ({option}): give NO_VALIDATE or RETURN_ERROR");
+        Error::new(Kind::Unsupported, why).into()
+    })
 }
 
 fn is_true(value: &str) -> Result<bool> {

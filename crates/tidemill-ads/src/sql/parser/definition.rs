@@ -90,11 +90,16 @@ impl Parser {
             Some(0) => {
                 let if_exists = self.if_exists();
                 let table = self.table_name()?;
+                let mut keeps_files = false;
                 if self.take("FROM") {
                     self.expect("DATABASE")?;
-                    self.take("NO_DELETE");
+                    keeps_files = self.take("NO_DELETE");
                 }
-                Ok(StatementKind::DropTable { table, if_exists })
+                Ok(StatementKind::DropTable {
+                    table,
+                    if_exists,
+                    keeps_files,
+                })
             }
             Some(1) => {
                 let mut table = self.table_name()?;

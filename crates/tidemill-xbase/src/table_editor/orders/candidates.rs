@@ -25,12 +25,13 @@ impl TableEditor {
     /// stays as it is. Those of other records are there.
     ///
     /// # Errors
-    /// [`Error::Order`] with [`Error::DuplicateKey`] or [`Error::NullKey`], and as [`TableEditor::replace`].
+    /// [`Error::Order`] with [`Error::DuplicateKey`] or [`Error::NullKey`], [`Error::Rule`], and as [`TableEditor::replace`].
     pub fn finish_appended(&mut self, record: u32) -> Result<()> {
-        if !self.orders.has_candidates() {
+        if !self.orders.has_candidates() && !self.has_rules() {
             return Ok(());
         }
         let bytes = self.record_bytes(record)?;
+        self.check_rules(record, &bytes)?;
         self.as_one(|table| table.with_rewritten(record, (&bytes, &bytes), |_| Ok(()), |_| ()))
     }
 

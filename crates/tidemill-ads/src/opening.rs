@@ -1,0 +1,148 @@
+//! How a connection opens the files of tables: within its transaction, and held to the rules of its data dictionary.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use tidemill_xbase::{CodePage, KeySettings, OpenMode, TableEditor};
+
+use crate::connection::Connection;
+use crate::dictionary::Dictionary;
+use crate::error::{Error, ErrorCode, Result};
+use crate::settings::Settings;
+use crate::work_area::{TableOptions, WorkArea};
+
+impl Connection {
+    /// A work area over a file, which belongs to the open transaction.
+    ///
+    /// # Errors
+    /// As [`Connection::open_table`].
+    pub(crate) fn area_over(&self, path: &Path, options: &TableOptions, settings: &Settings) -> Result<WorkArea> {
+        self.area_in_page(path, options, None, settings)
+    }
+
+    /// As [`Connection::area_over`]. Where the code page is known it is not looked for.
+    ///
+    /// A table whose rules cannot be enforced is opened for reading, where others may have it open too.
+    ///
+    /// # Errors
+    /// As [`Connection::open_table`].
+    pub(crate) fn area_in_page(
+        &self,
+        path: &Path,
+        options: &TableOptions,
+        codepage: Option<CodePage>,
+        settings: &Settings,
+    ) -> Result<WorkArea> {
+        let options = self.options_of(path, options);
+        let open =
+            |options: &TableOptions| WorkArea::open_in(self.transactions.log(), path, options, codepage, settings);
+        if options.mode == OpenMode::ReadOnly {
+            return open(&options);
+        }
+        let opened = self.ready_to_write(path).and_then(|()| {
+            let mut area = open(&options)?;
+            self.hold_to_rules(area.editor_to_read(), settings)?;
+            Ok(area)
+        });
+        match opened {
+            Err(error) if options.mode == OpenMode::Shared && error.code() == ErrorCode::TableReadOnly => {
+                let mut area = open(&options.into_owned().read_only())?;
+                area.is_read_because(error.to_string());
+                Ok(area)
+            }
+            opened => opened,
+        }
+    }
+
+    /// How a file is opened: a temporary table has names for its fields.
+    pub(crate) fn options_of<'o>(&self, path: &Path, options: &'o TableOptions) -> Cow<'o, TableOptions> {
+        match self.temporary.field_names(path) {
+            None => Cow::Borrowed(options),
+            names => Cow::Owned(TableOptions {
+                field_names: names,
+                ..options.clone()
+            }),
+        }
+    }
+
+    /// Holds a table to the rules that the data dictionary has for it.
+    ///
+    /// # Errors
+    /// [`ErrorCode::TableReadOnly`] for rules that cannot be enforced, and for a table of a dictionary that this is no connection to.
+    pub(crate) fn hold_to_rules(&self, editor: &mut TableEditor, settings: &Settings) -> Result<()> {
+        match &self.dictionary {
+            Some(dictionary) if dictionary.has(editor.path()) => dictionary.enforce(editor, settings),
+            _ => refuse_of_others(editor),
+        }
+    }
+
+    /// Opens the index files that a dictionary has of a table beside its production index.
+    ///
+    /// # Errors
+    /// As [`TableEditor::open_index_with`].
+    pub(crate) fn open_indexes_of(&self, editor: &mut TableEditor) -> Result<()> {
+        let indexes = self
+            .dictionary
+            .as_ref()
+            .map(|dictionary| dictionary.indexes(editor.path()));
+        for index in indexes.unwrap_or_default() {
+            let is_it = |file: &Path| file.canonicalize().is_ok_and(|file| file == index);
+            let is_open = editor.orders_of_files().any(|(file, _)| is_it(file));
+            if !is_open && index.is_file() {
+                let keys = KeySettings::of_index(&index, None, editor.opened());
+                editor.open_index_with(&index, &keys)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks what the data dictionary has now, where others may have changed it.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn renew_dictionary(&mut self) -> Result<()> {
+        let is_new = self.dictionary.as_mut().map_or(Ok(false), Dictionary::renew)?;
+        if is_new {
+            self.statements.forget_names();
+        }
+        Ok(())
+    }
+
+    /// Holds the open tables to the rules that the data dictionary has now.
+    ///
+    /// # Errors
+    /// As [`Connection::hold_to_rules`].
+    pub(crate) fn hold_to_new_rules(&mut self, settings: &Settings) -> Result<()> {
+        let mut areas = std::mem::take(&mut self.areas);
+        let changed = areas
+            .iter_mut()
+            .filter(|(_, area)| area.options().mode != OpenMode::ReadOnly);
+        let held = changed
+            .map(|(_, area)| self.hold_to_rules(area.editor_to_read(), settings))
+            .fold(Ok(()), Result::and);
+        self.areas = areas;
+        held
+    }
+}
+
+/// Refuses to change a table that belongs to a dictionary which lies beside it.
+fn refuse_of_others(editor: &TableEditor) -> Result<()> {
+    let header = editor.header().adt.as_deref().filter(|adt| adt.in_dictionary);
+    let Some(name) = header
+        .and_then(|adt| adt.dictionary.rsplit(['\\', '/']).next())
+        .filter(|name| !name.is_empty())
+    else {
+        return Ok(());
+    };
+    // Nothing is opened by this name.
+    match editor.path().with_file_name(name).is_file() {
+        false => Ok(()),
+        true => {
+            let what = format!(
+                "{} belongs to the data dictionary {name}: connect to that to change it",
+                editor.path().display()
+            );
+            Err(Error::new(ErrorCode::TableReadOnly, what))
+        }
+    }
+}

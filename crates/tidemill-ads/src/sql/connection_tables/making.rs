@@ -1,0 +1,91 @@
+//! Tables that statements make and remove.
+
+use std::path::PathBuf;
+
+use tidemill_xbase::{Existing, FieldSpec, TableEditor, TableSet, TableWriter, fits_header};
+
+use super::ConnectionTables;
+use super::surroundings::{read_only, today};
+use crate::sql::error::{Error, Kind, Result};
+use crate::sql::statement::TableName;
+use crate::sql::tables::Tables as _;
+use crate::work_area::edit_options;
+
+impl ConnectionTables<'_> {
+    /// Makes a table without records.
+    ///
+    /// # Errors
+    /// As [`Tables::create_table`].
+    pub(super) fn make(&mut self, name: &TableName, fields: &[FieldSpec]) -> Result<()> {
+        if self.path(name).is_ok() {
+            return Err(Error::new(Kind::Exists, format!("ISAM table already exists: {name}")));
+        }
+        let written = name.to_string();
+        let table_type = self.options.table.table_type;
+        let place = self
+            .connection
+            .place_for(&written, fields.to_vec(), table_type, self.settings);
+        let (path, fields) = place?;
+        let mut options = self.options.table.create_options(today(&(self.options.clock)()));
+        options.long_names = self.makes_standard_tables() && !fields.iter().all(|field| fits_header(&field.name));
+        options.existing = Existing::Refuse;
+        let made = TableWriter::create(&path, &fields, &options).and_then(TableWriter::finish);
+        if made.is_err() {
+            self.connection.temporary.forget(&path);
+        }
+        made.map_err(|error| match error {
+            // Somebody has made it meanwhile, or a file that would be one of its own is there.
+            tidemill_xbase::Error::Exists { .. } => Error::new(Kind::Exists, error.to_string()),
+            error => error.into(),
+        })?;
+        self.state().found.remove(name);
+        if self.connection.transactions.is_under_way() {
+            // As in ADS, a rollback does not remove it.
+            let path = self.path(name)?;
+            self.state().made.insert(path);
+        }
+        Ok(())
+    }
+
+    /// Removes a table and the files that belong to it, or takes it out of its data dictionary alone.
+    ///
+    /// # Errors
+    /// As [`Tables::drop_table`].
+    pub(super) fn remove(&mut self, name: &TableName, keeps_files: bool) -> Result<()> {
+        let named = self.find(name)?;
+        if std::fs::symlink_metadata(&named).is_ok_and(|found| found.is_symlink()) {
+            let table = self.path(name)?;
+            let why = format!(
+                "{name} is a link to {}: remove the link, or drop the table where it is",
+                table.display()
+            );
+            return Err(Error::new(Kind::Unsupported, why));
+        }
+        let path = self.alone(name, "A table is not dropped")?;
+        if let Some(known) = self.connection.dictionary_name(&path) {
+            return Ok(self
+                .connection
+                .remove_dictionary_table(&known, !keeps_files, self.settings)?);
+        }
+        if keeps_files {
+            let why = format!("{name} is in no data dictionary that it could be taken out of");
+            return Err(Error::new(Kind::Unsupported, why));
+        }
+        self.connection.ready_to_write(&path)?;
+        // A program that has the table open would keep a deleted file.
+        let options = self.options.table.clone().exclusive();
+        let opened = TableEditor::open(&path, &edit_options(&options, self.settings, self.open_options(&path)));
+        let opened = opened.map_err(|error| read_only(&path, error.into()));
+        drop(self.opened_file(name, opened)?);
+        self.state().found.retain(|_, known| *known != path);
+        self.state().made.remove(&path);
+        let files = TableSet::of(&path).files()?;
+        let companions = files.iter().filter(|file| **file != *path && file.is_file());
+        for file in std::iter::once(path.as_ref()).chain(companions.map(PathBuf::as_path)) {
+            std::fs::remove_file(file)
+                .map_err(|error| Error::new(Kind::Engine, format!("cannot remove {}: {error}", file.display())))?;
+        }
+        self.connection.temporary.forget(&path);
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Rules of the table's records: what new ones begin with, and what is refused.
+
+use super::TableEditor;
+use crate::error::Result;
+use crate::expression;
+use crate::field::FieldKind;
+use crate::rules::Rules;
+use crate::value::Value;
+
+impl TableEditor {
+    /// Holds records that are changed here to rules from now on, and lets new ones begin with their default values. A record that
+    /// [`TableEditor::append_record`] appends is held to them once it is changed or finished. Default: none.
+    pub fn set_rules(&mut self, rules: Option<Rules>) {
+        self.rules = rules.map(Box::new);
+    }
+
+    /// Whether records are held to rules.
+    pub fn has_rules(&self) -> bool {
+        self.rules.is_some()
+    }
+
+    /// Looks through the records for one that breaks the rules.
+    ///
+    /// # Errors
+    /// [`Error::Rule`](crate::Error::Rule) with the first that does; [`Error::Io`](crate::Error::Io).
+    pub fn check_records(&mut self) -> Result<()> {
+        for record in 1..=self.refresh()? {
+            let bytes = self.record_bytes(record)?;
+            self.check_rules(record, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the default values into the bytes of a new record.
+    pub(super) fn fill_defaults(&self, record: u32, bytes: &mut [u8]) -> Result<()> {
+        let Some(rules) = &self.rules else { return Ok(()) };
+        let defaults = rules.defaults()?;
+        let kind = |field: &usize| self.fields.visible.get(*field).map(|field| field.kind);
+        let values = defaults
+            .iter()
+            .map(|(field, value)| (*field, stored(value, kind(field))));
+        self.fill(record, bytes, values)
+    }
+
+    /// Refuses a record that breaks a rule; one that is deleted breaks none.
+    pub(super) fn check_rules(&self, record: u32, bytes: &[u8]) -> Result<()> {
+        match &self.rules {
+            Some(rules) if !self.header.dialect.is_deleted(bytes) => {
+                rules.check(&self.orders.table, record, (bytes, &self.blank))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A value of an expression as a field of a kind takes it.
+fn stored<'v>(value: &'v expression::Value<'_>, kind: Option<FieldKind>) -> Value<'v> {
+    let is_binary = |kind| {
+        matches!(
+            kind,
+            FieldKind::CharacterBinary | FieldKind::Varbinary | FieldKind::MemoBinary
+        )
+    };
+    match value {
+        expression::Value::Null => Value::Null,
+        expression::Value::Character(bytes) if kind.is_some_and(is_binary) => Value::Bytes(bytes),
+        expression::Value::Character(bytes) => Value::Encoded(bytes),
+        expression::Value::Number(number) => Value::Double(*number),
+        expression::Value::Logical(value) => Value::Logical(*value),
+        expression::Value::Date(_) | expression::Value::Timestamp(_) => match kind {
+            Some(FieldKind::Time) => i32::try_from(value.ms_of_day()).map_or(Value::Null, Value::Time),
+            Some(FieldKind::Timestamp | FieldKind::TimestampDbase7) => {
+                let day = value.unix_days().map(|day| i64::from(day) * expression::DAY_MS);
+                value.unix_ms().or(day).map_or(Value::Null, Value::Timestamp)
+            }
+            _ => value.unix_days().map_or(Value::Null, Value::Date),
+        },
+    }
+}
