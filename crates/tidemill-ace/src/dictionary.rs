@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use tidemill_ads::{
-    Connection, DatabaseProperty, ErrorCode, FieldProperty, NewTable, ObjectKind, PropertyValue, Result, TableProperty,
-    Validation,
+    Connection, DatabaseProperty, Error, ErrorCode, FieldProperty, NewRelation, NewTable, ObjectKind, PropertyValue,
+    RelationRule, Result, TableProperty, Validation,
 };
 
 use crate::call::{call, refuse};
@@ -288,6 +288,128 @@ pub extern "C" fn AdsDDSetFieldProperty(
             session
                 .connection
                 .set_field_property((&table, &field), rule, &value, &settings())
+        })
+    })
+}
+
+/// Makes a relation.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDCreateRefIntegrity(
+    connection: Handle,
+    name: Name,
+    fail_table: Name,
+    parent: Name,
+    parent_order: Name,
+    child: Name,
+    child_order: Name,
+    on_update: u16,
+    on_delete: u16,
+) -> u32 {
+    let texts = (Name::none(), Name::none());
+    let rules = (on_update, on_delete);
+    call(|| {
+        relate(
+            connection,
+            (name, fail_table),
+            (parent, parent_order),
+            (child, child_order),
+            rules,
+            texts,
+        )
+    })
+}
+
+/// As [`AdsDDCreateRefIntegrity`], with what is said where the primary key lacks, and where a change cannot be carried on.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDCreateRefIntegrity62(
+    connection: Handle,
+    name: Name,
+    fail_table: Name,
+    parent: Name,
+    parent_order: Name,
+    child: Name,
+    child_order: Name,
+    on_update: u16,
+    on_delete: u16,
+    no_parent: Name,
+    no_cascade: Name,
+) -> u32 {
+    let (texts, rules) = ((no_parent, no_cascade), (on_update, on_delete));
+    call(|| {
+        relate(
+            connection,
+            (name, fail_table),
+            (parent, parent_order),
+            (child, child_order),
+            rules,
+            texts,
+        )
+    })
+}
+
+fn relate(
+    connection: Handle,
+    (name, fail_table): (Name, Name),
+    (parent, parent_order): (Name, Name),
+    (child, child_order): (Name, Name),
+    (on_update, on_delete): (u16, u16),
+    (no_parent, no_cascade): (Name, Name),
+) -> Result<()> {
+    let given = |name: Name| Ok::<_, Error>(name.text()?.unwrap_or_default());
+    if !given(fail_table)?.is_empty() {
+        return refuse(
+            ErrorCode::NotImplemented,
+            "records that refer to none are not moved away; give no table for them",
+        );
+    }
+    let rule = |number: u16| match RelationRule::from_number(number.into()) {
+        Some(rule) => Ok(rule),
+        None => refuse(
+            ErrorCode::InvalidOption,
+            format!("{number} is no rule of a relation: 1 to 4 are"),
+        ),
+    };
+    let [name, parent, child, child_order] = [name.needed()?, parent.needed()?, child.needed()?, child_order.needed()?];
+    let relation = NewRelation {
+        name: &name,
+        parent: &parent,
+        parent_order: &given(parent_order)?,
+        child: &child,
+        child_order: &child_order,
+        on_update: rule(on_update)?,
+        on_delete: rule(on_delete)?,
+        no_parent: &given(no_parent)?,
+        no_cascade: &given(no_cascade)?,
+    };
+    with_connection(connection, |session| {
+        session.connection.create_relation(&relation, &settings())
+    })
+}
+
+/// Drops a relation.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDRemoveRefIntegrity(connection: Handle, name: Name) -> u32 {
+    call(|| {
+        let name = name.needed()?;
+        with_connection(connection, |session| {
+            session.connection.drop_relation(&name, &settings())
+        })
+    })
+}
+
+/// A property of a relation.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDGetRefIntegrityProperty(
+    connection: Handle,
+    name: Name,
+    property: u16,
+    value: Bytes,
+    len: Out<u16>,
+) -> u32 {
+    call(|| {
+        let name = name.needed()?;
+        with_connection(connection, |session| {
+            put(&session.connection.relation_property(&name, property)?, value, len)
         })
     })
 }

@@ -132,8 +132,6 @@ unavailable! {
         AdsDDCreateLink
         AdsDDCreatePackage
         AdsDDCreatePublication
-        AdsDDCreateRefIntegrity
-        AdsDDCreateRefIntegrity62
         AdsDDCreateSubscription
         AdsDDCreateTrigger
         AdsDDCreateTrigger100
@@ -162,7 +160,6 @@ unavailable! {
         AdsDDGetProcInterfaceVersion
         AdsDDGetProcedureProperty
         AdsDDGetPublicationProperty
-        AdsDDGetRefIntegrityProperty
         AdsDDGetSubscriptionProperty
         AdsDDGetTriggerProperty
         AdsDDGetUserGroupProperty
@@ -173,7 +170,6 @@ unavailable! {
         AdsDDMoveObjectFile
         AdsDDRemoveIndexFile
         AdsDDRemoveProcedure
-        AdsDDRemoveRefIntegrity
         AdsDDRemoveTrigger
         AdsDDRemoveUserFromGroup
         AdsDDRemoveView

@@ -72,6 +72,7 @@ impl Drop for Connection {
             std::mem::forget(std::mem::take(&mut self.areas));
             std::mem::forget(std::mem::take(&mut self.statements));
             std::mem::forget(std::mem::take(&mut self.transactions));
+            std::mem::forget(self.dictionary.take());
             std::mem::forget(std::mem::take(&mut self.temporary));
         }
     }

@@ -1,29 +1,34 @@
 //! Data dictionaries (`.add`): the tables of a database, by which names, where their files are, and by which rules they are changed.
 //!
 //! A dictionary is an ADT whose records are objects: each has a number, the number of the object that it belongs to, a type, a name, and
-//! a list of values (docs/formats/adt.md). [`file`] reads and writes it, [`object`] says which value stands where, and
-//! [`administration`] makes and changes dictionaries for programs.
+//! a list of values (docs/formats/adt.md). [`file`] reads and writes it, [`object`] says which value stands where,
+//! [`administration`] and [`relating`] make and change dictionaries for programs, [`rules`] and [`relations`] see to it that they hold.
 //!
 //! # What this module does not do
 //!
 //! Users, rights and passwords are encrypted, in a way that is not known: a dictionary that has any is opened by who trusts it alone.
-//! Tables with rules that are not known are read and not changed.
+//! Tables with rules that are not known, triggers among them, are read and not changed.
 
 mod administration;
 mod file;
 mod object;
 mod property;
+mod relating;
+mod relations;
 mod rules;
 mod values;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use tidemill_xbase::CodePage;
 use tidemill_xbase::stamp::{FileMemo, FileStamp};
+use tidemill_xbase::{CodePage, LogOptions, TransactionLog};
 
 pub use administration::NewTable;
 use object::{Kind, Object, place};
 pub use property::{DatabaseProperty, FieldProperty, ObjectKind, PropertyValue, TableProperty, Validation};
+pub use relating::NewRelation;
+pub use relations::RelationRule;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::paths::Paths;
@@ -39,6 +44,8 @@ pub(crate) struct Dictionary {
     tables: Vec<DictionaryTable>,
     /// What its file looked like when it was read last.
     seen: FileMemo<(), ()>,
+    /// What tables with relations are changed through outside of transactions.
+    log: OnceLock<TransactionLog>,
 }
 
 #[derive(Debug)]
@@ -63,6 +70,7 @@ impl Dictionary {
             objects: Vec::new(),
             tables: Vec::new(),
             seen: FileMemo::new(1),
+            log: OnceLock::new(),
         };
         dictionary.renew()?;
         Ok(dictionary)
@@ -115,6 +123,12 @@ impl Dictionary {
     fn folder(&self) -> &Path {
         let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
         folder.unwrap_or(Path::new("."))
+    }
+
+    /// What tables with relations are changed through outside of transactions: each change is one.
+    pub(crate) fn log(&self, settings: &Settings) -> &TransactionLog {
+        let options = LogOptions::new().lock_timeout(settings.lock_timeout);
+        self.log.get_or_init(|| TransactionLog::beside_tables(&options))
     }
 
     /// What about its users cannot be checked; `None` where it has none, and no password.

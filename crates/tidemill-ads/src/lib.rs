@@ -21,8 +21,8 @@
 //!
 //! # What this crate does not do
 //!
-//! It opens no network connection and nothing that is encrypted: each is an error that says so. Of a data dictionary it knows the
-//! tables alone. It starts no thread; a connection is for one thread at a time.
+//! It opens no network connection and nothing that is encrypted: each is an error that says so. Of a data dictionary it knows tables, their
+//! rules and their relations, and no users. It starts no thread; a connection is for one thread at a time.
 
 mod bookmark;
 mod collation;
@@ -49,7 +49,10 @@ pub use bookmark::Bookmark;
 pub use collation::by_bytes;
 pub use connection::{AreaId, Connection, delete_file};
 pub use date_format::{DateFormat, clock, now, time_of};
-pub use dictionary::{DatabaseProperty, FieldProperty, NewTable, ObjectKind, PropertyValue, TableProperty, Validation};
+pub use dictionary::{
+    DatabaseProperty, FieldProperty, NewRelation, NewTable, ObjectKind, PropertyValue, RelationRule, TableProperty,
+    Validation,
+};
 pub use error::{Error, ErrorCode, Refusal, Result};
 pub use machine::{host_name, login_name};
 pub use paths::Paths;

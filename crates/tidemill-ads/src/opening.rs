@@ -41,7 +41,7 @@ impl Connection {
         }
         let opened = self.ready_to_write(path).and_then(|()| {
             let mut area = open(&options)?;
-            self.hold_to_rules(area.editor_to_read(), settings)?;
+            self.hold_area_to_rules(&mut area, settings)?;
             Ok(area)
         });
         match opened {
@@ -63,6 +63,19 @@ impl Connection {
                 ..options.clone()
             }),
         }
+    }
+
+    /// As [`Connection::hold_to_rules`]; one with relations is changed through a log.
+    ///
+    /// # Errors
+    /// As [`Connection::hold_to_rules`].
+    pub(crate) fn hold_area_to_rules(&self, area: &mut WorkArea, settings: &Settings) -> Result<()> {
+        self.hold_to_rules(area.editor_to_read(), settings)?;
+        let log = self
+            .dictionary
+            .as_ref()
+            .filter(|_| area.editor_to_read().has_follower());
+        area.rest_in(log.map(|dictionary| dictionary.log(settings)))
     }
 
     /// Holds a table to the rules that the data dictionary has for it.
@@ -118,7 +131,7 @@ impl Connection {
             .iter_mut()
             .filter(|(_, area)| area.options().mode != OpenMode::ReadOnly);
         let held = changed
-            .map(|(_, area)| self.hold_to_rules(area.editor_to_read(), settings))
+            .map(|(_, area)| self.hold_area_to_rules(area, settings))
             .fold(Ok(()), Result::and);
         self.areas = areas;
         held

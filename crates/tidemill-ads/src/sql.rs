@@ -39,7 +39,7 @@
 //! # What this module does not do
 //!
 //! Joins, subqueries, windows and common table expressions need an [`Analytical`] engine; without one they are an error of
-//! [`Kind::NeedsAnalytical`]. There is no data dictionary: no constraints, defaults, triggers, users or rights.
+//! [`Kind::NeedsAnalytical`]. Statements make no triggers, users or rights of a data dictionary.
 
 mod analytical;
 mod answer;

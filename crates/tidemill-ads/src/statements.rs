@@ -88,7 +88,7 @@ impl Connection {
             Some(mut area) => {
                 area.use_log(self.transactions.log())?;
                 if area.options().mode != OpenMode::ReadOnly {
-                    self.hold_to_rules(area.editor_to_read(), settings)?;
+                    self.hold_area_to_rules(&mut area, settings)?;
                 }
                 area
             }

@@ -240,6 +240,12 @@ pub enum RuleKind {
     Maximum(String),
     /// The record fulfils this condition.
     Condition(String),
+    /// The record that a key refers to is there, by the relation of this name.
+    Parent(String),
+    /// No record refers to the key that would go, by the relation of this name.
+    Restricted(String),
+    /// What follows from the change in the other table can be done: the relation, and why it cannot.
+    Cascade(String, String),
 }
 
 impl std::fmt::Display for RuleKind {
@@ -249,6 +255,17 @@ impl std::fmt::Display for RuleKind {
             Self::Minimum(least) => write!(f, "expected at least {least}, found less"),
             Self::Maximum(greatest) => write!(f, "expected at most {greatest}, found more"),
             Self::Condition(condition) => write!(f, "expected {condition}, which it does not fulfil"),
+            Self::Parent(relation) => write!(
+                f,
+                "relation {relation}: expected the record that it refers to, found none"
+            ),
+            Self::Restricted(relation) => {
+                write!(
+                    f,
+                    "relation {relation}: expected no record that refers to it, found one"
+                )
+            }
+            Self::Cascade(relation, why) => write!(f, "relation {relation}: {why}"),
         }
     }
 }

@@ -171,7 +171,7 @@ pub use single_records::SingleRecords;
 pub use source::Access;
 pub use table::{Blank, OpenOptions, Table};
 pub use table_cursor::{Place, TableCursor};
-pub use table_editor::{ChangeNumber, Changes, EditOptions, OpenMode, TableEditor};
+pub use table_editor::{ChangeNumber, Changes, EditOptions, Follower, OpenMode, RecordChange, TableEditor};
 pub use table_set::{Existing, TableSet};
 pub use table_writer::{CreateOptions, TableWriter};
 pub use transaction::{

@@ -129,6 +129,73 @@ static void break_rules(ADSHANDLE dictionary)
     OK(AdsCloseSQLStatement(statement));
 }
 
+/* Visits refer to people: a change of a person's number is carried on, and nobody who has a visit is deleted. */
+static void relate(ADSHANDLE dictionary)
+{
+    ADSHANDLE free, visits, people, order;
+    UNSIGNED8 text[300];
+    UNSIGNED16 length, rule = 77;
+
+    OK(AdsConnect60(TEXT(folder), ADS_LOCAL_SERVER, NULL, NULL, ADS_DEFAULT, &free));
+    OK(AdsCreateTable(free, TEXT("visits"), NULL, ADS_ADT, ADS_ANSI, 0, 0, 0, TEXT("Person,Integer;Day,Date"), &visits));
+    OK(AdsCreateIndex61(visits, NULL, TEXT("PERSON"), TEXT("Person"), NULL, NULL, ADS_COMPOUND, 0, &order));
+    OK(AdsCloseTable(visits));
+    OK(AdsCreateTable(free, TEXT("guests"), NULL, ADS_ADT, ADS_ANSI, 0, 0, 0, TEXT("Id,Integer;Name,Char,10"), &people));
+    OK(AdsCreateIndex61(people, NULL, TEXT("ID"), TEXT("Id"), NULL, NULL, ADS_UNIQUE | ADS_COMPOUND, 0, &order));
+    OK(AdsAppendRecord(people));
+    OK(AdsSetLong(people, TEXT("Id"), 7));
+    OK(AdsCloseTable(people));
+    OK(AdsDisconnect(free));
+    OK(AdsDDAddTable(dictionary, NULL, TEXT("visits"), ADS_ADT, ADS_ANSI, NULL, NULL));
+    OK(AdsDDAddTable(dictionary, NULL, TEXT("guests"), ADS_ADT, ADS_ANSI, NULL, NULL));
+    IS(AdsDDCreateRefIntegrity(dictionary, TEXT("who"), NULL, TEXT("guests"), NULL, TEXT("visits"), TEXT("PERSON"), ADS_DD_RI_CASCADE,
+                               ADS_DD_RI_RESTRICT), AE_RI_FAILED);
+    OK(AdsDDSetTableProperty(dictionary, TEXT("guests"), ADS_DD_TABLE_PRIMARY_KEY, "ID", 3, ADS_NO_VALIDATE, NULL));
+    OK(AdsDDCreateRefIntegrity(dictionary, TEXT("who"), NULL, TEXT("guests"), NULL, TEXT("visits"), TEXT("PERSON"), ADS_DD_RI_CASCADE,
+                               ADS_DD_RI_RESTRICT));
+    OK(AdsDDRemoveRefIntegrity(dictionary, TEXT("who")));
+    OK(AdsDDCreateRefIntegrity62(dictionary, TEXT("who"), NULL, TEXT("guests"), TEXT("ID"), TEXT("visits"), TEXT("PERSON"), ADS_DD_RI_CASCADE,
+                                 ADS_DD_RI_RESTRICT, TEXT("Nobody knows this guest"), NULL));
+    IS(AdsDDCreateRefIntegrity(dictionary, TEXT("who"), NULL, TEXT("guests"), NULL, TEXT("visits"), TEXT("PERSON"), 1, 1), AE_RI_RULE_EXISTS);
+    SAME(objects(dictionary, ADS_DD_RELATION_OBJECT, ""), "who;");
+    length = sizeof rule;
+    OK(AdsDDGetRefIntegrityProperty(dictionary, TEXT("who"), ADS_DD_RI_DELETERULE, (UNSIGNED8 *) &rule, &length));
+    IS(rule, ADS_DD_RI_RESTRICT);
+    length = sizeof text;
+    OK(AdsDDGetRefIntegrityProperty(dictionary, TEXT("who"), ADS_DD_RI_FOREIGN_TABLE, text, &length));
+    SAME((char *) text, "visits");
+
+    OK(AdsOpenTable(dictionary, TEXT("guests"), NULL, ADS_DEFAULT, ADS_ANSI, 0, 0, ADS_SHARED, &people));
+    OK(AdsOpenTable(dictionary, TEXT("visits"), NULL, ADS_DEFAULT, ADS_ANSI, 0, 0, ADS_SHARED, &visits));
+    OK(AdsAppendRecord(visits));
+    OK(AdsSetLong(visits, TEXT("Person"), 8));
+    IS(AdsWriteRecord(visits), AE_NO_PRIMARY_KEY_EXISTS);
+    IS(strstr(said(), "Nobody knows this guest") != NULL, 1);
+    OK(AdsSetLong(visits, TEXT("Person"), 7));
+    OK(AdsWriteRecord(visits));
+    OK(AdsGotoTop(people));
+    OK(AdsDeleteRecord(people));
+    IS(AdsWriteRecord(people), AE_RI_RESTRICT);
+    OK(AdsCancelUpdate(people));
+    OK(AdsBeginTransaction(dictionary));
+    OK(AdsSetLong(people, TEXT("Id"), 9));
+    OK(AdsWriteRecord(people));
+    OK(AdsRefreshRecord(visits));
+    SAME(trimmed(visits, "Person"), "9");
+    OK(AdsRollbackTransaction(dictionary));
+    OK(AdsRefreshRecord(visits));
+    SAME(trimmed(visits, "Person"), "7");
+    OK(AdsSetLong(people, TEXT("Id"), 12));
+    OK(AdsWriteRecord(people));
+    OK(AdsRefreshRecord(visits));
+    SAME(trimmed(visits, "Person"), "12");
+    OK(AdsCloseTable(people));
+    OK(AdsCloseTable(visits));
+    OK(AdsDDRemoveRefIntegrity(dictionary, TEXT("who")));
+    OK(AdsDDRemoveTable(dictionary, TEXT("visits"), 1));
+    OK(AdsDDRemoveTable(dictionary, TEXT("guests"), 1));
+}
+
 int main(int arguments, char **argument)
 {
     ADSHANDLE dictionary = 0, other = 0, table = 0;
@@ -194,6 +261,7 @@ int main(int arguments, char **argument)
     IS(AdsDDRemoveTable(dictionary, TEXT("Staff"), 0), 7008);
     OK(AdsDDClose(other));
     break_rules(dictionary);
+    relate(dictionary);
     OK(AdsDDRemoveTable(dictionary, TEXT("Staff"), 1));
     IS(AdsDDRemoveTable(dictionary, TEXT("Staff"), 1), AE_INVALID_OBJECT_NAME);
     SAME(tables(dictionary), "old;");

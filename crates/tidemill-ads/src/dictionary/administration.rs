@@ -83,12 +83,12 @@ impl Connection {
         self.dictionary.is_some()
     }
 
-    fn dictionary(&self) -> Result<&Dictionary> {
+    pub(super) fn dictionary(&self) -> Result<&Dictionary> {
         self.check_process()?;
         self.dictionary.as_ref().ok_or_else(no_dictionary)
     }
 
-    fn dictionary_mut(&mut self) -> Result<&mut Dictionary> {
+    pub(super) fn dictionary_mut(&mut self) -> Result<&mut Dictionary> {
         self.check_process()?;
         self.dictionary.as_mut().ok_or_else(no_dictionary)
     }
@@ -649,7 +649,7 @@ impl Objects {
     }
 }
 
-fn index_of(file: &Path, dictionary: &Dictionary) -> Object {
+pub(super) fn index_of(file: &Path, dictionary: &Dictionary) -> Object {
     let whole = file.canonicalize();
     let relative = dictionary.relative(whole.as_deref().unwrap_or(file));
     let values = Values::default()
@@ -691,7 +691,7 @@ fn key_of(tag: &Tag) -> Object {
 }
 
 /// The number of the object of an order, which is added where it was made since the table was taken in.
-fn number_of_key(changing: &mut file::Changing, table: u32, (index, tag): (&Object, &Tag)) -> Result<u32> {
+pub(super) fn number_of_key(changing: &mut file::Changing, table: u32, (index, tag): (&Object, &Tag)) -> Result<u32> {
     let of_table = |object: &&Object| object.is(Kind::Index, table) && object.is_called(&index.name);
     let known = changing.objects().iter().find(of_table).map(|object| object.number);
     let file = match known {
@@ -717,7 +717,7 @@ fn number_of_key(changing: &mut file::Changing, table: u32, (index, tag): (&Obje
 }
 
 /// An object of a dictionary that is being changed.
-fn found(changing: &file::Changing, is_it: impl Fn(&Object) -> bool, name: &str) -> Result<Object> {
+pub(super) fn found(changing: &file::Changing, is_it: impl Fn(&Object) -> bool, name: &str) -> Result<Object> {
     let object = changing.objects().iter().find(|object| is_it(object));
     object.cloned().ok_or_else(|| invalid_name(name))
 }
@@ -731,17 +731,17 @@ fn text_of(text: &str) -> Vec<u8> {
     }
 }
 
-fn put_text(object: &mut Object, place: usize, text: &str) {
+pub(super) fn put_text(object: &mut Object, place: usize, text: &str) {
     let value = (!text.is_empty()).then(|| [text_of(text), vec![0]].concat());
     object.values.set(place, value);
 }
 
-fn text_at(object: &Object, place: usize) -> Result<PropertyValue> {
+pub(super) fn text_at(object: &Object, place: usize) -> Result<PropertyValue> {
     let text = object.values.text(place).map(|text| CodePage::Cp1252.decode(text));
     text.map(PropertyValue::Text).ok_or_else(not_set)
 }
 
-fn set_text(text: &str) -> Result<PropertyValue> {
+pub(super) fn set_text(text: &str) -> Result<PropertyValue> {
     match text.is_empty() {
         true => Err(not_set()),
         false => Ok(PropertyValue::Text(text.to_owned())),
@@ -763,14 +763,14 @@ fn no_dictionary() -> Error {
     Error::new(ErrorCode::InvalidDictionaryHandle, what)
 }
 
-fn invalid_name(name: &str) -> Error {
+pub(super) fn invalid_name(name: &str) -> Error {
     Error::new(
         ErrorCode::InvalidObjectName,
         format!("the data dictionary has no {name} there"),
     )
 }
 
-fn invalid_property() -> Error {
+pub(super) fn invalid_property() -> Error {
     Error::new(ErrorCode::InvalidPropertyId, "the property is not set by programs")
 }
 

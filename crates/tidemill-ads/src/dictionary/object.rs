@@ -122,6 +122,8 @@ pub(crate) mod place {
     pub(crate) const TABLE_VALIDATION: usize = 1;
     pub(crate) const TABLE_MESSAGE: usize = 2;
     pub(crate) const TABLE_FIELD_COUNT: usize = 4;
+    /// Of a table: the number of the graph of relations that it belongs to.
+    pub(crate) const TABLE_GRAPH: usize = 5;
     pub(crate) const TABLE_DEFAULT_INDEX: usize = 8;
     /// Of a table: those whose meaning is known, the graph of relations and the kinds and options of triggers among them.
     pub(crate) const TABLE_KNOWN: [usize; 8] = [0, 1, 2, 4, 5, 8, 9, 10];
@@ -139,6 +141,16 @@ pub(crate) mod place {
     /// Of an index file: a number that is always 1, and the length of a page.
     pub(crate) const INDEX_KIND: usize = 1;
     pub(crate) const INDEX_PAGE: usize = 2;
+    /// Of a relation: numbers of tables and keys, the rules of changes and deletions, and what is said where one fails; no file at hand has
+    /// such a text.
+    pub(crate) const RELATION_PARENT: usize = 0;
+    pub(crate) const RELATION_PARENT_KEY: usize = 1;
+    pub(crate) const RELATION_CHILD: usize = 2;
+    pub(crate) const RELATION_CHILD_KEY: usize = 3;
+    pub(crate) const RELATION_UPDATE: usize = 4;
+    pub(crate) const RELATION_DELETE: usize = 5;
+    pub(crate) const RELATION_NO_PARENT: usize = 6;
+    pub(crate) const RELATION_NO_CASCADE: usize = 7;
     /// Of a key, that is, an order of an index.
     pub(crate) const KEY_EXPRESSION: usize = 0;
     pub(crate) const KEY_CONDITION: usize = 1;

@@ -31,7 +31,10 @@ impl Dictionary {
                 Some(rules.map_err(|error| self.read_only(&table.name, &error.to_string()))?)
             }
         };
+        let keeper = self.keeper(table.number, settings);
+        let keeper = keeper.map_err(|rule| self.read_only(&table.name, &format!("{rule} is not enforced")))?;
         editor.set_rules(rules);
+        editor.set_follower(keeper);
         Ok(())
     }
 
@@ -55,13 +58,10 @@ impl Dictionary {
     }
 
     /// A rule of a table that is not enforced.
-    fn unenforced(&self, table: &DictionaryTable) -> Option<String> {
+    pub(super) fn unenforced(&self, table: &DictionaryTable) -> Option<String> {
         let object = self.objects.iter().find(|object| object.number == table.number)?;
         if let Some(trigger) = self.children(Kind::Trigger, table.number).first() {
             return Some(format!("{trigger}"));
-        }
-        if let Some(relation) = self.relations_of(table.number).next() {
-            return Some(format!("{relation}"));
         }
         if let Some(place) = object.values.places().find(|place| !place::TABLE_KNOWN.contains(place)) {
             return Some(format!("the property at place {place}, which is not known,"));
@@ -86,11 +86,11 @@ impl Dictionary {
 }
 
 /// Compiles rules of a table.
-pub(super) fn compiled(texts: &RuleTexts, table: &Table, settings: &Settings) -> Result<Rules> {
+pub(super) fn compiled(texts: &RuleTexts, table: &Table, settings: &Settings) -> Result<Rules, tidemill_xbase::Error> {
     let codepage = table.codepage();
     let stem = table.path().file_stem().unwrap_or_default().to_string_lossy();
     let environment = settings.environment(codepage, &Letters::of(codepage), &stem);
-    Ok(Rules::new(texts, table, &environment, local_now)?)
+    Rules::new(texts, table, &environment, local_now)
 }
 
 /// Whether rules that a table is to have can be enforced, and where that is asked for, whether its records fulfil them.

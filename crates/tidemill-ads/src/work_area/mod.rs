@@ -231,6 +231,8 @@ pub struct WorkArea {
     has_log: bool,
     /// Whether its production index is damaged, and it was opened without it.
     has_damaged_index: bool,
+    /// The log that changes go through outside of transactions.
+    resting_log: Option<TransactionLog>,
     /// Why it is read only although it was to be changed.
     why_read_only: Option<String>,
     /// A record that was locked because it is being changed, and is unlocked once it is written.
@@ -386,6 +388,7 @@ impl WorkArea {
             is_file_locked: false,
             has_log: false,
             has_damaged_index: false,
+            resting_log: None,
             why_read_only: None,
             locked_for_change: None,
             appended: None,
@@ -399,6 +402,16 @@ impl WorkArea {
         area.list_orders()?;
         area.go_top(None, settings)?;
         Ok(area)
+    }
+
+    /// Lets changes outside of transactions go through a log, or straight to the files.
+    pub(crate) fn rest_in(&mut self, log: Option<&TransactionLog>) -> Result<()> {
+        self.resting_log = log.cloned();
+        if !self.has_log {
+            self.mapped = None;
+            self.editor.use_log(log)?;
+        }
+        Ok(())
     }
 
     /// Says why it is read only although it was to be changed.
@@ -522,7 +535,7 @@ impl WorkArea {
     /// Lets what changes from now on go through a log, or straight to the files.
     pub(crate) fn use_log(&mut self, log: Option<&TransactionLog>) -> Result<()> {
         self.mapped = None;
-        self.editor.use_log(log)?;
+        self.editor.use_log(log.or(self.resting_log.as_ref()))?;
         self.has_log = log.is_some();
         self.forget_given_back();
         Ok(())

@@ -31,7 +31,17 @@ impl TableEditor {
             let (given, wanted) = (batch.num_columns(), self.fields.visible.len());
             return Err(self.misuse(&format!("{given} columns for {wanted} fields")));
         }
-        self.as_one(|table| table.under_header_lock(|table| table.append_batch_locked(batch)))
+        self.can_be_followed()?;
+        self.as_one(|table| {
+            let records = table.under_header_lock(|table| table.append_batch_locked(batch))?;
+            if table.has_follower() {
+                for record in records.clone() {
+                    let bytes = table.record_bytes(record)?;
+                    table.carry_on(record, None, Some(&bytes))?;
+                }
+            }
+            Ok(records)
+        })
     }
 
     fn append_batch_locked(&mut self, batch: &RecordBatch) -> Result<Range<u32>> {

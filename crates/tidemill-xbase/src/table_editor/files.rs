@@ -30,6 +30,9 @@ impl TableEditor {
         if let Some(old) = &self.options.log {
             old.outside("taking a table from its log")?;
         }
+        if let Some(follower) = &mut self.follower {
+            follower.let_go();
+        }
         self.flush()?;
         if let Some(old) = &self.options.log {
             old.settle()?;

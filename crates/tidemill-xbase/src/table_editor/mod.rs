@@ -24,6 +24,7 @@ mod changes;
 mod counters;
 mod dictionary;
 mod files;
+mod followers;
 mod free_records;
 mod memory;
 mod options;
@@ -60,6 +61,7 @@ use crate::value::Format;
 use changes::History;
 pub use changes::{ChangeNumber, Changes};
 use files::{open_file, open_table, record_file};
+pub use followers::{Follower, RecordChange};
 pub use options::{EditOptions, OpenMode};
 use orders::Orders;
 use record::Buffers;
@@ -120,6 +122,7 @@ pub struct TableEditor {
     has_own_values: bool,
     enforces_autoincrement: bool,
     rules: Option<Box<Rules>>,
+    follower: Option<Box<dyn Follower>>,
     buffers: Buffers,
 }
 
@@ -210,6 +213,7 @@ impl TableEditor {
             has_own_values: false,
             enforces_autoincrement: true,
             rules: None,
+            follower: None,
             buffers: Buffers::default(),
         };
         editor.look_at_fields();
@@ -437,6 +441,7 @@ impl TableEditor {
     /// Does something as a whole or not at all, where there is a log.
     fn as_one<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         match self.options.log.clone() {
+            Some(log) if self.has_follower() && !log.is_under_way() => self.as_transaction(&log, work),
             Some(log) => log.statement(|| work(self)),
             None => work(self),
         }

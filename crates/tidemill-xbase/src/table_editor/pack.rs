@@ -129,6 +129,9 @@ impl TableEditor {
 
     pub(crate) fn zap_on(&mut self, disk: &Arc<dyn Disk>) -> Result<()> {
         self.alone("zapping")?;
+        if self.has_follower() {
+            return Err(self.misuse("a table with relations is not emptied at once: delete its records"));
+        }
         self.followed_by_mdx()?;
         if self.is_in_memory || self.options.log.is_some() || !self.has_memos_beside()? {
             return self.as_one(Self::zap_alone);

@@ -62,10 +62,23 @@ impl TableEditor {
     /// record.
     fn appended(&mut self, record: (&[(usize, Value<'_>)], bool), look: impl FnOnce(&[u8])) -> Result<u32> {
         self.writable()?;
+        self.can_be_followed()?;
         self.make_room()?;
+        let is_finished = record.1;
         let mut buffers = std::mem::take(&mut self.buffers);
         let bytes = &mut buffers.after;
-        let done = self.as_one(|table| table.under_header_lock(|table| table.append_locked(record, bytes)));
+        // Nothing follows from a record that is filled later.
+        let follower = if is_finished { None } else { self.follower.take() };
+        let mut done = self.as_one(|table| {
+            let record = table.under_header_lock(|table| table.append_locked(record, bytes))?;
+            table.carry_on(record, None, Some(bytes))?;
+            Ok(record)
+        });
+        self.follower = follower.or(self.follower.take());
+        if let (Ok(record), true) = (&done, self.has_follower()) {
+            // The transaction that the change was has given its locks back.
+            done = self.lock_record(*record).map(|()| *record);
+        }
         if done.is_ok() {
             look(bytes);
         }
@@ -81,14 +94,16 @@ impl TableEditor {
     /// As [`TableEditor::append_values`].
     pub fn append_complete(&mut self, values: &[(usize, Value<'_>)]) -> Result<u32> {
         self.writable()?;
+        self.can_be_followed()?;
         self.make_room()?;
         self.as_one(|table| {
-            table.under_header_lock(|table| {
+            let mut bytes = Vec::new();
+            let record = table.under_header_lock(|table| {
                 let record = table.place_of_next()?;
-                table
-                    .append_at(record, (values, true), &mut Vec::new())
-                    .map(|()| record)
-            })
+                table.append_at(record, (values, true), &mut bytes).map(|()| record)
+            })?;
+            table.carry_on(record, None, Some(&bytes))?;
+            Ok(record)
         })
     }
 
@@ -223,7 +238,14 @@ impl TableEditor {
     pub fn delete(&mut self, record: u32) -> Result<()> {
         if self.is_adt() {
             self.may_be_changed(record)?;
-            return self.as_one(|table| table.under_header_lock(|table| table.free_record(record)));
+            let before = match self.has_follower() {
+                true => self.record_bytes(record)?,
+                false => Vec::new(),
+            };
+            return self.as_one(|table| {
+                table.under_header_lock(|table| table.free_record(record))?;
+                table.carry_on(record, Some(&before), None)
+            });
         }
         self.flag(record, b'*')
     }
@@ -446,7 +468,8 @@ impl TableEditor {
         let done = read.and_then(|()| {
             self.as_one(|table| {
                 change(table, &before, &mut after)?;
-                table.rewrite(record, &before, &mut after)
+                table.rewrite(record, &before, &mut after)?;
+                table.carry_on(record, Some(&before), Some(&after))
             })
         });
         self.buffers = Buffers {
@@ -467,6 +490,7 @@ impl TableEditor {
     /// Whether a record may be changed now.
     pub(super) fn may_be_changed(&mut self, record: u32) -> Result<()> {
         self.writable()?;
+        self.can_be_followed()?;
         self.make_room()?;
         if record > self.record_count() {
             self.refresh()?;

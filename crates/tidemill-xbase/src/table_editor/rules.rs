@@ -31,6 +31,23 @@ impl TableEditor {
         Ok(())
     }
 
+    /// Gives fields of a record their default values, or NULL where they have none.
+    ///
+    /// # Errors
+    /// As [`TableEditor::replace`].
+    pub fn replace_with_defaults(&mut self, record: u32, fields: &[usize]) -> Result<()> {
+        let defaults = self.rules.as_ref().map_or(Ok(Vec::new()), |rules| rules.defaults())?;
+        let values: Vec<_> = fields
+            .iter()
+            .map(|field| {
+                let kind = self.fields.visible.get(*field).map(|field| field.kind);
+                let default = defaults.iter().find(|(known, _)| known == field);
+                (*field, default.map_or(Value::Null, |(_, value)| stored(value, kind)))
+            })
+            .collect();
+        self.replace(record, &values)
+    }
+
     /// Puts the default values into the bytes of a new record.
     pub(super) fn fill_defaults(&self, record: u32, bytes: &mut [u8]) -> Result<()> {
         let Some(rules) = &self.rules else { return Ok(()) };

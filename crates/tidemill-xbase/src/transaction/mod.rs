@@ -406,6 +406,11 @@ impl TransactionLog {
         })
     }
 
+    /// Whether a transaction is under way that [`TransactionLog::begin`] began.
+    pub fn is_under_way(&self) -> bool {
+        self.state().keeps_locks()
+    }
+
     /// Brings everything that is committed to the log, to the disk and into the tables, whatever the durability, and
     /// empties the log.
     ///

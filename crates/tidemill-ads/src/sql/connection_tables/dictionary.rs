@@ -1,6 +1,8 @@
 //! Statements and procedures that make and change data dictionaries.
 
-use crate::dictionary::{DatabaseProperty, FieldProperty, NewTable, PropertyValue, TableProperty, Validation};
+use crate::dictionary::{
+    DatabaseProperty, FieldProperty, NewRelation, NewTable, PropertyValue, RelationRule, TableProperty, Validation,
+};
 use crate::sql::error::{Error, Kind};
 use crate::sql::procedure::Arguments;
 use crate::sql::statement::TableName;
@@ -59,6 +61,33 @@ pub(super) fn procedure(
             };
             connection.set_field_property((&needed(0)?, &needed(1)?), rule, &value, settings)?;
         }
+        "sp_createreferentialintegrity" => {
+            let rule = |place| {
+                let rule = RelationRule::from_number(text(place).parse().unwrap_or_default());
+                rule.ok_or_else(|| {
+                    let what = format!("{} is no rule of a relation: 1 to 4 are", text(place));
+                    crate::Error::new(ErrorCode::InvalidOption, what)
+                })
+            };
+            if !text(6).is_empty() {
+                let why = "records that refer to none are not moved away: leave the table for them out";
+                return Err(Error::new(Kind::Unsupported, why).into());
+            }
+            let [relation, parent, child, child_order] = [needed(0)?, needed(1)?, needed(2)?, needed(3)?];
+            let relation = NewRelation {
+                name: &relation,
+                parent: &parent,
+                parent_order: "",
+                child: &child,
+                child_order: &child_order,
+                on_update: rule(4)?,
+                on_delete: rule(5)?,
+                no_parent: &text(7),
+                no_cascade: &text(8),
+            };
+            connection.create_relation(&relation, settings)?;
+        }
+        "sp_dropreferentialintegrity" => connection.drop_relation(&needed(0)?, settings)?,
         _ => return Ok(false),
     }
     Ok(true)

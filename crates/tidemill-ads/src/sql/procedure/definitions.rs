@@ -30,7 +30,14 @@ pub(super) const ACTIONS: &[Definition] = &[
          Options,Integer;PageSize,Integer;Collation,Character,50",
         "",
     ),
+    (
+        "sp_CreateReferentialIntegrity",
+        "Name,Character,200;PrimaryTable,Character,200;ForeignTable,Character,200;ForeignKey,Character,200;UpdateRule,ShortInt;\
+         DeleteRule,ShortInt;FailTable,Character,515;PrimaryKeyError,Memo;CascadeError,Memo",
+        "",
+    ),
     ("sp_CreateSavepoint", "Name,Character,128", ""),
+    ("sp_DropReferentialIntegrity", "Name,Character,200", ""),
     ("sp_mgKillUser", NAMED_USER, ""),
     ("sp_ModifyDatabase", "Property,Character,200;Value,Memo", ""),
     (

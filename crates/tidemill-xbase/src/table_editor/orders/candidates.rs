@@ -27,12 +27,16 @@ impl TableEditor {
     /// # Errors
     /// [`Error::Order`] with [`Error::DuplicateKey`] or [`Error::NullKey`], [`Error::Rule`], and as [`TableEditor::replace`].
     pub fn finish_appended(&mut self, record: u32) -> Result<()> {
-        if !self.orders.has_candidates() && !self.has_rules() {
+        if !self.orders.has_candidates() && !self.has_rules() && !self.has_follower() {
             return Ok(());
         }
+        self.can_be_followed()?;
         let bytes = self.record_bytes(record)?;
         self.check_rules(record, &bytes)?;
-        self.as_one(|table| table.with_rewritten(record, (&bytes, &bytes), |_| Ok(()), |_| ()))
+        self.as_one(|table| {
+            table.with_rewritten(record, (&bytes, &bytes), |_| Ok(()), |_| ())?;
+            table.carry_on(record, None, Some(&bytes))
+        })
     }
 
     /// Whether changes through this handle are refused that candidate indexes forbid. Where they are not, a second record with a
