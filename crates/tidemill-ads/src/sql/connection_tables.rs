@@ -38,7 +38,7 @@ use crate::progress::Work;
 use crate::sole_use::{Changing, SoleUse};
 use crate::transactions::Transactions;
 use crate::work_area::{open_editor, open_without_index};
-use crate::{Connection, ErrorCode, Paths, Settings, TableOptions, TableType, WorkArea};
+use crate::{Connection, ErrorCode, FieldProperty, Paths, Settings, TableOptions, TableType, WorkArea};
 
 /// What the statements of a connection have open, and what they remember.
 #[derive(Debug)]
@@ -723,6 +723,14 @@ impl Tables for ConnectionTables<'_> {
 
     fn create_database(&mut self, path: &TableName, description: &str) -> Result<()> {
         Ok(dictionary::create(self.connection, path, description, self.settings)?)
+    }
+
+    fn field_rule(&mut self, table: &str, field: &str, property: FieldProperty) -> Value {
+        dictionary::shown(self.connection.field_property(table, field, property))
+    }
+
+    fn relations(&mut self) -> Result<Vec<[Value; 9]>> {
+        Ok(dictionary::relations(self.connection)?)
     }
 
     fn procedure(&mut self, name: &str, arguments: &[Value]) -> Result<Option<Answer>> {

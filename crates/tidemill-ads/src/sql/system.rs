@@ -1,8 +1,9 @@
-//! Tables of `system`, with all columns and numbers that the help of ADS gives them. Those that tell of a data dictionary have no rows.
+//! Tables of `system`, with all columns and numbers that the help of ADS gives them. Of those that tell
+//! of a data dictionary only the relations have rows.
 
 mod definitions;
 
-use definitions::{COLUMNS, EMPTY, INDEX_FILES, INDEXES, IOTA, OBJECTS, SYSTEM_PROCEDURES, TABLES, VIEWS};
+use definitions::{COLUMNS, EMPTY, INDEX_FILES, INDEXES, IOTA, OBJECTS, RELATIONS, SYSTEM_PROCEDURES, TABLES, VIEWS};
 use tidemill_xbase::index::Tag;
 use tidemill_xbase::{Dialect, Field, Table, named_expression, production_path};
 
@@ -13,7 +14,7 @@ use super::procedure;
 use super::statement::TableName;
 use super::tables::Tables;
 use super::value::Value;
-use crate::FieldType;
+use crate::{FieldProperty, FieldType};
 
 /// Tables that have rows, with the table that they tell more of.
 const FILLED: &[(&str, &str)] = &[
@@ -22,6 +23,7 @@ const FILLED: &[(&str, &str)] = &[
     ("indexfiles", "tables"),
     ("iota", ""),
     ("objects", ""),
+    ("relations", ""),
     ("systemprocedures", ""),
     ("tables", ""),
     ("views", ""),
@@ -50,6 +52,7 @@ pub(super) fn rows(name: &str, tables: &mut dyn Tables) -> Result<Option<Rows>> 
         "indexfiles" => of_index_files(tables)?,
         "views" => of_views(tables),
         "objects" => of_objects(),
+        "relations" => of_relations(tables)?,
         "systemprocedures" => of_procedures(),
         other => match EMPTY.iter().find(|(name, _)| *name == other) {
             Some((_, definition)) => Listing::new(definition),
@@ -131,6 +134,7 @@ fn of_columns(tables: &mut dyn Tables) -> Result<Listing> {
                 options |= NULLABLE;
             }
             let null = Value::Null;
+            let mut rule = |property| tables.field_rule(&name, &field.name, property);
             listing.row([
                 text(column.name),
                 text(name.as_str()),
@@ -138,16 +142,24 @@ fn of_columns(tables: &mut dyn Tables) -> Result<Listing> {
                 number(column.field_type as u16),
                 number(i64::try_from(width).unwrap_or(i64::MAX)),
                 number(column.decimals),
-                null.clone(),
-                null.clone(),
-                Value::Logical(field.nullable || !is_vfp),
-                null.clone(),
-                null.clone(),
-                null.clone(),
+                rule(FieldProperty::Minimum),
+                rule(FieldProperty::Maximum),
+                Value::Logical((field.nullable || !is_vfp) && rule(FieldProperty::CanBeNull) != number(0)),
+                rule(FieldProperty::DefaultValue),
+                rule(FieldProperty::ValidationMessage),
+                rule(FieldProperty::Comment),
                 null,
                 number(options),
             ]);
         }
+    }
+    Ok(listing)
+}
+
+fn of_relations(tables: &mut dyn Tables) -> Result<Listing> {
+    let mut listing = Listing::new(RELATIONS);
+    for relation in tables.relations()? {
+        listing.row(relation);
     }
     Ok(listing)
 }

@@ -19,6 +19,7 @@ use super::evaluate::ConnectionFacts;
 use super::statement::{Select, TableName};
 use super::value::Value;
 use super::watch::Watch;
+use crate::FieldProperty;
 use crate::sole_use::Changing;
 
 /// A table as a statement sees it, with its columns and its open orders.
@@ -491,6 +492,20 @@ pub trait Tables {
             Kind::Unsupported,
             format!("No data dictionary is made here: {path}"),
         ))
+    }
+
+    /// What a data dictionary says of a field; NULL where it says nothing. Default: there is none.
+    fn field_rule(&mut self, table: &str, field: &str, property: FieldProperty) -> Value {
+        let (_, _, _) = (table, field, property);
+        Value::Null
+    }
+
+    /// The relations of a data dictionary: the columns of `system.relations`. Default: there are none.
+    ///
+    /// # Errors
+    /// What the connection says.
+    fn relations(&mut self) -> Result<Vec<[Value; 9]>> {
+        Ok(Vec::new())
     }
 
     /// A procedure that only the connection knows. Default: none.

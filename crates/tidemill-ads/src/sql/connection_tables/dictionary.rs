@@ -1,11 +1,13 @@
 //! Statements and procedures that make and change data dictionaries.
 
 use crate::dictionary::{
-    DatabaseProperty, FieldProperty, NewRelation, NewTable, PropertyValue, RelationRule, TableProperty, Validation,
+    DatabaseProperty, FieldProperty, NewRelation, NewTable, ObjectKind, PropertyValue, RelationRule, TableProperty,
+    Validation,
 };
 use crate::sql::error::{Error, Kind};
 use crate::sql::procedure::Arguments;
 use crate::sql::statement::TableName;
+use crate::sql::value::Value;
 use crate::{Connection, ErrorCode, Result, Settings, TableType};
 
 /// Makes a dictionary, whose name need not end with `.add`.
@@ -16,6 +18,53 @@ pub(super) fn create(connection: &Connection, path: &TableName, description: &st
     let path = settings.paths.resolve(&path, connection.folder())?;
     Connection::create_dictionary(path, description, settings).map(drop)
 }
+
+/// A property as a value; NULL for one that is not set.
+pub(super) fn shown(property: Result<PropertyValue>) -> Value {
+    match property {
+        Ok(PropertyValue::Text(text)) => Value::Text(text),
+        Ok(PropertyValue::Short(number)) => Value::Integer(number.into()),
+        Ok(PropertyValue::Long(number)) => Value::Integer(number.into()),
+        Err(_) => Value::Null,
+    }
+}
+
+/// The relations, as `system.relations` has them.
+pub(super) fn relations(connection: &mut Connection) -> Result<Vec<[Value; 9]>> {
+    if !connection.has_dictionary() {
+        return Ok(Vec::new());
+    }
+    let names = connection.dictionary_objects(ObjectKind::Relation, "")?;
+    let relations = names.into_iter().map(|name| {
+        let properties = RELATION_PROPERTIES.map(|property| shown(connection.relation_property(&name, property)));
+        let [
+            parent,
+            parent_order,
+            child,
+            child_order,
+            on_update,
+            on_delete,
+            no_parent,
+            no_cascade,
+        ] = properties;
+        let name = Value::Text(name);
+        [
+            name,
+            parent,
+            parent_order,
+            child,
+            child_order,
+            on_update,
+            on_delete,
+            no_parent,
+            no_cascade,
+        ]
+    });
+    Ok(relations.collect())
+}
+
+/// `ADS_DD_RI_PRIMARY_TABLE` to `ADS_DD_RI_CASCADE_ERROR`, in the order of the columns.
+const RELATION_PROPERTIES: [u16; 8] = [501, 502, 503, 504, 505, 506, 507, 508];
 
 /// Runs a procedure of dictionaries; `false` for another one.
 pub(super) fn procedure(

@@ -15,6 +15,8 @@ pub(super) const INDEXES: &str = "Name,Character,200;Parent,Character,200;Index_
     Index_Collation,Character,40";
 pub(super) const INDEX_FILES: &str =
     "Name,Character,200;Parent,Character,200;Index_File_Path,Character,260;Index_File_PageSize,Integer";
+pub(super) const RELATIONS: &str = "Name,Character,200;RI_Primary_Table,Character,200;RI_Primary_Index,Character,200;RI_Foreign_Table,Character,200;\
+         RI_Foreign_Index,Character,200;RI_UpdateRule,ShortInt;RI_DeleteRule,ShortInt;RI_No_Pkey_Error,Memo;RI_Cascade_Error,Memo";
 pub(super) const VIEWS: &str = "Name,Character,200;View_Stmt_Len,ShortInt;View_Stmt,Memo;Comment,Memo";
 pub(super) const OBJECTS: &str = "SystemView,Character,200;ParentView,Character,200;OrderFields,Character,200";
 pub(super) const SYSTEM_PROCEDURES: &str = "Name,Character,200;Proc_Input,Memo;Proc_Output,Memo;Comment,Memo";
@@ -57,11 +59,6 @@ pub(super) const EMPTY: &[(&str, &str)] = &[
     (
         "publications",
         "Name,Character,200;Comment,Memo;Options,Integer;User_Defined_Prop,Binary",
-    ),
-    (
-        "relations",
-        "Name,Character,200;RI_Primary_Table,Character,200;RI_Primary_Index,Character,200;RI_Foreign_Table,Character,200;\
-         RI_Foreign_Index,Character,200;RI_UpdateRule,ShortInt;RI_DeleteRule,ShortInt;RI_No_Pkey_Error,Memo;RI_Cascade_Error,Memo",
     ),
     (
         "storedprocedures",

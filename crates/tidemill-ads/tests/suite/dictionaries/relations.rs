@@ -251,3 +251,34 @@ fn relations_that_cannot_be_are_refused() {
         .remove_dictionary_table("towns", false, &house.settings)
         .unwrap();
 }
+
+#[test]
+fn system_tables_tell_of_rules_and_relations() {
+    let mut house = House::with_relations(RelationRule::Cascade, RelationRule::SetNull);
+    house
+        .set_field(("staff", "town"), FieldProperty::DefaultValue, &text("'A'"))
+        .unwrap();
+    house
+        .set_field(("staff", "pay"), FieldProperty::Maximum, &text("99"))
+        .unwrap();
+    house
+        .set_field(("staff", "pay"), FieldProperty::CanBeNull, &PropertyValue::Short(0))
+        .unwrap();
+    let relations = "SELECT name, RI_Primary_Table, RI_Primary_Index, RI_Foreign_Table, RI_Foreign_Index, RI_UpdateRule, \
+                     RI_DeleteRule, RI_No_Pkey_Error FROM system.relations";
+    assert_eq!(
+        house.rows(relations),
+        ["lives in|towns|CODE|Staff|TOWN|1|3|No such town"]
+    );
+    let columns = "SELECT name, Field_Max_Value, Field_Default_Value, Field_Can_Be_Null FROM system.columns \
+                   WHERE parent = 'Staff' AND ( name = 'pay' OR name = 'town' )";
+    assert_eq!(house.rows(columns), ["town||'A'|T", "pay|99||F"]);
+    let mut free = Connection::open(house.folder.path()).unwrap();
+    let count = free.execute(
+        "SELECT name FROM system.relations",
+        &[],
+        &house.settings,
+        &house.options,
+    );
+    assert!(matches!(count, Ok(Executed::Cursor(_))));
+}
