@@ -223,6 +223,12 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::Files,
     },
     Target {
+        name: "csv",
+        engine: "tidemill-csv",
+        corpus: "csv",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "clickhouse_block",
         engine: "tidemill-clickhouse",
         corpus: "clickhouse",

@@ -17,6 +17,7 @@ use encoding_rs::Encoding;
 use oem_cp::code_table::DECODING_TABLE_CP_MAP;
 use oem_cp::code_table_type::TableType;
 
+use crate::codepage_guess::Guess;
 use crate::error::{Error, Result};
 
 macro_rules! code_pages {
@@ -181,6 +182,31 @@ impl CodePage {
             }
         }
         Ok(())
+    }
+
+    /// Whether letters may be of several bytes.
+    ///
+    /// ```
+    /// use tidemill_xbase::CodePage;
+    ///
+    /// assert!(CodePage::Cp932.is_multibyte());
+    /// assert!(!CodePage::Cp850.is_multibyte());
+    /// ```
+    pub fn is_multibyte(self) -> bool {
+        !matches!(self.decoder(), Decoder::Single(_))
+    }
+
+    /// The code page of texts that are not ASCII, by the look of their letters: UTF-8, or the page of Windows or DOS in which they make
+    /// words; `usual` where that does not decide.
+    ///
+    /// ```
+    /// use tidemill_xbase::CodePage;
+    ///
+    /// let words: [&[u8]; 3] = [b"M\x81ller", b"Stra\xE1e", b"K\x94ln"];
+    /// assert_eq!(CodePage::guess(&words, CodePage::Cp1252), CodePage::Cp437);
+    /// ```
+    pub fn guess(texts: &[&[u8]], usual: Self) -> Self {
+        Guess::of_texts(texts, usual).page(usual).0
     }
 
     pub(crate) fn decoder(self) -> Decoder {

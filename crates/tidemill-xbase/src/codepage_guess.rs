@@ -68,7 +68,7 @@ impl Guess {
     }
 
     /// By texts that are not ASCII.
-    fn of_texts(texts: &[&[u8]], usual: CodePage) -> Self {
+    pub(crate) fn of_texts(texts: &[&[u8]], usual: CodePage) -> Self {
         if texts.is_empty() {
             return Self::Ascii;
         }
