@@ -79,7 +79,7 @@ fn of_ads(inner: &tidemill_ads::Error, whole: &tidemill_sql::Error) -> Error {
         Kind::Raised { .. } => Status::Unknown,
         _ => Status::InvalidArguments,
     };
-    let error = with_state(statement.to_string(), status, whole.sqlstate());
+    let error = with_state(whole.to_string(), status, whole.sqlstate());
     with_native_code(error, statement.native_code())
 }
 

@@ -72,7 +72,11 @@ impl Failure {
                 tidemill_ads::Error::Statement(statement) => {
                     let place = statement.line_and_column();
                     let position = place.and_then(|(line, column)| position(text, line, column));
-                    (statement.message().to_owned(), None, position)
+                    let plain = error.plain();
+                    let what = plain
+                        .as_ref()
+                        .map_or_else(|| statement.message().to_owned(), |plain| plain.what.clone());
+                    (what, plain.and_then(|plain| plain.hint), position)
                 }
                 _ => (with_causes(error), None, None),
             },

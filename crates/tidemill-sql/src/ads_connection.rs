@@ -174,7 +174,7 @@ impl AdsConnection {
         state
             .connection(options)?
             .tables(&settings, &statements)
-            .drop_table(table)?;
+            .drop_table(table, false)?;
         Ok(())
     }
 

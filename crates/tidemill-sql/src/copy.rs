@@ -556,7 +556,10 @@ impl Writing<'_> {
         if self.options.verify == Verify::Counts {
             return Ok(None);
         }
-        if matches!(self.destination.format, Format::Csv | Format::JsonLines) {
+        if matches!(
+            self.destination.format,
+            Format::Csv(_) | Format::Excel(_) | Format::JsonLines
+        ) {
             return Err(Error::Unsupported {
                 what: format!("{}: comparing checksums of a copy that has no types", self.destination),
                 hint: "compare by counts, or copy to Parquet or Arrow".to_owned(),

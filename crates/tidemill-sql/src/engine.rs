@@ -27,9 +27,11 @@ use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 
+mod chosen;
 mod members;
 mod offsets;
 
+pub(crate) use chosen::Chosen;
 pub(crate) use members::Members;
 use members::Reads;
 pub(crate) use offsets::Offsets;

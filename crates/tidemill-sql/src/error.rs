@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use datafusion::error::DataFusionError;
 use tidemill_trust::with_causes;
 
+use crate::plain::Plain;
+
 /// The result of this crate's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -132,8 +134,8 @@ pub enum Error {
     /// An xBase table could not be read or written.
     #[error(transparent)]
     Xbase(Box<tidemill_xbase::Error>),
-    /// A statement of ADS SQL was refused or failed.
-    #[error(transparent)]
+    /// A statement was refused or failed. The text is [`Error::plain`]'s; that of ADS is the inner error's own.
+    #[error("{}", Plain::of(.0))]
     Ads(Box<tidemill_ads::Error>),
     /// A Riegeli file could not be read or written.
     #[error(transparent)]
@@ -145,6 +147,23 @@ pub enum Error {
         place: String,
         /// What was wrong.
         error: Box<tidemill_clickhouse::Error>,
+    },
+    /// A CSV file could not be read or written.
+    #[error("{place}: {error}")]
+    Csv {
+        /// The file.
+        place: String,
+        /// What was wrong.
+        error: Box<tidemill_csv::Error>,
+    },
+    /// A workbook could not be read or written.
+    #[cfg(feature = "excel")]
+    #[error("{place}: {error}")]
+    Excel {
+        /// The file.
+        place: String,
+        /// What was wrong.
+        error: Box<tidemill_excel::Error>,
     },
     /// A server could not be asked, or refused.
     #[error("{place}: {}", with_causes(&**.error))]
@@ -223,6 +242,14 @@ impl Error {
         }
     }
 
+    /// What is wrong with a statement, for people: what, where in it, and what to do. `None` for other errors.
+    pub fn plain(&self) -> Option<Plain> {
+        match self {
+            Self::Ads(error) => Some(Plain::of(error)),
+            _ => None,
+        }
+    }
+
     /// Whether a server could not be reached, or went away: it may be back later.
     pub fn is_of_connection(&self) -> bool {
         match self {
@@ -286,6 +313,19 @@ impl Error {
                 _ => Fault::Internal,
             },
             Self::Native { error, .. } => clickhouse_fault(error),
+            Self::Csv { error, .. } => match **error {
+                tidemill_csv::Error::Io(_) => Fault::Io,
+                tidemill_csv::Error::Option { .. } => Fault::Statement,
+                tidemill_csv::Error::Unwritable { .. } => Fault::Unsupported,
+                _ => Fault::Value,
+            },
+            #[cfg(feature = "excel")]
+            Self::Excel { error, .. } => match **error {
+                tidemill_excel::Error::NoSheet { .. } => Fault::NotFound,
+                tidemill_excel::Error::Unwritable { .. } => Fault::Unsupported,
+                tidemill_excel::Error::Write(_) => Fault::Io,
+                _ => Fault::Value,
+            },
             Self::Server { fault, .. } => *fault,
             _ => return None,
         })
@@ -294,6 +334,23 @@ impl Error {
     pub(crate) fn native(file: impl std::fmt::Display) -> impl FnOnce(tidemill_clickhouse::Error) -> Self {
         let place = file.to_string();
         move |error| Self::Native {
+            place,
+            error: Box::new(error),
+        }
+    }
+
+    pub(crate) fn csv(file: impl std::fmt::Display) -> impl FnOnce(tidemill_csv::Error) -> Self {
+        let place = file.to_string();
+        move |error| Self::Csv {
+            place,
+            error: Box::new(error),
+        }
+    }
+
+    #[cfg(feature = "excel")]
+    pub(crate) fn excel(file: impl std::fmt::Display) -> impl FnOnce(tidemill_excel::Error) -> Self {
+        let place = file.to_string();
+        move |error| Self::Excel {
             place,
             error: Box::new(error),
         }

@@ -29,10 +29,31 @@ pub(crate) fn of_planning(error: Error, statement: &Statement, faulty: Option<&E
     let Some((kind, message, named)) = told(&error, faulty, statement) else {
         return error;
     };
+    let columns = columns_of(&error);
     let place = named.or_else(|| Some(faulty?.span().start).filter(|place| place.line > 0));
     let place = place.or_else(|| place_of(&error));
-    let fault = SqlError::new(kind, without_secrets(&message));
+    let fault = SqlError::new(kind, without_secrets(&message)).among(columns);
     fault.at(place.unwrap_or_else(|| begin(sql))).within(sql).into()
+}
+
+/// The names among which the planner, or a lane, looked for a column.
+fn columns_of(error: &Error) -> Vec<String> {
+    match error {
+        Error::Engine(engine) => match engine.find_root() {
+            DataFusionError::SchemaError(found, _) => match &**found {
+                SchemaError::FieldNotFound { valid_fields, .. } => {
+                    valid_fields.iter().map(|column| column.name.clone()).collect()
+                }
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        },
+        Error::Ads(fault) => match &**fault {
+            tidemill_ads::Error::Statement(fault) => fault.columns().to_vec(),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
 }
 
 /// Where whoever found a fault says that it is.

@@ -3,7 +3,7 @@
 //!
 //! 1. The first bytes and, where they need it, the last: Parquet and Arrow by their magic numbers, Riegeli/records by its signature,
 //!    ArrayRecord by its postscript, TFRecord by the checksum of the first length, in what gzip or zlib has compressed too.
-//! 2. The name: its extension, before which the number of a shard and `.gz` or `.zz` may stand or behind which they may.
+//! 2. The name: its extension, before which the number of a shard and `.gz`, `.zst` or `.zz` may stand or behind which they may.
 //! 3. The header of an xBase table, or the brace of a JSON object.
 //!
 //! So a damaged file is read as what its name says, and its reader tells the damage. What is known to be no table (a Git LFS pointer,
@@ -13,6 +13,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
+use tidemill_csv::{CsvOptions, Packing};
 use tidemill_riegeli::tfrecord::TfRecordCompression;
 use tidemill_riegeli::{RecordFormat, Source, foreign_file};
 use tidemill_xbase::{Dialect, Header};
@@ -38,12 +39,35 @@ pub enum Format {
     Parquet,
     /// Arrow IPC files (`.arrow`, `.feather`, `.ipc`).
     Arrow,
-    /// Comma-separated values with a header line (`.csv`), or tab-separated ones (`.tsv`).
-    Csv,
-    /// One JSON object a line (`.jsonl`, `.ndjson`, `.json`).
+    /// Values separated by commas (`.csv`), tabs (`.tsv`) or other letters, perhaps compressed (`.csv.gz`, `.csv.zst`). What the options leave
+    /// open is found out from the file.
+    Csv(CsvOptions),
+    /// A sheet of a workbook of Excel (`.xlsx`, `.xlsm`, `.xls`).
+    Excel(ExcelSheet),
+    /// One JSON object a line (`.jsonl`, `.ndjson`, `.json`), perhaps compressed (`.jsonl.gz`, `.jsonl.zst`).
     JsonLines,
     /// A table of a server (`clickhouse://`, `cql://`).
     Server(ServerKind),
+}
+
+/// Which sheet of a workbook, and how it is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExcelSheet {
+    /// Its number, from 0.
+    pub number: usize,
+    /// Whether its first row has the names of the columns. Default: where all of its cells are text.
+    pub header: Option<bool>,
+    /// Rows at the beginning that are no part of the table.
+    pub skip: u32,
+}
+
+impl ExcelSheet {
+    /// The first sheet, of which nothing is said.
+    pub const FIRST: Self = Self {
+        number: 0,
+        header: None,
+        skip: 0,
+    };
 }
 
 impl Format {
@@ -87,7 +111,16 @@ impl Format {
                 _ => Ok(Self::Riegeli),
             },
             Beginning::Certain(format) => Ok(format),
+            Beginning::Packed { what, holds } => match Self::from_name(name).filter(holds) {
+                Some(format) => Ok(format),
+                None => Err(no_table(place, what)),
+            },
             Beginning::NoTable { what } => Err(no_table(place, what)),
+            // No text begins like an xBase table, and Parquet, Arrow and Excel would have been known by their first bytes.
+            Beginning::Likely(Self::Xbase) => Ok(match Self::from_name(name) {
+                Some(named) if named.has_records() || named == Self::Native => named,
+                _ => Self::Xbase,
+            }),
             Beginning::Likely(format) => Ok(Self::from_name(name).unwrap_or(format)),
             Beginning::Unknown => Self::from_name(name).ok_or_else(|| unknown(place, &beginning)),
         }
@@ -108,7 +141,7 @@ impl Format {
                 hint: "records of Riegeli, ArrayRecord and TFRecord can be piped; write others to a file and name it"
                     .to_owned(),
             }),
-            Beginning::NoTable { what } => Err(no_table(place, what)),
+            Beginning::Packed { what, .. } | Beginning::NoTable { what } => Err(no_table(place, what)),
         }
     }
 
@@ -127,6 +160,18 @@ impl Format {
             return Beginning::NoTable {
                 what: "a SQLite database: name a table of it as sqlite:FILE/TABLE",
             };
+        }
+        let is_text: fn(&Self) -> bool = |format| matches!(format, Self::Csv(_) | Self::JsonLines);
+        let is_workbook: fn(&Self) -> bool = |format| matches!(format, Self::Excel(_));
+        let packed = match Packing::of_beginning(beginning) {
+            Packing::Gzip => Some((GZIP, is_text)),
+            Packing::Zstd => Some((ZSTD, is_text)),
+            Packing::None if beginning.starts_with(b"PK\x03\x04") => Some((ZIP, is_workbook)),
+            Packing::None if beginning.starts_with(COMPOUND) => Some((OLE, is_workbook)),
+            Packing::None => None,
+        };
+        if let Some((what, holds)) = packed {
+            return Beginning::Packed { what, holds };
         }
         if let Some(what) = foreign_file(beginning) {
             return Beginning::NoTable { what };
@@ -151,6 +196,11 @@ enum Beginning {
     Certain(Format),
     /// This format, unless the name says otherwise.
     Likely(Format),
+    /// Packed as a whole, so that the name tells what is in it, if it can be that; otherwise as [`Beginning::NoTable`].
+    Packed {
+        what: &'static str,
+        holds: fn(&Format) -> bool,
+    },
     /// Something else; behind a colon it says what to do about it.
     NoTable { what: &'static str },
     /// Nothing.
@@ -165,8 +215,48 @@ pub(crate) struct FileName {
     pub(crate) stem: String,
     /// The format that the extension tells.
     pub(crate) format: Option<Format>,
-    /// What `.gz` or `.zz` tells. Only TFRecord files are compressed as a whole.
-    pub(crate) compression: TfRecordCompression,
+    /// What `.gz`, `.zst` or `.zz` tells.
+    pub(crate) compression: Compression,
+}
+
+/// What compresses a file as a whole, by its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Compression {
+    #[default]
+    None,
+    Gzip,
+    Zlib,
+    Zstd,
+}
+
+impl Compression {
+    /// Whether files of this format can be compressed so.
+    fn holds(self, format: Format) -> bool {
+        match format {
+            _ if self == Self::None => true,
+            Format::TfRecord => self != Self::Zstd,
+            Format::Csv(_) | Format::JsonLines => self != Self::Zlib,
+            _ => false,
+        }
+    }
+
+    /// Of a TFRecord file.
+    pub(crate) fn of_records(self) -> TfRecordCompression {
+        match self {
+            Self::Gzip => TfRecordCompression::Gzip,
+            Self::Zlib => TfRecordCompression::Zlib,
+            Self::None | Self::Zstd => TfRecordCompression::None,
+        }
+    }
+
+    /// Of a text.
+    pub(crate) fn of_text(self) -> Packing {
+        match self {
+            Self::Gzip => Packing::Gzip,
+            Self::Zstd => Packing::Zstd,
+            Self::None | Self::Zlib => Packing::None,
+        }
+    }
 }
 
 impl FileName {
@@ -179,8 +269,7 @@ impl FileName {
         let extension = extension.to_ascii_lowercase();
         let known = EXTENSIONS.iter().find(|(known, _)| *known == extension);
         let format = known.map(|&(_, format)| format);
-        // Only TFRecord's reader looks into what is compressed.
-        let format = format.filter(|&format| compression == TfRecordCompression::None || format == Format::TfRecord);
+        let format = format.filter(|&format| compression.holds(format));
         Some(match format {
             Some(_) => Self {
                 stem: format!("{stem}{number}"),
@@ -197,12 +286,13 @@ impl FileName {
 }
 
 /// A name without the extension of a compression, and which that is.
-fn compressed(name: &str) -> (&str, TfRecordCompression) {
+fn compressed(name: &str) -> (&str, Compression) {
     let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     let compression = match suffix.to_ascii_lowercase().as_str() {
-        "gz" => TfRecordCompression::Gzip,
-        "zz" | "zlib" => TfRecordCompression::Zlib,
-        _ => return (name, TfRecordCompression::None),
+        "gz" => Compression::Gzip,
+        "zz" | "zlib" => Compression::Zlib,
+        "zst" | "zstd" => Compression::Zstd,
+        _ => return (name, Compression::None),
     };
     (&name[..name.len() - suffix.len() - 1], compression)
 }
@@ -217,7 +307,8 @@ impl fmt::Display for Format {
             Self::Native => "native",
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
-            Self::Csv => "csv",
+            Self::Csv(_) => "csv",
+            Self::Excel(_) => "excel",
             Self::JsonLines => "jsonl",
             Self::Server(kind) => return kind.fmt(f),
         })
@@ -290,8 +381,11 @@ const EXTENSIONS: &[(&str, Format)] = &[
     ("arrow", Format::Arrow),
     ("feather", Format::Arrow),
     ("ipc", Format::Arrow),
-    ("csv", Format::Csv),
-    ("tsv", Format::Csv),
+    ("csv", Format::Csv(CsvOptions::NONE)),
+    ("tsv", Format::Csv(CsvOptions::NONE)),
+    ("xlsx", Format::Excel(ExcelSheet::FIRST)),
+    ("xlsm", Format::Excel(ExcelSheet::FIRST)),
+    ("xls", Format::Excel(ExcelSheet::FIRST)),
     ("jsonl", Format::JsonLines),
     ("ndjson", Format::JsonLines),
     ("json", Format::JsonLines),
@@ -299,6 +393,14 @@ const EXTENSIONS: &[(&str, Format)] = &[
 
 /// Sources: the specifications of Apache Parquet and of the Arrow IPC file format.
 const MAGIC: &[(&[u8], Format)] = &[(b"PAR1", Format::Parquet), (b"ARROW1\0\0", Format::Arrow)];
+
+const GZIP: &str = "compressed by gzip, which is read of CSV, JSON lines and TFRecord: name it as .csv.gz or .jsonl.gz, or decompress it first";
+const ZSTD: &str = "compressed by zstd, which is read of CSV and JSON lines: name it as .csv.zst or .jsonl.zst, or decompress it first";
+const ZIP: &str = "a ZIP archive: unpack it first; workbooks are read as .xlsx and .xlsm";
+const OLE: &str = "a compound file of Microsoft Office: workbooks are read as .xls";
+
+/// Source: \[MS-CFB\], section 2.2.
+const COMPOUND: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 
 /// Source: *Database File Format*, sqlite.org/fileformat2.html, "The Database Header".
 const SQLITE: &[u8] = b"SQLite format 3\0";
@@ -385,16 +487,27 @@ mod tests {
             ("x.tfrecord-00003-of-00010.zz", Format::TfRecord),
             ("x.array_record-00000-of-00001", Format::ArrayRecord),
             ("x.dbf", Format::Xbase),
-            ("x.tsv", Format::Csv),
+            ("x.tsv", Format::Csv(CsvOptions::NONE)),
+            ("x.csv.gz", Format::Csv(CsvOptions::NONE)),
+            ("x-00003-of-00010.csv.zst", Format::Csv(CsvOptions::NONE)),
+            ("x.jsonl.gz", Format::JsonLines),
             ("x.json", Format::JsonLines),
         ] {
             assert_eq!(detect(name, b"").expect(name), format, "{name}");
             assert_eq!(detect(name, b"name,age\n").expect(name), format, "{name}");
         }
         assert_eq!(detect("letter", &dbf()).expect("a format"), Format::Xbase);
-        assert_eq!(detect("letter.csv", &dbf()).expect("a format"), Format::Csv);
+        assert_eq!(detect("letter.csv", &dbf()).expect("a format"), Format::Xbase);
         assert_eq!(detect("letter", b"{\"a\": 1}").expect("a format"), Format::JsonLines);
-        for name in ["letter", "dbf", ".dbf", "x.doc", "x.csv.gz", "x-00000-of-00002"] {
+        for name in [
+            "letter",
+            "dbf",
+            ".dbf",
+            "x.doc",
+            "x.csv.zz",
+            "x.parquet.gz",
+            "x-00000-of-00002",
+        ] {
             assert!(
                 matches!(detect(name, b"Dear Sir"), Err(Error::NotATable { .. })),
                 "{name}"

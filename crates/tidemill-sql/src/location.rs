@@ -2,14 +2,18 @@
 
 use std::fmt;
 use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tidemill_csv::CsvOptions;
 use tidemill_riegeli::{FileSource, SharedSource};
 use tidemill_trust::SecretUrl;
 use url::Url;
 
 use crate::format::{FileName, Format, known_extensions};
+#[cfg(feature = "excel")]
+use crate::stores;
 use crate::stores::object::{self, Object};
 use crate::stores::server::ServerUrl;
 use crate::{Error, Result, names, shards};
@@ -234,16 +238,46 @@ impl Location {
         Self::destination(url.as_str())
     }
 
-    /// A file to be made: its name decides.
+    /// A file to be made: its name decides. Options may stand behind it: `orders.csv?delim=;`.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a name that no format claims, and for one that stands for several shards.
+    /// [`Error::Unsupported`] for a name that no format claims, and for one that stands for several shards; [`Error::Csv`] for options that
+    /// CSV has not.
     pub fn new_file(path: &Path) -> Result<Self> {
-        let format = format_to_write(path, &path.display())?;
-        Ok(Self {
+        let said = path.to_str().and_then(file_options);
+        let path = said.map_or(path, |(file, _)| Path::new(file));
+        let location = Self {
+            format: format_to_write(path, &path.display())?,
             place: Place::File(path.to_path_buf()),
+        };
+        match said {
+            Some((_, options)) => location.with_options(options),
+            None => Ok(location),
+        }
+    }
+
+    /// The same file, read or written as the options behind its name say.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Csv`] and [`Error::Excel`] for options that the format has not, [`Error::Unsupported`] for a format without options.
+    pub(crate) fn with_options(self, options: &str) -> Result<Self> {
+        let place = self.place.to_string();
+        let format = match self.format {
+            Format::Csv(_) => Format::Csv(CsvOptions::parse(options).map_err(Error::csv(place))?),
+            #[cfg(feature = "excel")]
+            Format::Excel(_) => Format::Excel(stores::excel::options(&self, options)?),
+            other => {
+                return Err(Error::Unsupported {
+                    what: format!("{place}?{options}: options for a file of {other}"),
+                    hint: "leave them out; files of CSV and Excel have options".to_owned(),
+                });
+            }
+        };
+        Ok(Self {
             format,
+            place: self.place,
         })
     }
 
@@ -371,6 +405,49 @@ impl Location {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.place.fmt(f)
+    }
+}
+
+/// The name of a file and the options that stand behind it, as in `orders.csv?delim=;&header=no`.
+pub(crate) fn file_options(text: &str) -> Option<(&str, &str)> {
+    text.rsplit_once('?')
+        .filter(|(file, options)| !file.is_empty() && options.contains('=') && !options.contains('/'))
+}
+
+/// The bytes of a source from a place on.
+pub(crate) struct SourceReader {
+    source: SharedSource,
+    at: u64,
+}
+
+impl SourceReader {
+    pub(crate) fn new(source: SharedSource) -> Self {
+        Self::from(source, 0)
+    }
+
+    pub(crate) fn from(source: SharedSource, at: u64) -> Self {
+        Self { source, at }
+    }
+}
+
+impl Seek for SourceReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let (from, by) = match to {
+            SeekFrom::Start(at) => (at, 0),
+            SeekFrom::End(by) => (self.source.size()?, by),
+            SeekFrom::Current(by) => (self.at, by),
+        };
+        let at = from.checked_add_signed(by);
+        self.at = at.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a place before the beginning"))?;
+        Ok(self.at)
+    }
+}
+
+impl Read for SourceReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read_at(self.at, buffer)?;
+        self.at += read as u64;
+        Ok(read)
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    DescribeAlias, Expr, Ident, LimitClause, Offset, OffsetRows, Query, SelectItem, SetExpr, Statement, TopQuantity,
-    Value, VisitMut, VisitorMut,
+    CharacterLength, DataType, DescribeAlias, Expr, Ident, LimitClause, Offset, OffsetRows, Query, SelectItem, SetExpr,
+    Statement, TopQuantity, Value, VisitMut, VisitorMut,
 };
 use tidemill_ads::sql::{Error as SqlError, Kind, Select, Value as AdsValue};
 
@@ -129,6 +129,23 @@ impl VisitorMut for Lowering<'_> {
             }
             Err(error) => ControlFlow::Break(error),
         }
+    }
+
+    /// A conversion to a text of a length cuts it, which the engine does not do by itself.
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        if let Expr::Cast { data_type, .. } = expr
+            && let Some(length) = taken_length(data_type)
+        {
+            let text = std::mem::replace(expr, Expr::value(Value::Null));
+            *expr = Expr::Substring {
+                expr: Box::new(text),
+                substring_from: Some(Box::new(number(1))),
+                substring_for: Some(Box::new(number(length))),
+                special: false,
+                shorthand: false,
+            };
+        }
+        ControlFlow::Continue(())
     }
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
@@ -260,6 +277,23 @@ fn add_limits(query: &mut Query, limit: Option<Expr>, offset: Option<Expr>) -> R
 
 fn number(number: u64) -> Expr {
     Expr::value(Value::Number(number.to_string(), false))
+}
+
+/// The length of a type of texts, which is then without one.
+fn taken_length(data_type: &mut DataType) -> Option<u64> {
+    let length = match data_type {
+        DataType::Char(length)
+        | DataType::Character(length)
+        | DataType::Varchar(length)
+        | DataType::CharVarying(length)
+        | DataType::CharacterVarying(length)
+        | DataType::Nvarchar(length) => length.take()?,
+        _ => return None,
+    };
+    match length {
+        CharacterLength::IntegerLength { length, .. } => Some(length),
+        CharacterLength::Max => None,
+    }
 }
 
 fn unsupported(what: &str) -> Error {

@@ -8,7 +8,8 @@
 //! A name with `*`, `?` or `[` in it that is no file's is a pattern: the files that fit it are one table. `orders@3.riegeli`
 //! and `orders-*-of-00003.riegeli` name the shards `orders-00000-of-00003.riegeli` and so on, all of which must be there. URLs
 //! of objects are patterns in the same way, without `?`.
-//! `-` is standard input.
+//! `-` is standard input. Behind the name of a file of CSV or Excel may stand how it is to be read:
+//! `orders.csv?delim=;&encoding=cp1252`, `book.xlsx?sheet=Prices`.
 //!
 //! `clickhouse://host/database/table` and `cql://host/keyspace/table` are tables of servers. Where `--dir` or `--attach` names a database, its tables are known
 //! by their names alone, and as `name.table`.
@@ -21,12 +22,13 @@ use std::path::{Component, Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 use tidemill_ads::sql::StatementKind;
+use tidemill_csv::CsvOptions;
 use tidemill_trust::{SecretUrl, without_secrets};
 use url::Url;
 
 use crate::folder::{self, Folder};
 use crate::format::{FileName, Format};
-use crate::location::{Location, ObjectUrl, Place};
+use crate::location::{Location, ObjectUrl, Place, file_options};
 use crate::session::Session;
 use crate::stores::server::{ServerUrl, examples, missing_feature};
 use crate::{Error, Result, shards};
@@ -202,6 +204,9 @@ impl Names {
                 false => Ok(None),
             };
         }
+        if let Some((file, options)) = file_options(text) {
+            return self.with_options(file, options);
+        }
         let path = self.translate(text)?;
         if let Some(shards) = shards::all_of(&path) {
             return self.all_of(text, &shards).map(|table| Some(Found::table(table)));
@@ -228,6 +233,24 @@ impl Names {
             None => Location::shards(text, files),
         };
         table.map(|table| Some(Found::table(table)))
+    }
+
+    /// The file, or the files that make up one table, to be read as the options behind the name say. They make a CSV file of one whose
+    /// name tells no format.
+    fn with_options(&self, file: &str, options: &str) -> Result<Option<Found>> {
+        let found = match self.path(file)?.filter(|path| path.is_file()) {
+            Some(path) if Format::from_name(&path).is_none() => Some(Found::table(Location {
+                format: Format::Csv(CsvOptions::NONE),
+                place: Place::File(path),
+            })),
+            _ => self.place(file)?,
+        };
+        match found {
+            Some(Found::Table { location, .. }) => {
+                location.with_options(options).map(|table| Some(Found::table(table)))
+            }
+            other => Ok(other),
+        }
     }
 
     /// The table of these shards, none of which may be missing.
@@ -323,6 +346,10 @@ impl Names {
         for path in entries {
             let stem = FileName::of(&path).map(|file| file.stem);
             if !stem.is_some_and(|stem| stem.eq_ignore_ascii_case(name)) || folder::is_companion(&path) {
+                continue;
+            }
+            // What is no regular file is not opened: a pipe would wait for somebody who writes.
+            if !path.is_file() {
                 continue;
             }
             match Location::existing(&path) {

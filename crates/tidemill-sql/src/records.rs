@@ -254,7 +254,8 @@ impl RecordsSink {
                 Self::ArrayRecord(Box::new(ArrayRecordWriter::create(path, options)?))
             }
             Format::TfRecord => {
-                let compression = FileName::of(path).map_or_else(Default::default, |name| name.compression);
+                let compression =
+                    FileName::of(path).map_or_else(Default::default, |name| name.compression.of_records());
                 Self::TfRecord(TfRecordWriter::create_compressed(path, compression)?)
             }
             _ => {

@@ -11,6 +11,7 @@ use crate::format::Format;
 use crate::information_schema;
 use crate::location::{Location, Place};
 use crate::lowering::query_of;
+use crate::plain::Plain;
 use crate::session::Session;
 use crate::stores::server::ServerUrl;
 use crate::{Error, Result, dialect, scope};
@@ -247,7 +248,7 @@ fn of_planner(sql: &str, error: &tidemill_ads::sql::Error) -> Result<Route> {
         Ok(statement @ (Statement::Query(_) | Statement::Explain { .. })) => Ok(Route::Planner(Box::new(statement))),
         Ok(Statement::Truncate(truncate)) if let Some(table) = truncated(&truncate) => Ok(Route::Truncate(table)),
         _ => Err(Error::Parse {
-            message: without_secrets(&error.to_string()).into_owned(),
+            message: without_secrets(&Plain::of_statement(error).to_string()).into_owned(),
         }),
     }
 }

@@ -15,9 +15,9 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, Spanned, Statement, TableAlias, TableFactor, TableWithJoins, Visit,
-    VisitMut, Visitor, VisitorMut,
+    ExcludeSelectItem, Expr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select,
+    SelectItem, SelectItemQualifiedWildcardKind, SetExpr, Spanned, Statement, TableAlias, TableFactor, TableWithJoins,
+    Visit, VisitMut, Visitor, VisitorMut, WildcardAdditionalOptions,
 };
 use sqlparser::tokenizer::Location as SqlLocation;
 use tidemill_ads::sql::Type;
@@ -332,6 +332,17 @@ impl VisitorMut for Binder<'_> {
                 *name = object_name(&relation.alias);
             }
         }
+        for item in &mut select.projection {
+            if let SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options) = item {
+                for name in names_of_wildcard(options) {
+                    match scope.column(&name.value) {
+                        Ok(Some(spelled)) => *name = quoted(&spelled),
+                        Ok(None) => return ControlFlow::Break(format!("column {} of * not found", name.value)),
+                        Err(ambiguous) => return ControlFlow::Break(ambiguous),
+                    }
+                }
+            }
+        }
         for join in select.from.iter_mut().flat_map(|table| &mut table.joins) {
             for name in using_columns(&mut join.join_operator) {
                 if let Ok(Some(spelled)) = scope.column(&text(name)) {
@@ -557,6 +568,31 @@ fn renamed(alias: &TableAlias, mut columns: Vec<String>) -> Vec<String> {
         }
     }
     columns
+}
+
+/// The columns that `*` leaves out, or replaces.
+fn names_of_wildcard(options: &mut WildcardAdditionalOptions) -> Vec<&mut Ident> {
+    let mut names = Vec::new();
+    match &mut options.opt_exclude {
+        Some(ExcludeSelectItem::Single(name)) => names.extend(last_ident(name)),
+        Some(ExcludeSelectItem::Multiple(all)) => names.extend(all.iter_mut().filter_map(last_ident)),
+        None => {}
+    }
+    if let Some(except) = &mut options.opt_except {
+        names.push(&mut except.first_element);
+        names.extend(&mut except.additional_elements);
+    }
+    if let Some(replace) = &mut options.opt_replace {
+        names.extend(replace.items.iter_mut().map(|item| &mut item.column_name));
+    }
+    names
+}
+
+fn last_ident(name: &mut ObjectName) -> Option<&mut Ident> {
+    match name.0.last_mut() {
+        Some(ObjectNamePart::Identifier(ident)) => Some(ident),
+        _ => None,
+    }
 }
 
 fn using_columns(operator: &mut JoinOperator) -> &mut [ObjectName] {

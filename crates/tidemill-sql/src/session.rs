@@ -80,7 +80,7 @@ impl Session {
         if let Some(bytes) = options.memory {
             // Sorts can write to files, tables of hashes cannot. Each sort keeps as much back to merge what it wrote.
             settings.optimizer.prefer_hash_join = false;
-            settings.execution.sort_spill_reservation_bytes = (bytes / 16).min(10 << 20);
+            settings.execution.sort_spill_reservation_bytes = (bytes / 4).min(10 << 20);
         }
         Self {
             memory: options.memory.map(|bytes| Arc::new(FairSpillPool::new(bytes))),
@@ -149,6 +149,11 @@ impl Session {
     /// What a user would want to know of the tables that were read so far, though nothing is wrong with them, a line each.
     pub fn notes(&self) -> Vec<String> {
         self.notes.lines()
+    }
+
+    /// Whether a transaction over xBase tables is under way.
+    pub fn is_in_transaction(&self) -> bool {
+        self.connection.is_in_transaction()
     }
 
     /// Keeps a line for [`Session::notes`], once.
@@ -327,9 +332,12 @@ impl Session {
     ) -> Result<Answer> {
         let sql = text.sql;
         let (mut files, mut located) = (Vec::new(), Located::new());
-        let (mut other, mut own) = (None, None);
-        for (name, place) in scope::relations(&*select.query) {
+        let (mut other, mut own, mut system) = (None, None, None);
+        let relations = scope::relations(&*select.query);
+        let are_several = relations.len() > 1;
+        for (name, place) in relations {
             if route::is_system(&name) {
+                system = Some(name);
                 continue;
             }
             if View::named(&name).is_some() {
@@ -348,7 +356,7 @@ impl Session {
             }
             located.insert(name, location);
         }
-        if let Some(own) = own {
+        if let Some(own) = own.or(system.filter(|_| are_several)) {
             // The connection alone has it, and hands a join to the planner itself.
             return match other {
                 None => {

@@ -215,7 +215,7 @@ fn is_secret(name: &str, extent: Extent) -> bool {
     is_short() || SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
-const SHORT_SECRET_NAMES: [&str; 4] = ["sig", "pass", "auth", "key"];
+const SHORT_SECRET_NAMES: [&str; 5] = ["sig", "pass", "auth", "key", "jwt"];
 
 const SECRET_NAMES: [&str; 12] = [
     "password",

@@ -25,8 +25,8 @@ impl ConnectionTables<'_> {
         for (column, array) in batch.schema().fields().iter().zip(batch.columns()) {
             let place = Field::find(table.fields(), column.name());
             let Some(slot) = place.and_then(|place| arrays.get_mut(place)) else {
-                let why = format!("Column not found: {} in {name}", column.name());
-                return Err(Error::new(Kind::NoColumn, why));
+                let fields = table.fields().iter().map(|field| field.name.clone());
+                return Err(Error::no_column(&format!("{} in {name}", column.name()), fields));
             };
             if slot.replace(Arc::clone(array)).is_some() {
                 let why = format!("{name} has one field for two columns {}", column.name());

@@ -341,9 +341,13 @@ impl<'s> Scope<'s> {
                 "USER" | "CURRENT_DATE" | "CURRENT_TIME" | "CURRENT_TIMESTAMP" => self.call(name, Vec::new()),
                 "ROWID" => Ok(Expr::RowId),
                 _ if self.is_error_variable(name) => self.variable(name).map_err(at),
-                _ => Err(at(Error::new(Kind::NoColumn, format!("Column not found: {name}")))),
+                _ => Err(at(self.no_column(name))),
             },
         }
+    }
+
+    fn no_column(&self, name: &str) -> Error {
+        Error::no_column(name, self.columns.iter().map(|column| column.name.clone()))
     }
 
     fn is_error_variable(&self, name: &str) -> bool {
@@ -374,10 +378,9 @@ impl<'s> Scope<'s> {
         let name = format!("{joined}.{}", last.value);
         match self.parameters.variable(&name) {
             Some(place) => Ok(Expr::Parameter(place)),
-            None => {
-                let error = Error::new(Kind::NoColumn, format!("Column not found: {name}"));
-                Err(error.at(parts.first().map_or(Location::empty(), |part| part.span.start)))
-            }
+            None => Err(self
+                .no_column(&name)
+                .at(parts.first().map_or(Location::empty(), |part| part.span.start))),
         }
     }
 

@@ -576,10 +576,17 @@ fn places(columns: &[Ident], fields: &[Column]) -> Result<Vec<usize>> {
     let place = |column: &Ident| {
         let found = Column::find(fields, &column.value);
         found.ok_or_else(|| {
-            Error::new(Kind::NoColumn, format!("Column not found: {}", column.value)).at(column.span.start)
+            Error::no_column(&column.value, fields.iter().map(|field| field.name.clone())).at(column.span.start)
         })
     };
-    columns.iter().map(place).collect()
+    let places = columns.iter().map(place).collect::<Result<Vec<usize>>>()?;
+    for (at, column) in columns.iter().enumerate() {
+        if places[..at].contains(&places[at]) {
+            let why = format!("Column {} is given two values", column.value);
+            return Err(Error::new(Kind::Ambiguous, why).at(column.span.start));
+        }
+    }
+    Ok(places)
 }
 
 fn assignments(

@@ -9,10 +9,11 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    CeilFloorKind, Cte, DateTimeField, Distinct, Expr, Fetch, Function, FunctionArgumentClause, FunctionArgumentList,
-    FunctionArguments, GroupByExpr, Join, JoinOperator, LimitClause, NamedWindowDefinition, NamedWindowExpr, OrderBy,
-    OrderByExpr, OrderByKind, Query, Select, SelectFlavor, SelectItem, SetExpr, SetQuantifier, Spanned, TableAlias,
-    TableAliasColumnDef, TableFactor, Top, Visit, Visitor, WildcardAdditionalOptions, WindowSpec, WindowType, With,
+    CastKind, CeilFloorKind, Cte, DataType, DateTimeField, Distinct, Expr, Fetch, Function, FunctionArgumentClause,
+    FunctionArgumentList, FunctionArguments, GroupByExpr, Join, JoinOperator, LimitClause, NamedWindowDefinition,
+    NamedWindowExpr, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectFlavor, SelectItem, SetExpr,
+    SetQuantifier, Spanned, TableAlias, TableAliasColumnDef, TableFactor, Top, Visit, Visitor,
+    WildcardAdditionalOptions, WindowSpec, WindowType, With,
 };
 
 use super::error::{Error, Kind, Result};
@@ -81,6 +82,18 @@ fn none_of(clauses: &[Clause]) -> Result<(), &'static str> {
     match clauses.iter().find(|(is_there, _)| *is_there) {
         Some((_, name)) => Err(name),
         None => Ok(()),
+    }
+}
+
+/// Whether a type says how many digits a second has, or how many bytes a value, which conversions do not look at.
+fn has_lost_precision(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Timestamp(digits, _) | DataType::Time(digits, _) | DataType::Datetime(digits) => {
+            digits.is_some_and(|digits| digits < 3)
+        }
+        DataType::Binary(length) => length.is_some(),
+        DataType::Varbinary(length) => length.is_some(),
+        _ => false,
     }
 }
 
@@ -258,7 +271,8 @@ impl Clauses {
             }
         }
         match flavor {
-            SelectFlavor::Standard | SelectFlavor::FromFirst | SelectFlavor::FromFirstNoSelect => {}
+            SelectFlavor::Standard | SelectFlavor::FromFirst => {}
+            SelectFlavor::FromFirstNoSelect => return Err("FROM without SELECT"),
         }
         none_of(&[
             (select_modifiers.is_some(), "A modifier of SELECT, as STRAIGHT_JOIN,"),
@@ -409,12 +423,23 @@ impl Clauses {
                 (!styles.is_empty(), "The style of CONVERT"),
             ]),
             Expr::Cast {
-                kind: _,
+                kind,
                 expr: _,
-                data_type: _,
+                data_type,
                 array,
                 format,
-            } => none_of(&[(*array, "CAST … AS … ARRAY"), (format.is_some(), "CAST … FORMAT")]),
+            } => none_of(&[
+                (*array, "CAST … AS … ARRAY"),
+                (format.is_some(), "CAST … FORMAT"),
+                (
+                    self.is_for_lanes() && !matches!(kind, CastKind::Cast | CastKind::DoubleColon),
+                    "TRY_CAST",
+                ),
+                (
+                    has_lost_precision(data_type),
+                    "The precision of a time, or the length of bytes, in CAST",
+                ),
+            ]),
             Expr::Ceil { expr: _, field } | Expr::Floor { expr: _, field } => match field {
                 CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) => Ok(()),
                 CeilFloorKind::DateTimeField(_) => Err("CEIL or FLOOR TO a part of a date"),

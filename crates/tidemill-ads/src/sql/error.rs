@@ -36,6 +36,8 @@ struct Fault {
     source: Option<xbase::Error>,
     /// The native code, where it is not that of the kind.
     code: Option<ErrorCode>,
+    /// The names of columns that there are, in the place of one that there is not.
+    columns: Vec<String>,
 }
 
 /// What kind of fault it is.
@@ -120,7 +122,20 @@ impl Error {
             offset: None,
             source: None,
             code: None,
+            columns: Vec::new(),
         }))
+    }
+
+    /// A column that the statement names and its table has not got. `columns` are those that it has.
+    pub fn no_column(name: &str, columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self::new(Kind::NoColumn, format!("Column not found: {name}")).among(columns)
+    }
+
+    /// Among which names one was looked for.
+    #[must_use]
+    pub fn among(mut self, columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.0.columns = columns.into_iter().map(Into::into).collect();
+        self
     }
 
     /// At a place of the statement; one that is known already stays.
@@ -183,6 +198,11 @@ impl Error {
     /// Line and column of the fault, counted from 1.
     pub fn line_and_column(&self) -> Option<(u64, u64)> {
         self.0.location.map(|location| (location.line, location.column))
+    }
+
+    /// The names of columns that there are, where one was not found.
+    pub fn columns(&self) -> &[String] {
+        &self.0.columns
     }
 
     /// What the tables said.

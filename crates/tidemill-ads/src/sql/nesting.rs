@@ -20,6 +20,9 @@ const MAX_CHAIN: usize = 1000;
 /// The most conditions that a statement joins by AND and OR.
 const MAX_CONDITIONS: usize = 5000;
 
+/// The most queries that a statement joins by UNION, EXCEPT and INTERSECT.
+const MAX_QUERIES: usize = 500;
+
 /// How deep what sqlparser reads twice may nest.
 const MAX_RETRIED: usize = 8;
 
@@ -51,7 +54,7 @@ impl Level {
 pub fn limit_nesting(tokens: &[TokenWithSpan]) -> Result<()> {
     let mut outer: Vec<Level> = Vec::new();
     let mut here = Level::default();
-    let (mut whole, mut retried, mut conditions) = (0_usize, 0_usize, 0_usize);
+    let (mut whole, mut retried, mut conditions, mut queries) = (0_usize, 0_usize, 0_usize, 0_usize);
     let mut before = Keyword::NoKeyword;
     for token in tokens {
         let mut word_here = Keyword::NoKeyword;
@@ -87,7 +90,11 @@ pub fn limit_nesting(tokens: &[TokenWithSpan]) -> Result<()> {
                     }
                     Keyword::LIKE | Keyword::IS | Keyword::COLLATE | Keyword::AT => here.chain += 1,
                     // Whole queries are larger.
-                    Keyword::UNION | Keyword::JOIN | Keyword::EXCEPT | Keyword::INTERSECT => here.chain += 20,
+                    Keyword::JOIN => here.chain += 20,
+                    Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => {
+                        here.chain += 20;
+                        queries += 1;
+                    }
                     Keyword::FROM | Keyword::WHERE | Keyword::SET | Keyword::VALUES => here.restart(),
                     _ => {}
                 }
@@ -104,6 +111,11 @@ pub fn limit_nesting(tokens: &[TokenWithSpan]) -> Result<()> {
         if conditions > MAX_CONDITIONS {
             return limit(format!(
                 "More than {MAX_CONDITIONS} conditions joined by AND and OR: an IN list takes more values"
+            ));
+        }
+        if queries > MAX_QUERIES {
+            return limit(format!(
+                "More than {MAX_QUERIES} queries joined by UNION, EXCEPT and INTERSECT"
             ));
         }
         if retried > MAX_RETRIED {
@@ -243,6 +255,7 @@ mod tests {
                 many(&format!("{})", many("+1", 900)), 30)
             ),
             format!("SELECT 1{}", many(" UNION SELECT 1", 20_000)),
+            format!("SELECT a FROM p{}", many(" UNION ALL SELECT a FROM p", 1000)),
         ];
         let tested = std::thread::Builder::new().stack_size(2 << 20).spawn(move || {
             for sql in &shapes {

@@ -218,9 +218,8 @@ pub(super) fn alter_table(table: &TableName, changes: &[TableChange], tables: &m
         let names: Vec<String> = table.fields().iter().map(|field| field.name.clone()).collect();
         let known = |ident: &Ident| {
             let name = names.iter().find(|name| name.eq_ignore_ascii_case(&ident.value));
-            name.cloned().ok_or_else(|| {
-                Error::new(Kind::NoColumn, format!("Column not found: {}", ident.value)).at(ident.span.start)
-            })
+            name.cloned()
+                .ok_or_else(|| Error::no_column(&ident.value, names.iter().map(String::as_str)).at(ident.span.start))
         };
         let mut alteration = Alteration::of(table.fields());
         for change in changes {
@@ -251,14 +250,17 @@ fn altered(column: &ColumnSpec, is_standard: bool) -> Result<FieldSpec> {
     Ok(field)
 }
 
+fn no_field(column: &IndexColumn, fields: &[Field]) -> Error {
+    let fields = fields.iter().map(|field| field.name.clone());
+    Error::no_column(&column.name.value, fields).at(column.name.span.start)
+}
+
 /// The key expression of columns: the column itself, or texts of several one after the other. What runs against the first column is
 /// written as DESCEND( … ).
 fn key(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
     let found = columns.iter().map(|column| {
         let field = Field::find(fields, &column.name.value).and_then(|place| fields.get(place));
-        field.ok_or_else(|| {
-            Error::new(Kind::NoColumn, format!("Column not found: {}", column.name.value)).at(column.name.span.start)
-        })
+        field.ok_or_else(|| no_field(column, fields))
     });
     let found = found.collect::<Result<Vec<_>>>()?;
     if let [only] = found.as_slice() {
@@ -291,8 +293,7 @@ fn key_of_adt(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
     let is_descending = columns.first().is_some_and(|column| column.is_descending);
     let names = columns.iter().map(|column| {
         let Some(field) = Field::find(fields, &column.name.value).and_then(|place| fields.get(place)) else {
-            let why = format!("Column not found: {}", column.name.value);
-            return Err(Error::new(Kind::NoColumn, why).at(column.name.span.start));
+            return Err(no_field(column, fields));
         };
         match column.is_descending == is_descending {
             true => Ok(field.name.clone()),

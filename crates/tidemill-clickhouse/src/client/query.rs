@@ -558,7 +558,7 @@ impl QueryStream {
         }
         loop {
             match self.data().await? {
-                Some(block) if block.rows() == 0 => self.header = Some(block),
+                Some(block) if block.rows() == 0 => self.set_header(block),
                 other => return Ok(other),
             }
         }
@@ -583,23 +583,26 @@ impl QueryStream {
         }
     }
 
+    /// Takes the columns of a block without rows. The last block of an answer has none: it is only its end.
+    fn set_header(&mut self, block: Block) {
+        if self.header.is_none() || block.batch.num_columns() > 0 {
+            self.header = Some(block);
+        }
+    }
+
     /// Reads up to the block that shows the columns.
     async fn header(&mut self) -> Result<()> {
         let mut next = self.data().await?;
-        while self.waits_for_content
-            && let Some(block) = &next
-            && block.rows() == 0
-        {
-            self.header = next.take();
+        while self.waits_for_content && next.as_ref().is_some_and(|block| block.rows() == 0) {
+            next.into_iter().for_each(|block| self.set_header(block));
             next = self.data().await?;
         }
         match next {
-            Some(block) if block.rows() == 0 => self.header = Some(block),
+            Some(block) if block.rows() == 0 => self.set_header(block),
             // A server that sends no header: the columns are those of the rows.
             Some(block) => {
-                let empty = block.batch.slice(0, 0);
                 self.header = Some(Block {
-                    batch: empty,
+                    batch: block.batch.slice(0, 0),
                     types: block.types.clone(),
                     info: block.info.clone(),
                 });

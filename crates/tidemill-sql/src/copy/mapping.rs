@@ -78,9 +78,13 @@ pub(super) fn of_file(schema: &Schema, format: Format) -> Result<Vec<MappedColum
             });
             mapped.collect()
         }
-        Format::Csv => fields()
+        Format::Csv(_) => fields()
             .zip(losses)
             .map(|(field, loss)| mapped(field, "text".to_owned(), loss))
+            .collect(),
+        Format::Excel(_) => fields()
+            .zip(losses)
+            .map(|(field, loss)| mapped(field, "cells".to_owned(), loss))
             .collect(),
         Format::JsonLines => fields()
             .zip(losses)
@@ -133,7 +137,7 @@ pub(crate) fn losses(schema: &Schema, format: Format) -> Vec<Option<Loss>> {
     let fields = schema.fields().iter();
     let loss = |field: &Field| match format {
         Format::Xbase => without_zone(field).or(cut_to_milliseconds(field)),
-        Format::Csv | Format::JsonLines => cut_to_milliseconds(field),
+        Format::Excel(_) | Format::JsonLines => cut_to_milliseconds(field),
         _ => None,
     };
     fields.map(|field| loss(field)).collect()
@@ -228,7 +232,8 @@ mod tests {
                 "a_long_name: Decimal128(9, 2) → A_LONG_NAM N(11,2)",
             ]
         );
-        assert!(told(Format::Csv)[1].ends_with("is cut)"));
+        assert!(told(Format::JsonLines)[1].ends_with("is cut)"));
+        assert!(told(Format::Csv(tidemill_csv::CsvOptions::NONE))[1].ends_with("text"));
         assert_eq!(told(Format::Native)[1], "at: Timestamp(ns) → Nullable(DateTime64(9))");
         assert!(
             told(Format::Parquet)

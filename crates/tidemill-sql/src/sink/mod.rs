@@ -3,6 +3,9 @@
 //! A [`Sink`] takes batches of one schema and makes a file or a stream of them. Streams (standard output) take the
 //! formats of [`StreamFormat`]; files take these and the ones that need a file of their own ([`file_sink`]).
 
+mod csv;
+#[cfg(feature = "excel")]
+mod excel;
 mod json;
 mod native;
 mod parquet;
@@ -20,6 +23,7 @@ use arrow_ipc::MetadataVersion;
 use arrow_ipc::writer::IpcWriteOptions;
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use tidemill_clickhouse::dictionaries::{plain_batch, plain_schema};
+use tidemill_csv::{CsvOptions, Packing};
 use tidemill_riegeli::array_record::ArrayRecordWriterOptions;
 use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{Compression, WriterOptions};
@@ -27,11 +31,11 @@ use tidemill_xbase::{
     CivilDate, CodePage, CreateOptions, DELETED_COLUMN, Dialect, FieldSpec, TableWriter, fits_header,
 };
 
+use self::csv::CsvSink;
 pub(crate) use self::positions::{Position, Positions};
 pub(crate) use self::unwritable::refuse_unwritable;
 use crate::cast::cast_batch;
-use crate::format::Format;
-use crate::uuid_text::with_uuids_as_text;
+use crate::format::{FileName, Format};
 use crate::{Error, Result};
 
 /// Takes batches of one schema.
@@ -112,14 +116,14 @@ pub fn stream_sink<'a>(
     out: Box<dyn Write + Send + 'a>,
 ) -> Result<Box<dyn Sink + 'a>> {
     let as_file = match format {
-        StreamFormat::Csv => Format::Csv,
+        StreamFormat::Csv => Format::Csv(CsvOptions::NONE),
         StreamFormat::Json | StreamFormat::JsonLines => Format::JsonLines,
         StreamFormat::Arrow => Format::Arrow,
         StreamFormat::Parquet => Format::Parquet,
     };
     refuse_unwritable(schema, as_file)?;
     Ok(match format {
-        StreamFormat::Csv => Box::new(CsvSink::new(schema, b',', out)?),
+        StreamFormat::Csv => Box::new(CsvSink::new(schema, "the answer", &CsvOptions::NONE, out)?),
         StreamFormat::Json => Box::new(json::JsonSink::array(out)),
         StreamFormat::JsonLines => Box::new(json::JsonSink::lines(out)),
         StreamFormat::Arrow => Box::new(ArrowSink::Stream(arrow_ipc::writer::StreamWriter::try_new(
@@ -190,16 +194,16 @@ pub(crate) fn file_sink(
             let writer = arrow_ipc::writer::FileWriter::try_new_with_options(out, &plain, layout)?;
             Box::new(ArrowSink::File(writer, plain))
         }
-        Format::Csv => {
-            let tabs = path
-                .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"));
-            Box::new(CsvSink::new(
-                schema,
-                if tabs { b'\t' } else { b',' },
-                BufWriter::new(create()?),
-            )?)
+        #[cfg(feature = "excel")]
+        Format::Excel(_) => Box::new(excel::ExcelSink::new(schema, path, create()?)?),
+        #[cfg(not(feature = "excel"))]
+        Format::Excel(_) => {
+            return Err(Error::Unsupported {
+                what: format!("{}: a workbook", path.display()),
+                hint: "this build has no excel: build it with --features excel".to_owned(),
+            });
         }
+        Format::Csv(said) => Box::new(CsvSink::new(schema, path, &said, create()?)?),
         Format::JsonLines
             if path
                 .extension()
@@ -207,13 +211,21 @@ pub(crate) fn file_sink(
         {
             Box::new(json::JsonSink::array(BufWriter::new(create()?)))
         }
-        Format::JsonLines => Box::new(json::JsonSink::lines(BufWriter::new(create()?))),
+        Format::JsonLines => {
+            let packed = packing(path).packed(create()?).map_err(Error::io(path, "write"))?;
+            Box::new(json::JsonSink::lines(BufWriter::new(packed)))
+        }
     };
     Ok(Box::new(Durable {
         inner,
         file: File::open(path).map_err(Error::io(path, "open"))?,
         path: path.to_path_buf(),
     }))
+}
+
+/// What compresses the text of a file of this name.
+fn packing(path: &Path) -> Packing {
+    FileName::of(path).map_or(Packing::None, |name| name.compression.of_text())
 }
 
 /// A sink whose file is synchronised at its end.
@@ -312,40 +324,6 @@ impl<W: Write + Send> Sink for ArrowSink<W> {
                     .map_err(|error| Error::from(arrow_schema::ArrowError::from(error)))
             }
         }
-    }
-}
-
-struct CsvSink<W: Write>(arrow_csv::Writer<W>);
-
-impl<W: Write> CsvSink<W> {
-    fn new(schema: &SchemaRef, delimiter: u8, out: W) -> Result<Self> {
-        if let Some(field) = schema.fields().iter().find(|field| field.data_type().is_nested()) {
-            return Err(Error::Unsupported {
-                what: format!("column {}: {} in CSV", field.name(), field.data_type()),
-                hint: "write JSON, Parquet or Arrow".to_owned(),
-            });
-        }
-        let mut writer = arrow_csv::WriterBuilder::new()
-            .with_delimiter(delimiter)
-            .with_timestamp_format(TIMESTAMP_MILLISECONDS.to_owned())
-            .with_time_format(TIME_MILLISECONDS.to_owned())
-            .build(out);
-        // The header is there even when no row follows.
-        writer.write(&RecordBatch::new_empty(SchemaRef::clone(schema)))?;
-        Ok(Self(writer))
-    }
-}
-
-impl<W: Write + Send> Sink for CsvSink<W> {
-    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        Ok(self.0.write(&with_uuids_as_text(batch)?)?)
-    }
-
-    fn finish(self: Box<Self>) -> Result<()> {
-        self.0
-            .into_inner()
-            .flush()
-            .map_err(|error| Error::from(arrow_schema::ArrowError::from(error)))
     }
 }
 

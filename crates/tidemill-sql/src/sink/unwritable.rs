@@ -35,7 +35,7 @@ fn missing_in(format: Format, data_type: &DataType) -> Option<String> {
                 | DataType::Interval(_)
                 | DataType::RunEndEncoded(..)
         ),
-        Format::Csv | Format::JsonLines => matches!(data_type, DataType::Union(..)),
+        Format::Csv(_) | Format::JsonLines => matches!(data_type, DataType::Union(..)),
         _ => false,
     };
     if is_missing {

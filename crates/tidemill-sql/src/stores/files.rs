@@ -1,34 +1,40 @@
-//! The formats that DataFusion reads by itself: Parquet, Arrow IPC, CSV, JSON.
-
-mod csv;
+//! The formats that DataFusion reads by itself: Parquet, Arrow IPC, JSON.
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
-use arrow_schema::{DataType, Fields, Schema};
+use arrow_schema::{DataType, Fields, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
-use datafusion::common::DataFusionError;
+use datafusion::common::{DataFusionError, Statistics};
+use datafusion::datasource::TableType;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::arrow::ArrowFormat;
-use datafusion::datasource::file_format::csv::CsvFormat;
+use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::SessionState;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+use datafusion::physical_expr::Partitioning;
+use datafusion::physical_plan::ExecutionPlan;
 use object_store::ObjectStoreExt as _;
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::basic::LogicalType;
+use tidemill_csv::Packing;
 use url::Url;
 
 use super::decimals::widened;
 use super::object::Object;
+use crate::ads_connection::blocking;
 use crate::format::Format;
-use crate::location::{Location, Place};
+use crate::location::{Location, Place, SourceReader};
 use crate::{Error, Result};
 
 pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
@@ -51,25 +57,21 @@ pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Ar
     }
     let a_file = urls.first().cloned();
     let path = urls.first().map(|url| url.prefix().to_string()).unwrap_or_default();
+    let packing = match parts.first() {
+        Some(part) if location.format == Format::JsonLines => packing(part).await?,
+        _ => Packing::None,
+    };
     let extension = Path::new(&path)
         .extension()
         .map_or_else(String::new, |extension| extension.to_string_lossy().into_owned());
-    let delimiter = csv::delimiter(Path::new(&path));
-    let format: Arc<dyn FileFormat> = match location.format {
-        Format::Csv => Arc::new(
-            CsvFormat::default()
-                .with_has_header(true)
-                .with_newlines_in_values(!csv::is_divisible(&parts).await?)
-                .with_delimiter(delimiter),
-        ),
-        other => format(other, parts.first())?,
+    let is_array = match parts.first().map(|part| &part.place) {
+        Some(Place::File(path)) if location.format == Format::JsonLines => starts_with_bracket(path, packing)?,
+        _ => false,
     };
+    let format = format(location.format, is_array, packing);
     let options = ListingOptions::new(format).with_file_extension(extension);
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
-    let mut config = match location.format {
-        Format::Csv => config.with_schema(Arc::new(csv::schema(&parts, delimiter).await?)),
-        _ => config.infer_schema(state).await?,
-    };
+    let mut config = config.infer_schema(state).await?;
     if let Some(schema) = config.file_schema.clone() {
         let schema = match (location.format, a_file) {
             (Format::Parquet, Some(first)) => Arc::new(described(&schema, &first, state).await?),
@@ -77,7 +79,59 @@ pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Ar
         };
         config = config.with_schema(widened(&schema));
     }
-    Ok(Arc::new(ListingTable::try_new(config)?))
+    let table = ListingTable::try_new(config)?;
+    Ok(match is_array {
+        true => Arc::new(Undivided(table)),
+        false => Arc::new(table),
+    })
+}
+
+/// A table whose files are read from their beginning to their end: an array is one value.
+#[derive(Debug)]
+struct Undivided(ListingTable);
+
+#[async_trait::async_trait]
+impl TableProvider for Undivided {
+    fn schema(&self) -> SchemaRef {
+        self.0.schema()
+    }
+
+    fn table_type(&self) -> TableType {
+        self.0.table_type()
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        self.0.statistics()
+    }
+
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>, DataFusionError> {
+        self.0.supports_filters_pushdown(filters)
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn datafusion::catalog::Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
+        let plan = self.0.scan(state, projection, filters, limit).await?;
+        let config = plan
+            .downcast_ref::<DataSourceExec>()
+            .and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>());
+        Ok(match config {
+            Some(config) => {
+                let mut config = config.clone();
+                // Files whose partitioning is said are not divided.
+                config.output_partitioning = Some(Partitioning::UnknownPartitioning(config.file_groups.len()));
+                DataSourceExec::from_data_source(config)
+            }
+            None => plan,
+        })
+    }
 }
 
 /// The schema with what the first file says of its columns: their Arrow metadata, such as the types of the database that they come
@@ -122,23 +176,41 @@ fn file_url(path: &Path) -> Result<Url> {
     })
 }
 
-fn format(format: Format, first: Option<&Location>) -> Result<Arc<dyn FileFormat>> {
-    Ok(match format {
+/// What compresses a file, by its first bytes.
+async fn packing(file: &Location) -> Result<Packing> {
+    let Some(source) = file.source().await? else {
+        return Ok(Packing::None);
+    };
+    let name = file.to_string();
+    let beginning = blocking(move || {
+        let mut beginning = Vec::new();
+        let read = SourceReader::new(source).take(4).read_to_end(&mut beginning);
+        read.map_err(Error::io(name, "read"))?;
+        Ok(beginning)
+    });
+    Ok(Packing::of_beginning(&beginning.await?))
+}
+
+fn format(format: Format, is_array: bool, packing: Packing) -> Arc<dyn FileFormat> {
+    match format {
         Format::Parquet => Arc::new(ParquetFormat::default().with_force_view_types(false)),
         Format::Arrow => Arc::new(ArrowFormat),
         _ => {
-            let one_array = match first.map(|part| &part.place) {
-                Some(Place::File(path)) => starts_with_bracket(path)?,
-                _ => false,
+            let compression = match packing {
+                Packing::None => FileCompressionType::UNCOMPRESSED,
+                Packing::Gzip => FileCompressionType::GZIP,
+                Packing::Zstd => FileCompressionType::ZSTD,
             };
-            Arc::new(JsonFormat::default().with_newline_delimited(!one_array))
+            let format = JsonFormat::default().with_newline_delimited(!is_array);
+            Arc::new(format.with_file_compression_type(compression))
         }
-    })
+    }
 }
 
 /// Whether a JSON file is one array of objects rather than an object a line.
-fn starts_with_bracket(path: &Path) -> Result<bool> {
-    let mut file = BufReader::new(File::open(path).map_err(Error::io(path, "open"))?);
+fn starts_with_bracket(path: &Path, packing: Packing) -> Result<bool> {
+    let file = File::open(path).map_err(Error::io(path, "open"))?;
+    let mut file = BufReader::new(packing.unpacked(file).map_err(Error::io(path, "read"))?);
     loop {
         let buffer = file.fill_buf().map_err(Error::io(path, "read"))?;
         match buffer.iter().position(|byte| !byte.is_ascii_whitespace()) {

@@ -6,7 +6,10 @@ mod adbc;
 mod cassandra;
 #[cfg(feature = "clickhouse")]
 mod clickhouse;
+pub(crate) mod csv;
 mod decimals;
+#[cfg(feature = "excel")]
+pub(crate) mod excel;
 mod files;
 #[cfg(feature = "flight")]
 mod flight;
@@ -58,7 +61,15 @@ pub(crate) async fn open(
         Format::Xbase => xbase::open(location, options, damage).await,
         Format::Riegeli | Format::ArrayRecord | Format::TfRecord => riegeli::open(location, options, damage).await,
         Format::Native => native::open(location).await,
-        Format::Parquet | Format::Arrow | Format::Csv | Format::JsonLines => files::open(location, state).await,
+        Format::Csv(options) => csv::open(location, &options).await,
+        #[cfg(feature = "excel")]
+        Format::Excel(sheet) => excel::open(location, &sheet).await,
+        #[cfg(not(feature = "excel"))]
+        Format::Excel(_) => Err(Error::Unsupported {
+            what: format!("{location}: a workbook"),
+            hint: "this build has no excel: build it with --features excel".to_owned(),
+        }),
+        Format::Parquet | Format::Arrow | Format::JsonLines => files::open(location, state).await,
         Format::Server(kind) => Err(Error::Unsupported {
             what: format!("{location}: a table of {kind} in a file"),
             hint: format!("name the table as {}", kind.example()),

@@ -4,16 +4,15 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use arrow_select::filter::filter_record_batch;
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
 use tidemill_clickhouse::source::ReadSource;
 use tidemill_clickhouse::{Block, NativeReader};
 
 use super::decimals::{widen, widened};
-use crate::engine::{Batches, Engine, EngineTable, Request};
+use crate::engine::{Batches, Chosen, Engine, EngineTable, Request};
 use crate::location::Location;
 use crate::{Error, Result};
 
@@ -74,8 +73,8 @@ impl Engine for NativeEngine {
             blocks: blocks(&self.path)?,
             path: self.path.clone(),
             schema: Arc::clone(&self.schema),
-            left: request.limit.unwrap_or(usize::MAX),
-            request,
+            chosen: Chosen::among((0..self.schema.fields().len()).collect(), request),
+            is_failed: false,
         }))
     }
 }
@@ -84,32 +83,21 @@ struct Rows {
     blocks: NativeReader<ReadSource<File>>,
     path: PathBuf,
     schema: SchemaRef,
-    request: Request,
-    left: usize,
+    chosen: Chosen,
+    is_failed: bool,
 }
 
 impl Rows {
     /// What is wanted of a block.
-    fn chosen(&mut self, block: Block) -> Result<RecordBatch> {
-        let mut batch = block.batch;
+    fn rows_of(&mut self, block: Block) -> Result<RecordBatch> {
+        let batch = block.batch;
         if widened(&batch.schema()).fields() != self.schema.fields() {
             return Err(Error::Unsupported {
                 what: format!("{}: a file whose blocks have different columns", self.path.display()),
                 hint: "the columns of the first block are the table's".to_owned(),
             });
         }
-        batch = widen(batch, &self.schema)?;
-        if let Some(filter) = &mut self.request.filter {
-            let chosen = (filter.predicate)(&batch.project(&filter.columns)?)?;
-            batch = filter_record_batch(&batch, &chosen)?;
-        }
-        batch = batch.slice(0, batch.num_rows().min(self.left));
-        self.left -= batch.num_rows();
-        let projection = &self.request.projection;
-        let columns = projection.iter().map(|&column| Arc::clone(batch.column(column)));
-        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let schema = Arc::new(self.schema.project(projection)?);
-        Ok(RecordBatch::try_new_with_options(schema, columns.collect(), &options)?)
+        self.chosen.of(widen(batch, &self.schema)?)
     }
 }
 
@@ -117,16 +105,14 @@ impl Iterator for Rows {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.left == 0 {
+        if self.is_failed || self.chosen.is_full() {
             return None;
         }
         let batch = match self.blocks.next()? {
-            Ok(block) => self.chosen(block),
+            Ok(block) => self.rows_of(block),
             Err(error) => Err(Error::native(self.path.display())(error)),
         };
-        if batch.is_err() {
-            self.left = 0;
-        }
+        self.is_failed = batch.is_err();
         Some(batch)
     }
 }

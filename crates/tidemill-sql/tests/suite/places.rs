@@ -317,7 +317,7 @@ async fn objects_that_fit_a_pattern_are_one_table() {
     for (pattern, expected) in [
         ("numbers-0*.riegeli", "numbers-00002-of-00003.riegeli is missing"),
         ("numbers@3.riegeli", "numbers-00002-of-00003.riegeli"),
-        ("none*.riegeli", "none*.riegeli; no object fits the pattern"),
+        ("none*.riegeli", "none*.riegeli not found; no object fits the pattern"),
         ("a**b.riegeli", "not a pattern"),
         ("numbers@3.dbf", "reading xbase from there"),
     ] {

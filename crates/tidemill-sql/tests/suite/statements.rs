@@ -95,11 +95,11 @@ async fn errors_name_what_was_asked_for_and_what_to_try() {
     let session = session(folder.path());
     for (sql, says) in [
         ("SELECT * FROM poeple", "has VISITS, people"),
-        ("SELECT nam FROM people", "Column not found: nam"),
+        ("SELECT nam FROM people", "column nam not found; did you mean Name?"),
         ("SELECT * FROM people; DROP TABLE people", "copy writes new ones"),
-        ("SELECT * FROM people; SELECT", "NativeError = 2115"),
+        ("SELECT * FROM people; SELECT", "expected "),
         ("DELETE FROM people", "copy writes new ones"),
-        ("SELECT * FROM 'gone.dbf'", "Table name: gone.dbf;"),
+        ("SELECT * FROM 'gone.dbf'", "table gone.dbf not found; "),
         ("SELECT id / 0 FROM people", "ivide by zero"),
     ] {
         let error = match session.query(sql).await {

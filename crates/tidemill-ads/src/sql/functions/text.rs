@@ -62,9 +62,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
     kernel("RAT", "CC", COUNT, &["RAT(T1,T2)"]),
     columns("REPEAT", "CN", TEXT, |call, a| {
         let times = numbers(call, a, 1)?;
+        check_length(call, a, |texts, row| whole(&texts[0], row).len().saturating_mul(position(times[row])))?;
         made(call, a, |texts, row, text| {
             let part = whole(&texts[0], row);
-            let times = position(times[row]).min(MAX_MADE / part.len().max(1));
+            let times = position(times[row]);
             text.extend(std::iter::repeat_n(part.as_str(), times));
         })
     }),
@@ -91,7 +92,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     kernel("SOUNDEX", "C", Gives::Is(Type::Text(4)), &["SOUNDEX(T1)"]),
     columns("SPACE", "N", Gives::Counted(0), |call, a| {
         let lengths = numbers(call, a, 0)?;
-        made(call, a, |_, row, text| text.extend(std::iter::repeat_n(' ', position(lengths[row]).min(MAX_MADE))))
+        check_length(call, a, |_, row| position(lengths[row]))?;
+        made(call, a, |_, row, text| text.extend(std::iter::repeat_n(' ', position(lengths[row]))))
     }),
     columns("STARTSWITH", "CC", TRUTH, |call, a| holds(call, a, |a, b| a.starts_with(b))),
     kernel("STR", "N[NN", TEXT, &["STR(N1)", "STR(N1,N2)", "STR(N1,N2,N3)"]),
@@ -187,6 +189,23 @@ fn made(call: &Call<'_>, arguments: &[Vector], make: impl Fn(&[Texts<'_>], usize
         builder.append_value(&text);
     }
     Ok(Vector::Text(builder.finish(), 0))
+}
+
+/// Checks how long the texts become before they are made.
+///
+/// # Errors
+/// [`Kind::Limit`].
+fn check_length(call: &Call<'_>, arguments: &[Vector], length: impl Fn(&[Texts<'_>], usize) -> usize) -> Result<()> {
+    let texts: Vec<Texts<'_>> = arguments.iter().map(|argument| argument.texts(call.rows)).collect();
+    let nulls = nulls(arguments);
+    let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+    match (0..call.rows).find(|row| !is_null(*row) && length(&texts, *row) > MAX_MADE) {
+        Some(_) => {
+            let why = format!("{}() makes a text of more than {MAX_MADE} bytes", call.name);
+            Err(Error::new(Kind::Limit, why))
+        }
+        None => Ok(()),
+    }
 }
 
 fn substring(call: &Call<'_>, arguments: &[Vector]) -> Result<Vector> {

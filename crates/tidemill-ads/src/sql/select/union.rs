@@ -148,10 +148,10 @@ impl Query {
         let place = |term: &ast::OrderByExpr| {
             let place = match &term.expr {
                 ast::Expr::Identifier(name) => {
+                    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
                     let mut columns = columns.iter();
                     let place = columns.position(|column| column.name.eq_ignore_ascii_case(&name.value));
-                    let missing = || Error::new(Kind::NoColumn, format!("Column not found: {}", name.value));
-                    place.ok_or_else(|| missing().at(name.span.start))?
+                    place.ok_or_else(|| Error::no_column(&name.value, names.iter().cloned()).at(name.span.start))?
                 }
                 ast::Expr::Value(value) => {
                     let ast::Value::Number(digits, _) = &value.value else {

@@ -1,0 +1,331 @@
+//! CSV files. What is not said of them is found out by looking, file by file; the columns of several files are those of all, by their
+//! names.
+
+use std::io::{BufReader, Read};
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::{RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use datafusion::catalog::TableProvider;
+use datafusion::common::stats::Precision;
+use tidemill_csv::{CsvOptions, CsvReader, Dialect, Look, divides};
+use tidemill_riegeli::{SharedSource, Source};
+
+use crate::ads_connection::blocking;
+use crate::engine::{Batches, Chosen, Engine, EngineTable, Request};
+use crate::format::Format;
+use crate::location::{Location, Place, SourceReader};
+use crate::session::Session;
+use crate::{Error, Result, shards};
+
+/// Smaller files are read by one thread.
+const DIVIDED_FROM: u64 = 1 << 20;
+
+/// Bytes that are asked of a source at once.
+const CHUNK: usize = 1 << 20;
+
+/// The delimiter of a file of this name, which may be a shard or compressed: `x.tsv-00000-of-00002`, `x.tsv.gz`.
+pub(crate) fn usual_delimiter(path: &Path) -> u8 {
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_ascii_lowercase();
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+    let (name, _) = shards::without_number(name);
+    match Path::new(name).extension().is_some_and(|extension| extension == "tsv") {
+        true => b'\t',
+        false => b',',
+    }
+}
+
+pub(super) async fn open(location: &Location, said: &CsvOptions) -> Result<Arc<dyn TableProvider>> {
+    let files = looks(location, said).await?;
+    let mut whole: Option<Schema> = None;
+    for (_, _, look) in &files {
+        whole = Some(match whole {
+            Some(whole) => merged(&whole, &look.columns),
+            None => look.columns.as_ref().clone(),
+        });
+    }
+    let schema = Arc::new(whole.unwrap_or_else(Schema::empty));
+    let engines = files
+        .into_iter()
+        .map(|(file, source, look)| CsvEngine::new(&file, source, look, &schema));
+    Ok(Arc::new(EngineTable::new(location.to_string(), engines.collect())?))
+}
+
+impl Session {
+    /// How a CSV file is written, by the look of it and by what was said of it; the first of several. `None` for other formats.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Csv`], [`Error::Io`].
+    pub async fn csv_dialect(&self, location: &Location) -> Result<Option<Dialect>> {
+        let Format::Csv(said) = location.format else {
+            return Ok(None);
+        };
+        let first = looks(location, &said).await?.into_iter().next();
+        Ok(first.map(|(_, _, look)| look.dialect))
+    }
+}
+
+/// The files of a table, each with what its beginning tells.
+async fn looks(location: &Location, said: &CsvOptions) -> Result<Vec<(Location, SharedSource, Look)>> {
+    let sources = location.sources().await?;
+    let said = *said;
+    // Sources wait, which a thread of the runtime must not do.
+    blocking(move || {
+        let files = sources.into_iter().filter_map(|(file, source)| Some((file, source?)));
+        let looks = files.map(|(file, source)| {
+            let beginning = BufReader::with_capacity(CHUNK, SourceReader::new(Arc::clone(&source)));
+            let usual = usual_delimiter(Path::new(&file.to_string()));
+            let look = Look::at(beginning, &said, usual).map_err(Error::csv(&file))?;
+            Ok((file, source, look))
+        });
+        looks.collect()
+    })
+    .await
+}
+
+fn merged(one: &Schema, other: &Schema) -> Schema {
+    let columns = one.fields().iter().map(|field| {
+        let data_type = match other.field_with_name(field.name()) {
+            Ok(other) => held_by_both(field.data_type(), other.data_type()),
+            Err(_) => field.data_type().clone(),
+        };
+        Field::new(field.name(), data_type, true)
+    });
+    let more = other
+        .fields()
+        .iter()
+        .filter(|field| one.index_of(field.name()).is_err());
+    Schema::new(
+        columns
+            .chain(more.map(|field| field.as_ref().clone()))
+            .collect::<Fields>(),
+    )
+}
+
+fn held_by_both(one: &DataType, other: &DataType) -> DataType {
+    use DataType as D;
+    match (one, other) {
+        _ if one == other => one.clone(),
+        (D::Int64, D::Float64) | (D::Float64, D::Int64) => D::Float64,
+        (D::Int64, long @ D::Decimal128(..)) | (long @ D::Decimal128(..), D::Int64) => long.clone(),
+        (D::Date32, moment @ D::Timestamp(_, None)) | (moment @ D::Timestamp(_, None), D::Date32) => moment.clone(),
+        (D::Timestamp(unit, zone), D::Timestamp(other, same)) if zone == same => {
+            let finest = [TimeUnit::Nanosecond, TimeUnit::Microsecond, TimeUnit::Millisecond];
+            let finest = finest.into_iter().find(|finest| [unit, other].contains(&finest));
+            D::Timestamp(finest.unwrap_or(TimeUnit::Second), zone.clone())
+        }
+        _ => D::Utf8,
+    }
+}
+
+/// One file.
+struct CsvEngine {
+    source: SharedSource,
+    name: String,
+    is_local: bool,
+    /// With the types that hold the values of all files.
+    look: Look,
+    /// The columns of all files.
+    schema: SchemaRef,
+    /// Where each of them is in this file.
+    places: Vec<Option<usize>>,
+    divisible: OnceLock<bool>,
+}
+
+impl CsvEngine {
+    fn new(file: &Location, source: SharedSource, look: Look, schema: &SchemaRef) -> Self {
+        let own = look.columns.fields().iter();
+        let types = own.map(|field| match schema.field_with_name(field.name()) {
+            Ok(of_all) => Arc::new(of_all.clone()),
+            Err(_) => Arc::clone(field),
+        });
+        let columns = Arc::new(Schema::new(types.collect::<Fields>()));
+        let places = schema.fields().iter().map(|field| columns.index_of(field.name()).ok());
+        Self {
+            source,
+            name: file.to_string(),
+            is_local: matches!(file.place, Place::File(_)),
+            places: places.collect(),
+            look: Look { columns, ..look },
+            schema: Arc::clone(schema),
+            divisible: OnceLock::new(),
+        }
+    }
+
+    fn bytes_from(&self, at: u64) -> BufReader<SourceReader> {
+        BufReader::with_capacity(CHUNK, SourceReader::from(Arc::clone(&self.source), at))
+    }
+
+    /// A large file of the machine whose lines end nowhere within quotes. What cannot be read is found by the scan.
+    fn looks_divisible(&self) -> bool {
+        let is_large = self.source.size().is_ok_and(|size| size >= DIVIDED_FROM);
+        self.is_local && is_large && divides(self.bytes_from(0), &self.look.dialect).unwrap_or(false)
+    }
+
+    /// Where a part begins and ends.
+    fn range(&self, (part, parts): (usize, usize)) -> Result<(u64, u64)> {
+        let size = self.source.size().map_err(Error::io(&self.name, "read"))?;
+        let at = |part: usize| {
+            let at = u128::from(size) * part as u128 / parts.max(1) as u128;
+            u64::try_from(at).unwrap_or(size)
+        };
+        Ok((at(part), at(part + 1)))
+    }
+}
+
+/// How many lines end before a place.
+fn lines_before(source: &SharedSource, end: u64) -> u64 {
+    let bytes = BufReader::with_capacity(CHUNK, SourceReader::new(Arc::clone(source)));
+    let (mut lines, mut before) = (0, b'\n');
+    for byte in bytes.take(end).bytes().map_while(std::result::Result::ok) {
+        lines += u64::from(byte == b'\n' || before == b'\r');
+        before = byte;
+    }
+    lines
+}
+
+impl Engine for CsvEngine {
+    fn scan_name(&self) -> &'static str {
+        "CsvScan"
+    }
+
+    fn file(&self) -> String {
+        self.name.clone()
+    }
+
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn row_count(&self) -> Precision<usize> {
+        Precision::Absent
+    }
+
+    fn divisible(&self) -> bool {
+        *self.divisible.get_or_init(|| self.looks_divisible())
+    }
+
+    fn scan(&self, request: Request) -> Result<Batches> {
+        let (part, batch_rows) = (request.part, request.batch_rows);
+        let chosen = Chosen::needed(request);
+        let own: Vec<usize> = chosen
+            .columns()
+            .iter()
+            .filter_map(|&column| self.places[column])
+            .collect();
+        let (begin, end) = self.range(part)?;
+        let reader = match part {
+            (0, parts) => {
+                let reader = CsvReader::new(self.bytes_from(0), &self.look, &own, batch_rows);
+                reader.map(|reader| if parts > 1 { reader.until(end) } else { reader })
+            }
+            _ => CsvReader::of_part(self.bytes_from(begin - 1), end - begin, &self.look, &own, batch_rows),
+        };
+        let reader = reader.map_err(Error::csv(&self.name))?;
+        Ok(Box::new(Rows {
+            reader,
+            source: Arc::clone(&self.source),
+            begin: begin.saturating_sub(1),
+            name: self.name.clone(),
+            needed: Arc::new(self.schema.project(chosen.columns())?),
+            is_there: chosen
+                .columns()
+                .iter()
+                .map(|&column| self.places[column].is_some())
+                .collect(),
+            chosen,
+            is_failed: false,
+        }))
+    }
+}
+
+struct Rows {
+    reader: CsvReader<'static>,
+    source: SharedSource,
+    /// The place in the file from which the reader counts lines.
+    begin: u64,
+    name: String,
+    /// The columns that are needed, and whether the file has them.
+    needed: SchemaRef,
+    is_there: Vec<bool>,
+    chosen: Chosen,
+    is_failed: bool,
+}
+
+impl Rows {
+    /// The columns that are needed, of what was read: those that the file has not are NULL.
+    fn completed(&self, read: &RecordBatch) -> Result<RecordBatch> {
+        let rows = read.num_rows();
+        let mut own = read.columns().iter();
+        let columns = self.is_there.iter().zip(self.needed.fields());
+        let columns = columns.map(|(is_there, field)| match is_there.then(|| own.next()).flatten() {
+            Some(column) => Arc::clone(column),
+            None => new_null_array(field.data_type(), rows),
+        });
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let needed = Arc::clone(&self.needed);
+        Ok(RecordBatch::try_new_with_options(needed, columns.collect(), &options)?)
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_failed || self.chosen.is_full() {
+            return None;
+        }
+        let batch = match self.reader.next()? {
+            Ok(batch) => self.completed(&batch).and_then(|batch| self.chosen.of(batch)),
+            Err(tidemill_csv::Error::Fault(mut fault)) => {
+                fault.line += lines_before(&self.source, self.begin);
+                Err(Error::csv(&self.name)(tidemill_csv::Error::Fault(fault)))
+            }
+            Err(error) => Err(Error::csv(&self.name)(error)),
+        };
+        self.is_failed = batch.is_err();
+        Some(batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_tells_the_usual_delimiter() {
+        for (name, expected) in [
+            ("x.csv", b','),
+            ("x.TSV", b'\t'),
+            ("x.tsv.gz", b'\t'),
+            ("x.tsv-00000-of-00002", b'\t'),
+            ("x-00000-of-00002.tsv", b'\t'),
+            ("tsv", b','),
+        ] {
+            assert_eq!(usual_delimiter(Path::new(name)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_column_of_several_files_has_a_type_for_all() {
+        let of = |kinds: [DataType; 2]| {
+            let [a, b] = kinds;
+            Schema::new(vec![Field::new("a", a, true), Field::new("b", b, true)])
+        };
+        let moment = |unit| DataType::Timestamp(unit, None);
+        let found = merged(
+            &of([DataType::Int64, DataType::Date32]),
+            &of([DataType::Float64, moment(TimeUnit::Millisecond)]),
+        );
+        assert_eq!(found, of([DataType::Float64, moment(TimeUnit::Millisecond)]));
+        assert_eq!(held_by_both(&DataType::Boolean, &DataType::Int64), DataType::Utf8);
+        let finest = held_by_both(&moment(TimeUnit::Millisecond), &moment(TimeUnit::Nanosecond));
+        assert_eq!(finest, moment(TimeUnit::Nanosecond));
+    }
+}

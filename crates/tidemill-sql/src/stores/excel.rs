@@ -1,0 +1,166 @@
+//! Sheets of Excel workbooks. A sheet is read once to find its columns, and again for its rows.
+
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use datafusion::catalog::TableProvider;
+use datafusion::common::stats::Precision;
+use percent_encoding::percent_decode_str;
+use tidemill_excel::{SheetLook, SheetOptions, Workbook};
+use tidemill_riegeli::SharedSource;
+
+use crate::ads_connection::blocking;
+use crate::engine::{BATCHES_IN_FLIGHT, Batches, Chosen, Engine, EngineTable, Request};
+use crate::format::ExcelSheet;
+use crate::location::{Location, SourceReader};
+use crate::{Error, Result};
+
+/// What the options behind the name of a workbook say: `sheet=Prices&header=no&skip=2`.
+///
+/// # Errors
+///
+/// [`Error::Excel`] for a sheet that there is not, [`Error::Unsupported`] for an option that there is not.
+pub(crate) fn options(location: &Location, text: &str) -> Result<ExcelSheet> {
+    let mut sheet = ExcelSheet::FIRST;
+    for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let value = percent_decode_str(value).decode_utf8_lossy();
+        let refused = |expected: &str| Error::Unsupported {
+            what: format!("{location}: {key}={value}"),
+            hint: format!("workbooks have the options {expected}"),
+        };
+        match key {
+            "sheet" => {
+                let path = location.file()?;
+                let file = File::open(path).map_err(Error::io(path, "open"))?;
+                let workbook = Workbook::open(file).map_err(Error::excel(location))?;
+                sheet.number = workbook.sheet(&value).map_err(Error::excel(location))?;
+            }
+            "header" => match &*value {
+                "yes" => sheet.header = Some(true),
+                "no" => sheet.header = Some(false),
+                _ => return Err(refused("header=yes and header=no")),
+            },
+            "skip" => sheet.skip = value.parse().map_err(|_| refused("skip=NUMBER, of rows"))?,
+            _ => return Err(refused("sheet, header and skip")),
+        }
+    }
+    Ok(sheet)
+}
+
+pub(super) async fn open(location: &Location, sheet: &ExcelSheet) -> Result<Arc<dyn TableProvider>> {
+    let sources = location.sources().await?;
+    let sheet = *sheet;
+    // Sources wait, which a thread of the runtime must not do.
+    let engines = blocking(move || {
+        let files = sources
+            .into_iter()
+            .filter_map(|(file, source)| Some((file.to_string(), source?)));
+        let engines = files.map(|(name, source)| {
+            let options = SheetOptions {
+                header: sheet.header,
+                skip: sheet.skip,
+            };
+            let look = workbook(&source).and_then(|mut workbook| workbook.look(sheet.number, &options));
+            Ok(ExcelEngine {
+                look: look.map_err(Error::excel(&name))?,
+                sheet: sheet.number,
+                source,
+                name,
+            })
+        });
+        engines.collect::<Result<Vec<_>>>()
+    });
+    Ok(Arc::new(EngineTable::new(location.to_string(), engines.await?)?))
+}
+
+fn workbook(source: &SharedSource) -> tidemill_excel::Result<Workbook<SourceReader>> {
+    Workbook::open(SourceReader::new(Arc::clone(source)))
+}
+
+struct ExcelEngine {
+    source: SharedSource,
+    name: String,
+    sheet: usize,
+    look: SheetLook,
+}
+
+impl Engine for ExcelEngine {
+    fn scan_name(&self) -> &'static str {
+        "ExcelScan"
+    }
+
+    fn file(&self) -> String {
+        self.name.clone()
+    }
+
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.look.columns)
+    }
+
+    fn row_count(&self) -> Precision<usize> {
+        Precision::Absent
+    }
+
+    fn divisible(&self) -> bool {
+        false
+    }
+
+    fn scan(&self, request: Request) -> Result<Batches> {
+        let (sender, receiver) = sync_channel(BATCHES_IN_FLIGHT);
+        let (source, name, look, sheet) = (
+            Arc::clone(&self.source),
+            self.name.clone(),
+            self.look.clone(),
+            self.sheet,
+        );
+        // The reader of a sheet gives its cells by a call, so that it has a thread of its own. It ends when nobody takes its batches.
+        std::thread::spawn(move || {
+            let failed = send(&source, &look, sheet, request, &sender).err();
+            if let Some(error) = failed {
+                let error = match error {
+                    Failed::Workbook(error) => Error::excel(&name)(error),
+                    Failed::Other(error) => error,
+                };
+                let _ = sender.send(Err(error));
+            }
+        });
+        Ok(Box::new(receiver.into_iter()))
+    }
+}
+
+enum Failed {
+    Workbook(tidemill_excel::Error),
+    Other(Error),
+}
+
+/// Sends what is asked of a sheet, as long as somebody takes it.
+fn send(
+    source: &SharedSource,
+    look: &SheetLook,
+    sheet: usize,
+    request: Request,
+    sender: &SyncSender<Result<RecordBatch>>,
+) -> std::result::Result<(), Failed> {
+    let batch_rows = request.batch_rows;
+    let mut chosen = Chosen::needed(request);
+    let needed = chosen.columns().to_vec();
+    let mut failed = Ok(());
+    let take = &mut |batch| match chosen.of(batch) {
+        Ok(batch) => match sender.send(Ok(batch)) {
+            Ok(()) if !chosen.is_full() => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        },
+        Err(error) => {
+            failed = Err(Failed::Other(error));
+            ControlFlow::Break(())
+        }
+    };
+    let mut workbook = workbook(source).map_err(Failed::Workbook)?;
+    let read = workbook.read(sheet, look, &needed, batch_rows, take);
+    failed.and(read.map_err(Failed::Workbook))
+}
