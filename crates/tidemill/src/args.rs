@@ -23,6 +23,8 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Sql(SqlArgs),
+    #[cfg(feature = "shell")]
+    Shell(ShellArgs),
     Copy(CopyArgs),
     Inspect(InspectArgs),
     Cat(CatArgs),
@@ -69,6 +71,8 @@ pub(crate) struct SqlArgs {
     /// Format of the result. Default: table on a terminal, jsonl in a pipe.
     #[arg(long, value_enum)]
     pub(crate) format: Option<AnswerFormat>,
+    #[command(flatten)]
+    pub(crate) screen: ScreenArgs,
     /// Show the query plan instead of the result: the files to scan, with columns, filters and limits.
     #[arg(long)]
     pub(crate) explain: bool,
@@ -80,6 +84,22 @@ pub(crate) struct SqlArgs {
     pub(crate) making: MakingArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+}
+
+/// Type statements at a prompt, with history and completion.
+///
+/// `tidemill` alone does the same on a terminal. Statements end with a semicolon; \? lists the commands of the shell. In a pipe,
+/// the statements of standard input are run up to the first that fails.
+#[cfg(feature = "shell")]
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct ShellArgs {
+    #[command(flatten)]
+    pub(crate) tables: TableArgs,
+    /// Format of answers. Default: table on a terminal, jsonl in a pipe.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<AnswerFormat>,
+    #[command(flatten)]
+    pub(crate) screen: ScreenArgs,
 }
 
 /// Copy a table, a folder of tables or the result of a query to another format, a server or an object store.
@@ -155,8 +175,9 @@ pub(crate) struct CopyArgs {
 /// Describe a file or a folder of tables: format, structure and columns.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InspectArgs {
-    /// A file or a folder of tables. `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
-    pub(crate) file: String,
+    /// Files, or folders of tables. `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<String>,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
     /// Format of the description.
@@ -177,6 +198,8 @@ pub(crate) struct CatArgs {
     /// little-endian) and its bytes; `raw` writes the bytes only.
     #[arg(long, value_enum)]
     pub(crate) format: Option<CatFormat>,
+    #[command(flatten)]
+    pub(crate) screen: ScreenArgs,
     /// Stop after this many rows.
     #[arg(long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
@@ -293,6 +316,32 @@ pub(crate) struct TourArgs {
     pub(crate) load_test: u32,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
+}
+
+/// How tables are shown on a terminal.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct ScreenArgs {
+    /// On a terminal: show all columns and whole texts, even if lines wrap. Default: texts are shortened to fit the width, and columns
+    /// that do not fit are named below the table.
+    #[arg(long)]
+    pub(crate) wide: bool,
+    /// How many rows of a table to show: a number or `all`. Default: on a terminal one screen, in a pipe all.
+    #[arg(long, value_name = "ROWS", value_parser = row_count)]
+    pub(crate) rows: Option<RowCount>,
+}
+
+/// A number of rows; `None` is all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowCount(pub(crate) Option<usize>);
+
+fn row_count(text: &str) -> Result<RowCount, String> {
+    match text {
+        "all" => Ok(RowCount(None)),
+        number => match number.parse() {
+            Ok(number) => Ok(RowCount(Some(number))),
+            Err(_) => Err("expected a number of rows, or all".to_owned()),
+        },
+    }
 }
 
 /// What the command may take, whatever files and servers send.

@@ -15,6 +15,8 @@ mod terminal;
 mod tour;
 
 use std::any::Any;
+#[cfg(feature = "shell")]
+use std::io::{self, IsTerminal};
 use std::panic;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -32,6 +34,10 @@ use crate::terminal::tell;
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
+        #[cfg(feature = "shell")]
+        Err(_) if std::env::args_os().len() == 1 && io::stdin().is_terminal() && io::stdout().is_terminal() => Args {
+            command: Command::Shell(args::ShellArgs::default()),
+        },
         Err(error) => return misuse(&error),
     };
     // Load tests have threads and runtimes of their own.
@@ -77,6 +83,7 @@ fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> 
     };
     // On a worker's stack, see above.
     let ends_itself = command.ends_itself();
+    let takes_interrupts = command.takes_interrupts();
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let mut work = runtime.spawn(run(command, stopped));
     let outcome = watch.block_on(async {
@@ -89,7 +96,7 @@ fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> 
         }
         let outcome = tokio::select! {
             done = &mut work => return ended(done),
-            signal = signals.next() => signal.map(Outcome::Interrupted).map_err(Into::into),
+            signal = signals.next_but(takes_interrupts) => signal.map(Outcome::Interrupted).map_err(Into::into),
             limit = limits.reached() => Err(limit.into()),
         };
         work.abort();
@@ -137,6 +144,8 @@ async fn run(command: Command, stopped: Stopped) -> anyhow::Result<Outcome> {
     drop(stopped);
     match command {
         Command::Sql(args) => commands::sql::run(args).await,
+        #[cfg(feature = "shell")]
+        Command::Shell(args) => commands::shell::run(args).await,
         Command::Copy(args) => commands::copy::run(args).await,
         Command::Inspect(args) => commands::inspect::run(args).await,
         Command::Cat(args) => commands::cat::run(args).await,
@@ -160,6 +169,14 @@ impl Command {
         #[cfg(feature = "serve")]
         return matches!(self, Self::Serve(_));
         #[cfg(not(feature = "serve"))]
+        false
+    }
+
+    /// Whether Ctrl-C means what it is doing, and not the whole command.
+    fn takes_interrupts(&self) -> bool {
+        #[cfg(feature = "shell")]
+        return matches!(self, Self::Shell(_));
+        #[cfg(not(feature = "shell"))]
         false
     }
 

@@ -48,3 +48,15 @@ impl Signals {
         tokio::signal::ctrl_c().await.map(|()| 2)
     }
 }
+
+impl Signals {
+    /// As [`Signals::next`], but for INT where the command takes it itself.
+    pub(crate) async fn next_but(&mut self, takes_interrupts: bool) -> io::Result<u8> {
+        loop {
+            match self.next().await? {
+                2 if takes_interrupts => {}
+                signal => return Ok(signal),
+            }
+        }
+    }
+}

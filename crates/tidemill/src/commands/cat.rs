@@ -3,6 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Context, bail};
 use tidemill_riegeli::ReaderOptions;
@@ -12,7 +13,7 @@ use tidemill_xbase::{Scan, Table};
 use crate::Outcome;
 use crate::args::{AnswerFormat, CatArgs, CatFormat, DeletedArg};
 use crate::commands::spooled::Spooled;
-use crate::output::{RowWriter, default_format, report_damage, write_answer};
+use crate::output::{COUNTED, RowWriter, Screen, default_format, report_damage, write_answer};
 use crate::terminal::{Output, tell};
 
 pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
@@ -30,12 +31,12 @@ pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
         (_, Some(format)) if table.place == Place::StandardInput => {
             let spooled = Spooled::read().await?;
             let answer = session.read(&spooled.location, args.limit).await?;
-            write_answer(answer, format).await?;
+            write_answer(answer, format, Screen::of(args.screen)).await?;
             report_damage(&session);
         }
         (_, Some(format)) => {
             let answer = session.read(&table, args.limit).await?;
-            write_answer(answer, format).await?;
+            write_answer(answer, format, Screen::of(args.screen)).await?;
             report_damage(&session);
         }
     }
@@ -52,11 +53,16 @@ fn cat_xbase(location: &Location, args: &CatArgs, format: AnswerFormat) -> anyho
         scan = scan.limit(limit);
     }
     let batches = table.scan(scan)?;
-    let mut writer = RowWriter::new(format, &batches.schema())?;
+    let mut writer = RowWriter::new(format, &batches.schema(), Screen::of(args.screen))?;
+    let (mut full_since, mut is_whole) = (None, true);
     for batch in batches {
         writer.write(&batch?)?;
+        if writer.is_full() && full_since.get_or_insert_with(Instant::now).elapsed() > COUNTED {
+            is_whole = false;
+            break;
+        }
     }
-    writer.finish()?;
+    writer.finish(is_whole)?;
     for damage in table.damage() {
         tell!("{location}: {damage}");
     }

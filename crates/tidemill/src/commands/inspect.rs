@@ -21,11 +21,31 @@ use crate::args::{InspectArgs, ReportFormat, TableArgs};
 use crate::commands::spooled::Spooled;
 use crate::commands::tables_in;
 use crate::output::report_damage;
-use crate::terminal::{Output, shown, tell};
+use crate::terminal::{self, Output, shown, tell};
 
 pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
-    let path = session.names().path(&args.file)?;
+    let are_several = args.files.len() > 1;
+    let mut outcome = Outcome::Done;
+    for file in &args.files {
+        match inspect(file, are_several, &session, &args).await {
+            Ok(Outcome::Done) => {}
+            Ok(other) => outcome = other,
+            // One bad file hides no other.
+            Err(error) if are_several && !terminal::is_closed() => {
+                tell!("{error:#}");
+                outcome = Outcome::Negative;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    report_damage(&session);
+    Ok(outcome)
+}
+
+/// Describes what is named, one of several things or alone.
+async fn inspect(file: &str, are_several: bool, session: &Session, args: &InspectArgs) -> anyhow::Result<Outcome> {
+    let path = session.names().path(file)?;
     if let Some(path) = &path {
         let description = if IndexDialect::from_path(path).is_some() {
             Some(Description::Index(index::describe(path, &args.tables)?))
@@ -35,23 +55,22 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
             None
         };
         if let Some(description) = description {
-            return description.write(args.format, false);
+            return description.write(args.format, are_several);
         }
     }
     let folder = path.filter(|path| path.is_dir());
     let tables = match &folder {
         Some(folder) => tables_in(folder)?,
-        None => session.locate(&args.file).await?.parts().await?,
+        None => session.locate(file).await?.parts().await?,
     };
-    let several = folder.is_some() || tables.len() > 1;
+    let several = are_several || folder.is_some() || tables.len() > 1;
     if tables.is_empty() {
-        bail!("{}: no tables in this folder", args.file);
+        bail!("{file}: no tables in this folder");
     }
     let mut outcome = Outcome::Done;
     for table in tables {
-        match describe(&table, &session, &args.tables).await {
+        match describe(&table, session, &args.tables).await {
             Ok(description) => drop(description.write(args.format, several)?),
-            // One bad file hides no other.
             Err(error) if several => {
                 tell!("{error:#}");
                 outcome = Outcome::Negative;
@@ -59,7 +78,6 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
             Err(error) => return Err(error),
         }
     }
-    report_damage(&session);
     Ok(outcome)
 }
 
@@ -155,6 +173,9 @@ struct FieldDescription {
 pub(crate) struct OtherDescription {
     file: String,
     format: String,
+    /// How a CSV file is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dialect: Option<String>,
     bytes: u64,
     columns: Vec<ColumnDescription>,
 }
@@ -264,6 +285,7 @@ async fn describe_other(location: &Location, session: &Session) -> anyhow::Resul
     Ok(OtherDescription {
         file: location.to_string(),
         format: location.format.to_string(),
+        dialect: session.csv_dialect(location).await?.map(|dialect| dialect.to_string()),
         bytes: bytes.unwrap_or_default(),
         columns: columns(session.schema(location).await?.as_ref()),
     })
@@ -347,11 +369,10 @@ impl Description {
             Self::Index(index) => index.text(),
             Self::Log(log) => log.text(),
             Self::Other(other) => {
-                let mut text = lines(&[
-                    ("file", other.file.clone()),
-                    ("format", other.format.clone()),
-                    ("size", format!("{} bytes", other.bytes)),
-                ]);
+                let mut pairs = vec![("file", other.file.clone()), ("format", other.format.clone())];
+                pairs.extend(other.dialect.clone().map(|dialect| ("dialect", dialect)));
+                pairs.push(("size", format!("{} bytes", other.bytes)));
+                let mut text = lines(&pairs);
                 text += &column_table(&other.columns);
                 text
             }

@@ -8,6 +8,8 @@ pub(crate) mod reindex;
 pub(crate) mod salvage;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+#[cfg(feature = "shell")]
+pub(crate) mod shell;
 pub(crate) mod spooled;
 pub(crate) mod sql;
 #[cfg(feature = "serve")]

@@ -3,12 +3,12 @@
 use std::io::{self, IsTerminal, Read, Write};
 use std::time::Instant;
 
-use anyhow::Context;
-use tidemill_sql::Session;
+use anyhow::{Context, anyhow};
+use tidemill_sql::{Plain, Session};
 
 use crate::Outcome;
 use crate::args::SqlArgs;
-use crate::output::{default_format, report_damage, write_answer};
+use crate::output::{Screen, default_format, report_damage, write_answer};
 use crate::terminal::{Output, shown, tell};
 
 pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
@@ -26,25 +26,77 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
         options = options.memory(bytes);
     }
     let session = Session::new(options);
+    let with_place = |error| with_place(error, &statement);
     if args.explain {
-        Output::new().write_all(shown(&session.explain(&statement).await?).as_bytes())?;
+        let plan = session.explain(&statement).await.map_err(with_place)?;
+        Output::new().write_all(shown(&plan).as_bytes())?;
         return Ok(Outcome::Done);
     }
     let started = Instant::now();
     let mut answers = match &args.server {
         Some(server) => vec![session.ask_server(server, &statement).await?],
-        None => session.query_all(&statement).await?,
+        None => session.query_all(&statement).await.map_err(with_place)?,
     };
     // Of a script all rows are shown, and what its last statement changed.
     let last = answers.pop();
     let answers = answers.into_iter().filter(|answer| answer.changed().is_none());
     let mut rows = 0;
     for answer in answers.chain(last) {
-        rows += write_answer(answer, args.format.unwrap_or_else(default_format)).await?;
+        rows += write_answer(
+            answer,
+            args.format.unwrap_or_else(default_format),
+            Screen::of(args.screen),
+        )
+        .await?;
     }
     report_damage(&session);
     if io::stderr().is_terminal() {
         tell!("{rows} rows in {:.3} s", started.elapsed().as_secs_f64());
     }
     Ok(Outcome::Done)
+}
+
+/// An error of a statement, with the line of the statement that is wrong and a mark below the place.
+///
+/// ```text
+/// column totl not found; did you mean TOTAL?
+///   SELECT totl FROM orders
+///          ^
+/// ```
+pub(crate) fn with_place(error: tidemill_sql::Error, statement: &str) -> anyhow::Error {
+    let Some(Plain { what, hint, place }) = error.plain() else {
+        return error.into();
+    };
+    let mut text = what;
+    if let Some(hint) = hint {
+        text.push_str("; ");
+        text.push_str(&hint);
+    }
+    let Some((line, column)) = place else {
+        return anyhow!(text);
+    };
+    let number = usize::try_from(line).unwrap_or(usize::MAX);
+    let Some(wrong) = statement.lines().nth(number.saturating_sub(1)) else {
+        return anyhow!("{text} (line {line}, column {column})");
+    };
+    let before = usize::try_from(column).unwrap_or_default().saturating_sub(1);
+    let (wrong, before) = excerpt(wrong, before);
+    let mark: String = wrong
+        .chars()
+        .take(before)
+        .map(|letter| if letter == '\t' { '\t' } else { ' ' })
+        .collect();
+    let line = match statement.lines().count() {
+        1 => String::new(),
+        _ => format!("line {line}:\n"),
+    };
+    anyhow!("{text}\n{line}  {wrong}\n  {mark}^")
+}
+
+/// The part of a line around a place, and how many letters stand before it.
+fn excerpt(line: &str, before: usize) -> (String, usize) {
+    const SHOWN: usize = 100;
+    let begin = before.saturating_sub(SHOWN / 2);
+    let part: String = line.chars().skip(begin).take(SHOWN).collect();
+    (part, before - begin)
 }

@@ -326,6 +326,7 @@ fn is_unread(error: &tidemill_sql::Error) -> bool {
         error,
         Sql::Io { .. } | Sql::NotFound { .. } | Sql::Ambiguous { .. } | Sql::NotATable { .. } | Sql::Unsupported { .. }
     ) || error.is_of_connection()
+        || error.fault() == Some(tidemill_sql::Fault::Io)
 }
 
 /// Damage that keeps the file from being opened at all.

@@ -159,7 +159,7 @@ impl Asked {
         let batches = answer.collect().await?;
         let elapsed = started.elapsed();
         Ok(Self {
-            text: layout(TextStyle::Table, &schema, &batches)?,
+            text: layout(TextStyle::Table, &schema, &batches, None)?,
             elapsed,
             copies: Vec::new(),
         })

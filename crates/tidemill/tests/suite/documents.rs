@@ -199,10 +199,12 @@ fn run_page(document: &str, servers: Option<&Servers>) -> Vec<String> {
 }
 
 /// The documents with commands.
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 13] = [
     "README.md",
     "docs/tutorial.md",
     "docs/recipes.md",
+    "docs/formats/csv.md",
+    "docs/formats/excel.md",
     "docs/sqlite.md",
     "docs/postgres.md",
     "docs/drivers.md",

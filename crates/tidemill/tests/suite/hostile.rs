@@ -53,7 +53,7 @@ fn stores_that_break_their_promises_are_errors() {
         (
             Misbehaviour::FalseLength,
             "http://HOST/a.csv",
-            "more memory|--max-memory|not done after|Requested 0..65536, got",
+            "more memory|--max-memory|not done after|Requested 0..1048576, got",
         ),
         (
             Misbehaviour::Longer,

@@ -3,10 +3,12 @@
 mod bench;
 mod big_table;
 mod cat;
+mod csv;
 mod databases;
 mod describe;
 mod documents;
 mod examples;
+mod excel;
 mod folders;
 mod formats;
 #[cfg(target_os = "linux")]
@@ -19,5 +21,7 @@ mod run;
 #[cfg(feature = "serve")]
 mod serve;
 mod servers;
+mod shell;
+mod statements;
 mod tour;
 mod verify;

@@ -1,0 +1,141 @@
+//! Statements that mean what they say, or are refused.
+
+use std::fs;
+use std::process::Command;
+
+use crate::run::Folder;
+
+/// The same three rows as a DBF and as Parquet.
+fn tables() -> Folder {
+    let folder = Folder::with(&[]);
+    fs::write(folder.file("s.csv"), "A,B\n1,abc\n2,abd\n3,xyz\n").expect("written");
+    folder.run(&["copy", "s.csv", "t.dbf"]).done();
+    folder.run(&["copy", "s.csv", "p.parquet"]).done();
+    fs::remove_file(folder.file("s.csv")).expect("removed");
+    folder
+}
+
+fn answer(folder: &Folder, sql: &str) -> String {
+    folder.run(&["sql", sql, "--format", "csv"]).done()
+}
+
+#[test]
+fn a_star_leaves_out_and_replaces_columns_in_any_case() {
+    let folder = tables();
+    for table in ["t", "p"] {
+        let first = |columns: &str| answer(&folder, &format!("SELECT {columns} FROM {table} ORDER BY A LIMIT 1"));
+        assert_eq!(first("* REPLACE (a * 100 AS a)"), "A,B\n100,abc\n");
+        assert_eq!(first("* EXCLUDE (a)"), "B\nabc\n");
+        assert_eq!(first("* EXCEPT (b)"), "A\n1\n");
+        let error = folder
+            .run(&["sql", &format!("SELECT * REPLACE (1 AS zz) FROM {table}")])
+            .failed();
+        assert!(error.contains("column zz of * not found"), "{error}");
+    }
+}
+
+#[test]
+fn conversions_to_texts_of_a_length_cut_them() {
+    let folder = tables();
+    for table in ["t", "p"] {
+        for (sql, expected) in [
+            (
+                "SELECT DISTINCT CAST(B AS VARCHAR(2)) AS c FROM $ ORDER BY 1",
+                "c\nab\nxy\n",
+            ),
+            ("SELECT COUNT(*) AS n FROM $ WHERE CAST(B AS CHAR(1)) = 'a'", "n\n2\n"),
+        ] {
+            assert_eq!(answer(&folder, &sql.replace('$', table)), expected, "{table}: {sql}");
+        }
+    }
+    let error = folder
+        .run(&["sql", "SELECT CAST('2020-01-01 10:11:12.345' AS TIMESTAMP(0)) FROM p"])
+        .failed();
+    assert!(error.contains("The precision of a time"), "{error}");
+    let error = folder
+        .run(&["sql", "SELECT LENGTH(REPEAT('x', 2000000000)) FROM t"])
+        .failed();
+    assert!(error.contains("REPEAT() makes a text of more than"), "{error}");
+}
+
+#[test]
+fn a_column_is_given_one_value() {
+    let folder = tables();
+    for sql in [
+        "INSERT INTO t (a, a) VALUES (9, 8)",
+        "UPDATE t SET a = 9, a = 8",
+        "UPDATE t SET a = 9, b = 'x', A = 8",
+    ] {
+        let error = folder.run(&["sql", sql]).failed();
+        assert!(error.contains("is given two values"), "{sql}: {error}");
+    }
+    assert_eq!(answer(&folder, "SELECT SUM(a) AS s FROM t"), "s\n6\n");
+}
+
+#[test]
+fn long_unions_are_answered_or_refused() {
+    let folder = tables();
+    let union = |queries: usize| vec!["SELECT A FROM p"; queries].join(" UNION ALL ");
+    assert_eq!(
+        answer(&folder, &format!("SELECT COUNT(*) AS n FROM ({}) x", union(400))),
+        "n\n1200\n"
+    );
+    let error = folder.run(&["sql", &union(3000)]).failed();
+    assert!(error.contains("More than 500 queries joined by UNION"), "{error}");
+}
+
+#[test]
+fn tables_of_the_system_are_joined() {
+    let folder = tables();
+    let sql = "SELECT COUNT(*) AS n FROM t, system.iota i";
+    assert_eq!(answer(&folder, sql), "n\n3\n");
+    assert_eq!(
+        answer(
+            &folder,
+            "SELECT A FROM t WHERE EXISTS (SELECT * FROM system.iota) AND A = 2"
+        ),
+        "A\n2\n"
+    );
+}
+
+#[test]
+fn what_only_lies_beside_a_table_is_not_opened() {
+    let folder = tables();
+    for pipe in ["t.bak", "t.csv"] {
+        let made = Command::new("mkfifo").arg(folder.file(pipe)).status().expect("mkfifo");
+        assert!(made.success());
+    }
+    let run = folder.run(&[
+        "sql",
+        "SELECT COUNT(*) AS n FROM t",
+        "--timeout",
+        "20",
+        "--format",
+        "csv",
+    ]);
+    assert_eq!(run.done(), "n\n3\n");
+}
+
+#[test]
+fn arrays_of_json_are_asked_whatever_their_size() {
+    let folder = Folder::with(&[]);
+    let rows: Vec<String> = (0..200_000).map(|row| format!("{{\"a\":{row}}}")).collect();
+    fs::write(folder.file("large.json"), format!("[{}]", rows.join(","))).expect("written");
+    for (sql, expected) in [
+        ("SELECT COUNT(*) AS n FROM large", "n\n200000\n"),
+        ("SELECT a FROM large WHERE a = 199999", "a\n199999\n"),
+        ("SELECT a FROM large LIMIT 1", "a\n0\n"),
+    ] {
+        assert_eq!(answer(&folder, sql), expected);
+    }
+}
+
+#[test]
+fn a_table_is_known_by_its_bytes_under_names_of_other_formats() {
+    let folder = tables();
+    for name in ["x.csv", "x.parquet", "x.jsonl", "x.xlsx"] {
+        fs::copy(folder.file("t.dbf"), folder.file(name)).expect("copied");
+        let count = folder.run(&["sql", &format!("SELECT COUNT(*) AS n FROM '{name}'"), "--format", "csv"]);
+        assert_eq!(count.done(), "n\n3\n", "{name}");
+    }
+}
