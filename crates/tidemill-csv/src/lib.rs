@@ -49,7 +49,7 @@ pub use dialect::{Dialect, Look};
 pub use encoding::Encoding;
 pub use error::{Error, Fault, Result};
 pub use options::CsvOptions;
-pub use packing::Packing;
+pub use packing::{Packed, Packing};
 pub use reader::{CsvReader, divides};
 pub use sniff::LOOKED_AT;
 pub use writer::{CsvWriter, WriteDialect};

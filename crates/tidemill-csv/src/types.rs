@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Decimal128Type, Float64Type, Int64Type, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType,
@@ -213,7 +214,11 @@ pub(crate) fn array<'v>(
                 Kind::Whole | Kind::Long => text.parse().ok(),
                 _ => None,
             })?;
-            Arc::new(arrow_cast::cast(&long, data_type).map_err(|_| 0_usize)?)
+            Arc::new(
+                long.as_primitive::<Decimal128Type>()
+                    .clone()
+                    .with_data_type(data_type.clone()),
+            )
         }
         DataType::Float64 => primitive::<Float64Type>(values, filled, |text| {
             number(text, decimal)?;

@@ -165,3 +165,15 @@ fn damaged_archives_are_errors() {
         assert!(rows.is_err(), "{packing:?}");
     }
 }
+
+#[test]
+fn whole_numbers_of_many_digits_keep_them() {
+    let text = "n\n12345678901234567890\n-1\n";
+    let look = Look::at(text.as_bytes(), &CsvOptions::default(), b',').expect("a look");
+    let batch = CsvReader::new(text.as_bytes(), &look, &[0], 10)
+        .expect("a reader")
+        .next()
+        .expect("rows")
+        .expect("rows");
+    assert_eq!(written(&batch, &CsvOptions::default(), Packing::None), text.as_bytes());
+}

@@ -1,6 +1,7 @@
 //! JSON, an object a row.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -10,6 +11,7 @@ use arrow_json::{Encoder, EncoderFactory, EncoderOptions, Writer, WriterBuilder}
 use arrow_schema::{ArrowError, DataType, FieldRef};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use tidemill_csv::Packed;
 
 use super::{Sink, TIME_MILLISECONDS, TIMESTAMP_MILLISECONDS};
 use crate::uuid_text::with_uuids_as_text;
@@ -29,17 +31,38 @@ impl<W: Write> JsonSink<W, LineDelimited> {
     }
 }
 
-impl<W: Write + Send, F: JsonFormat + Send> Sink for JsonSink<W, F> {
+/// A writer that has an end to write.
+pub(super) trait End: Write {
+    fn end(self) -> io::Result<()>;
+}
+
+impl End for Box<dyn Write + Send + '_> {
+    fn end(mut self) -> io::Result<()> {
+        self.flush()
+    }
+}
+
+impl End for BufWriter<File> {
+    fn end(mut self) -> io::Result<()> {
+        self.flush()
+    }
+}
+
+impl<W: Write> End for Packed<W> {
+    fn end(self) -> io::Result<()> {
+        self.finish().map(drop)
+    }
+}
+
+impl<W: End + Send, F: JsonFormat + Send> Sink for JsonSink<W, F> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         Ok(self.0.write(&with_uuids_as_text(batch)?)?)
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
         self.0.finish()?;
-        self.0
-            .into_inner()
-            .flush()
-            .map_err(|error| Error::from(ArrowError::from(error)))
+        let ended = self.0.into_inner().end();
+        ended.map_err(|error| Error::from(ArrowError::from(error)))
     }
 }
 

@@ -212,8 +212,8 @@ pub(crate) fn file_sink(
             Box::new(json::JsonSink::array(BufWriter::new(create()?)))
         }
         Format::JsonLines => {
-            let packed = packing(path).packed(create()?).map_err(Error::io(path, "write"))?;
-            Box::new(json::JsonSink::lines(BufWriter::new(packed)))
+            let packed = packing(path).packed(BufWriter::new(create()?));
+            Box::new(json::JsonSink::lines(packed.map_err(Error::io(path, "write"))?))
         }
     };
     Ok(Box::new(Durable {

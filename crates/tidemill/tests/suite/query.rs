@@ -88,7 +88,7 @@ fn errors_are_for_the_person_at_the_terminal() {
         ),
         (
             "SELECT id\n, nam FROM people",
-            "tidemill: column nam not found; did you mean name?\nline 2:\n  , nam FROM people\n    ^\n",
+            "tidemill: column nam not found; did you mean Name?\nline 2:\n  , nam FROM people\n    ^\n",
         ),
         (
             r"SELECT * FROM 'D:\DATA\X.DBF'",

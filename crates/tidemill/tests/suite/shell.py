@@ -38,8 +38,8 @@ class Terminal:
                 raise SystemExit(f"ended before {expected!r}; the screen:\n{self.text}")
             # What moves the cursor or sets colours is no text.
             self.text += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", read.decode(errors="replace"))
-        seen = self.text
-        self.text = ""
+        end = self.text.index(expected) + len(expected)
+        seen, self.text = self.text[:end], self.text[end:]
         return seen
 
     def ended(self):
