@@ -76,7 +76,7 @@ fn every_type_comes_back() {
         ),
     ])
     .expect("a batch");
-    let (look, batches) = read(written(&[batch.clone()]), &SheetOptions::default());
+    let (look, batches) = read(written(std::slice::from_ref(&batch)), &SheetOptions::default());
     assert!(look.has_header);
     assert_eq!(batches, [batch]);
 }
