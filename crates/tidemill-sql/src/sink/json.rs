@@ -48,6 +48,13 @@ impl End for BufWriter<File> {
     }
 }
 
+#[cfg(test)]
+impl End for &mut Vec<u8> {
+    fn end(self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl<W: Write> End for Packed<W> {
     fn end(self) -> io::Result<()> {
         self.finish().map(drop)
