@@ -64,7 +64,7 @@ fn no_file() -> Result<()> {
     refuse(ErrorCode::NoFileFound, "there are no more files")
 }
 
-/// Tells the next name, or what is told where there are no more.
+/// Gives the next name, or the code that says there are no more.
 pub(crate) fn next_of(
     search: &Mutex<Search>,
     name: Bytes,

@@ -46,7 +46,7 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// What the beginning of a file tells of it.
+/// What the beginning of a file shows.
 #[derive(Debug, Clone)]
 pub struct Look {
     /// How it is written.

@@ -89,7 +89,7 @@ pub enum Packed<W: Write> {
 }
 
 impl<W: Write> Packed<W> {
-    /// Writes the end, and flushes the writer behind it.
+    /// Finishes the compressed stream and flushes the writer.
     ///
     /// # Errors
     ///

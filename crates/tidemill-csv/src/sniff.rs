@@ -221,29 +221,19 @@ fn has_header(records: &[Vec<String>], decimal: u8) -> bool {
 /// Names that differ from each other, whatever their case: those of the header, `column3` where there is none, and `name_2` for the second
 /// of the same.
 fn names(header: Option<&Vec<String>>, records: &[Vec<String>]) -> Vec<String> {
-    let count = records.first().map_or(0, Vec::len);
-    let own = |column: usize| {
-        header
-            .and_then(|header| header.get(column))
-            .map_or("", |name| name.trim())
-    };
-    let taken: HashSet<String> = (0..count).map(|column| own(column).to_lowercase()).collect();
+    let columns = records.first().map_or(0, Vec::len);
     let mut used = HashSet::new();
-    let names = (0..count).map(|column| {
-        let name = match own(column) {
-            "" => format!("column{}", column + 1),
-            name => name.to_owned(),
+    let names = (0..columns).map(|column| {
+        let name = match header.and_then(|header| header.get(column)).map(|name| name.trim()) {
+            None | Some("") => format!("column{}", column + 1),
+            Some(name) => name.to_owned(),
         };
-        let is_own = !own(column).is_empty();
         let mut unique = name.clone();
         let mut number = 2;
-        while used.contains(&unique.to_lowercase())
-            || (unique != name || !is_own) && taken.contains(&unique.to_lowercase())
-        {
+        while !used.insert(unique.to_lowercase()) {
             unique = format!("{name}_{number}");
             number += 1;
         }
-        used.insert(unique.to_lowercase());
         unique
     });
     names.collect()
@@ -308,7 +298,7 @@ mod tests {
             (
                 "a,a,A,a_2,\n1,2,3,4,5\n",
                 "delimiter ,, header, utf-8",
-                "a:Int64 a_3:Int64 A_4:Int64 a_2:Int64 column5:Int64",
+                "a:Int64 a_2:Int64 A_3:Int64 a_2_2:Int64 column5:Int64",
             ),
             ("zip\n00123\n", "delimiter ,, header, utf-8", "zip:Utf8"),
             ("a\n\n", "delimiter ,, header, utf-8", "a:Utf8"),

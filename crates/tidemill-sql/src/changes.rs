@@ -1,7 +1,8 @@
 //! Changes that are not those of ADS SQL: rows of any store that go into a table, and what a server does with its own tables.
 
 use arrow_schema::Schema;
-use tidemill_ads::sql::{Insert, Select, Value};
+use sqlparser::ast::Ident;
+use tidemill_ads::sql::{Error as SqlError, Insert, Kind, Select, Value};
 
 use crate::ads::{self, TextKind};
 use crate::ads_connection::{blocking, name_of_file};
@@ -27,6 +28,7 @@ impl Session {
         let name = insert.table.to_string();
         let own = self.connection.has(&name);
         let given: Vec<String> = insert.columns.iter().map(|column| column.value.clone()).collect();
+        check_once(&insert.columns)?;
         let select = route::inserted(insert.source)?;
         let statement = lowering::statement(&select, false, &Parameters::of(sql, values)?)?;
         let mut answer = self.run(statement, sql, options, Tables::named()).await?;
@@ -127,6 +129,22 @@ impl Session {
         self.servers.of(table)?.change(table, change).await?;
         Answer::counted(None)
     }
+}
+
+/// # Errors
+///
+/// [`Error::Ads`] for a column that is named twice.
+fn check_once(columns: &[Ident]) -> Result<()> {
+    for (at, column) in columns.iter().enumerate() {
+        if columns[..at]
+            .iter()
+            .any(|before| before.value.eq_ignore_ascii_case(&column.value))
+        {
+            let why = format!("Column {} is given two values", column.value);
+            return Err(SqlError::new(Kind::Ambiguous, why).at(column.span.start).into());
+        }
+    }
+    Ok(())
 }
 
 fn names_of(schema: &Schema) -> Vec<String> {

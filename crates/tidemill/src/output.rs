@@ -3,6 +3,7 @@
 mod table;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
@@ -22,13 +23,15 @@ pub(crate) fn default_format() -> AnswerFormat {
     }
 }
 
-/// Writes rows to standard output.
+/// Writes rows to standard output, or as many as are to be shown, and counts the others for a while.
 pub(crate) struct RowWriter {
     sink: Box<dyn Sink>,
     /// Rows that are still shown, where not all are.
     left: Option<usize>,
-    /// Rows that were not shown.
+    /// Rows that were not shown, and since when.
     hidden: u64,
+    hidden_since: Option<Instant>,
+    is_whole: bool,
 }
 
 impl RowWriter {
@@ -51,31 +54,32 @@ impl RowWriter {
             sink,
             left: screen.rows.filter(|_| format == AnswerFormat::Table),
             hidden: 0,
+            hidden_since: None,
+            is_whole: true,
         })
     }
 
-    pub(crate) fn write(&mut self, batch: &RecordBatch) -> anyhow::Result<()> {
+    /// Writes a batch. It breaks off when further rows would only be counted, and enough were.
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> anyhow::Result<ControlFlow<()>> {
         let shown = self.left.map_or(batch.num_rows(), |left| left.min(batch.num_rows()));
         if let Some(left) = &mut self.left {
             *left -= shown;
         }
-        self.hidden += (batch.num_rows() - shown) as u64;
-        match shown {
-            0 if batch.num_rows() > 0 => Ok(()),
-            _ => Ok(self.sink.write(&batch.slice(0, shown))?),
+        if shown > 0 || batch.num_rows() == 0 {
+            self.sink.write(&batch.slice(0, shown))?;
         }
+        self.hidden += (batch.num_rows() - shown) as u64;
+        if self.hidden > 0 && self.hidden_since.get_or_insert_with(Instant::now).elapsed() > COUNTED {
+            self.is_whole = false;
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
-    /// Whether further rows would only be counted.
-    pub(crate) fn is_full(&self) -> bool {
-        self.hidden > 0
-    }
-
-    /// `is_whole` tells whether all rows were counted.
-    pub(crate) fn finish(self, is_whole: bool) -> anyhow::Result<()> {
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
         self.sink.finish()?;
         if self.hidden > 0 {
-            let more = if is_whole { "" } else { "at least " };
+            let more = if self.is_whole { "" } else { "at least " };
             tell!(
                 "{more}{} more rows: --rows all shows them, --format csv > FILE keeps them",
                 self.hidden
@@ -86,22 +90,34 @@ impl RowWriter {
 }
 
 /// How long rows are counted that are not shown.
-pub(crate) const COUNTED: Duration = Duration::from_secs(1);
+const COUNTED: Duration = Duration::from_secs(1);
 
 /// Writes a whole answer and says how many rows it had.
 pub(crate) async fn write_answer(mut answer: Answer, format: AnswerFormat, screen: Screen) -> anyhow::Result<u64> {
     let mut writer = RowWriter::new(format, &answer.schema(), screen)?;
-    let (mut rows, mut full_since) = (0, None);
-    let mut is_whole = true;
+    let mut rows = 0;
     while let Some(batch) = answer.next().await? {
-        writer.write(&batch)?;
         rows += batch.num_rows() as u64;
-        if writer.is_full() && full_since.get_or_insert_with(Instant::now).elapsed() > COUNTED {
-            is_whole = false;
+        if writer.write(&batch)?.is_break() {
             break;
         }
     }
-    writer.finish(is_whole)?;
+    writer.finish()?;
+    Ok(rows)
+}
+
+/// Writes the answers of a text: of a script all rows, and what its last statement changed.
+pub(crate) async fn write_answers(
+    mut answers: Vec<Answer>,
+    format: AnswerFormat,
+    screen: Screen,
+) -> anyhow::Result<u64> {
+    let last = answers.pop();
+    let answers = answers.into_iter().filter(|answer| answer.changed().is_none());
+    let mut rows = 0;
+    for answer in answers.chain(last) {
+        rows += write_answer(answer, format, screen).await?;
+    }
     Ok(rows)
 }
 

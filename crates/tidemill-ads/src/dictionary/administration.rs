@@ -32,7 +32,7 @@ pub struct NewTable<'t> {
 }
 
 impl Connection {
-    /// Makes a data dictionary without tables and connects to it. Whoever may read and write its file may do all in it.
+    /// Makes a data dictionary without tables and connects to it. Anyone who can write its file can change all of it.
     ///
     /// # Errors
     /// [`ErrorCode::DictionaryExists`]; [`ErrorCode::InvalidPath`] for a name that does not end with `.add`; when it cannot be made.

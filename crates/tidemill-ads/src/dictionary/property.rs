@@ -81,7 +81,7 @@ pub enum FieldProperty {
     Number,
 }
 
-/// What becomes of records that do not fulfil a new rule.
+/// What happens to records that break a new rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Validation {
     /// They are not looked for.

@@ -27,9 +27,9 @@ pub struct NewRelation<'r> {
     pub child: &'r str,
     /// The order of its foreign key.
     pub child_order: &'r str,
-    /// What becomes of the records that refer to a key that changes.
+    /// What happens to records that refer to a key when it changes.
     pub on_update: RelationRule,
-    /// What becomes of the records that refer to a record that is deleted.
+    /// What happens to records that refer to a record when it is deleted.
     pub on_delete: RelationRule,
     /// What is said where no record has the key that one refers to; empty for nothing.
     pub no_parent: &'r str,

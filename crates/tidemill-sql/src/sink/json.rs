@@ -1,7 +1,6 @@
 //! JSON, an object a row.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -37,12 +36,6 @@ pub(super) trait End: Write {
 }
 
 impl End for Box<dyn Write + Send + '_> {
-    fn end(mut self) -> io::Result<()> {
-        self.flush()
-    }
-}
-
-impl End for BufWriter<File> {
     fn end(mut self) -> io::Result<()> {
         self.flush()
     }

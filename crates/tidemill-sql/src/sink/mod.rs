@@ -204,16 +204,13 @@ pub(crate) fn file_sink(
             });
         }
         Format::Csv(said) => Box::new(CsvSink::new(schema, path, &said, create()?)?),
-        Format::JsonLines
-            if path
-                .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("json")) =>
-        {
-            Box::new(json::JsonSink::array(BufWriter::new(create()?)))
-        }
         Format::JsonLines => {
             let packed = packing(path).packed(BufWriter::new(create()?));
-            Box::new(json::JsonSink::lines(packed.map_err(Error::io(path, "write"))?))
+            let packed = packed.map_err(Error::io(path, "write"))?;
+            match is_json(path) {
+                true => Box::new(json::JsonSink::array(packed)),
+                false => Box::new(json::JsonSink::lines(packed)),
+            }
         }
     };
     Ok(Box::new(Durable {
@@ -226,6 +223,18 @@ pub(crate) fn file_sink(
 /// What compresses the text of a file of this name.
 fn packing(path: &Path) -> Packing {
     FileName::of(path).map_or(Packing::None, |name| name.compression.of_text())
+}
+
+/// Whether a name is `x.json`, perhaps with the extension of what compresses the file behind it, and not that of JSON lines.
+fn is_json(path: &Path) -> bool {
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_ascii_lowercase();
+    [".json", ".json.gz", ".json.zst", ".json.zstd"]
+        .iter()
+        .any(|end| name.ends_with(end))
 }
 
 /// A sink whose file is synchronised at its end.

@@ -1,8 +1,7 @@
 //! The formats that DataFusion reads by itself: Parquet, Arrow IPC, JSON.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,6 +27,7 @@ use object_store::ObjectStoreExt as _;
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::basic::LogicalType;
 use tidemill_csv::Packing;
+use tidemill_riegeli::SharedSource;
 use url::Url;
 
 use super::decimals::widened;
@@ -57,18 +57,14 @@ pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Ar
     }
     let a_file = urls.first().cloned();
     let path = urls.first().map(|url| url.prefix().to_string()).unwrap_or_default();
-    let packing = match parts.first() {
-        Some(part) if location.format == Format::JsonLines => packing(part).await?,
-        _ => Packing::None,
+    let begun = match parts.first() {
+        Some(part) if location.format == Format::JsonLines => Begun::of(part).await?,
+        _ => Begun::default(),
     };
     let extension = Path::new(&path)
         .extension()
         .map_or_else(String::new, |extension| extension.to_string_lossy().into_owned());
-    let is_array = match parts.first().map(|part| &part.place) {
-        Some(Place::File(path)) if location.format == Format::JsonLines => starts_with_bracket(path, packing)?,
-        _ => false,
-    };
-    let format = format(location.format, is_array, packing);
+    let format = format(location.format, begun);
     let options = ListingOptions::new(format).with_file_extension(extension);
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
     let mut config = config.infer_schema(state).await?;
@@ -80,7 +76,7 @@ pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Ar
         config = config.with_schema(widened(&schema));
     }
     let table = ListingTable::try_new(config)?;
-    Ok(match is_array {
+    Ok(match begun.is_array {
         true => Arc::new(Undivided(table)),
         false => Arc::new(table),
     })
@@ -176,50 +172,47 @@ fn file_url(path: &Path) -> Result<Url> {
     })
 }
 
-/// What compresses a file, by its first bytes.
-async fn packing(file: &Location) -> Result<Packing> {
-    let Some(source) = file.source().await? else {
-        return Ok(Packing::None);
-    };
-    let name = file.to_string();
-    let beginning = blocking(move || {
-        let mut beginning = Vec::new();
-        let read = SourceReader::new(source).take(4).read_to_end(&mut beginning);
-        read.map_err(Error::io(name, "read"))?;
-        Ok(beginning)
-    });
-    Ok(Packing::of_beginning(&beginning.await?))
+/// What the first bytes of a JSON file tell.
+#[derive(Clone, Copy, Default)]
+struct Begun {
+    packing: Packing,
+    /// Whether the file is one array of objects rather than an object a line.
+    is_array: bool,
 }
 
-fn format(format: Format, is_array: bool, packing: Packing) -> Arc<dyn FileFormat> {
+impl Begun {
+    async fn of(file: &Location) -> Result<Self> {
+        let Some(source) = file.source().await? else {
+            return Ok(Self::default());
+        };
+        let name = file.to_string();
+        blocking(move || Self::of_source(source).map_err(Error::io(name, "read"))).await
+    }
+
+    fn of_source(source: SharedSource) -> io::Result<Self> {
+        let mut file = BufReader::new(SourceReader::new(source));
+        let packing = Packing::of_beginning(file.fill_buf()?);
+        let mut text = BufReader::new(packing.unpacked(file)?).bytes();
+        let first = text.find(|byte| byte.as_ref().map_or(true, |byte| !byte.is_ascii_whitespace()));
+        Ok(Self {
+            packing,
+            is_array: first.transpose()? == Some(b'['),
+        })
+    }
+}
+
+fn format(format: Format, begun: Begun) -> Arc<dyn FileFormat> {
     match format {
         Format::Parquet => Arc::new(ParquetFormat::default().with_force_view_types(false)),
         Format::Arrow => Arc::new(ArrowFormat),
         _ => {
-            let compression = match packing {
+            let compression = match begun.packing {
                 Packing::None => FileCompressionType::UNCOMPRESSED,
                 Packing::Gzip => FileCompressionType::GZIP,
                 Packing::Zstd => FileCompressionType::ZSTD,
             };
-            let format = JsonFormat::default().with_newline_delimited(!is_array);
+            let format = JsonFormat::default().with_newline_delimited(!begun.is_array);
             Arc::new(format.with_file_compression_type(compression))
-        }
-    }
-}
-
-/// Whether a JSON file is one array of objects rather than an object a line.
-fn starts_with_bracket(path: &Path, packing: Packing) -> Result<bool> {
-    let file = File::open(path).map_err(Error::io(path, "open"))?;
-    let mut file = BufReader::new(packing.unpacked(file).map_err(Error::io(path, "read"))?);
-    loop {
-        let buffer = file.fill_buf().map_err(Error::io(path, "read"))?;
-        match buffer.iter().position(|byte| !byte.is_ascii_whitespace()) {
-            Some(at) => return Ok(buffer[at] == b'['),
-            None if buffer.is_empty() => return Ok(false),
-            None => {
-                let passed = buffer.len();
-                file.consume(passed);
-            }
         }
     }
 }

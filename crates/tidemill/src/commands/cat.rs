@@ -3,7 +3,6 @@
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Instant;
 
 use anyhow::{Context, bail};
 use tidemill_riegeli::ReaderOptions;
@@ -13,7 +12,7 @@ use tidemill_xbase::{Scan, Table};
 use crate::Outcome;
 use crate::args::{AnswerFormat, CatArgs, CatFormat, DeletedArg};
 use crate::commands::spooled::Spooled;
-use crate::output::{COUNTED, RowWriter, Screen, default_format, report_damage, write_answer};
+use crate::output::{RowWriter, Screen, default_format, report_damage, write_answer};
 use crate::terminal::{Output, tell};
 
 pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
@@ -54,15 +53,12 @@ fn cat_xbase(location: &Location, args: &CatArgs, format: AnswerFormat) -> anyho
     }
     let batches = table.scan(scan)?;
     let mut writer = RowWriter::new(format, &batches.schema(), Screen::of(args.screen))?;
-    let (mut full_since, mut is_whole) = (None, true);
     for batch in batches {
-        writer.write(&batch?)?;
-        if writer.is_full() && full_since.get_or_insert_with(Instant::now).elapsed() > COUNTED {
-            is_whole = false;
+        if writer.write(&batch?)?.is_break() {
             break;
         }
     }
-    writer.finish(is_whole)?;
+    writer.finish()?;
     for damage in table.damage() {
         tell!("{location}: {damage}");
     }

@@ -13,7 +13,7 @@ use anyhow::bail;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Editor};
-use tidemill_sql::{Answer, Session, SessionOptions};
+use tidemill_sql::{CopyOptions, Location, Session, SessionOptions};
 
 use self::completion::Prompt;
 use self::meta::Meta;
@@ -21,7 +21,7 @@ use self::statements::{Input, is_complete};
 use crate::Outcome;
 use crate::args::{AnswerFormat, RowCount, ScreenArgs, ShellArgs};
 use crate::commands::sql::with_place;
-use crate::output::{Screen, default_format, report_damage, write_answer};
+use crate::output::{Screen, default_format, report_damage, write_answers};
 use crate::terminal::{say, tell};
 
 /// What a person has set, and the session in which statements run.
@@ -31,8 +31,8 @@ struct Shell {
     format: AnswerFormat,
     screen: ScreenArgs,
     is_timed: bool,
-    /// Where the next answer goes, instead of the terminal.
-    next_into: Option<PathBuf>,
+    /// The file that the next answer is copied to, instead of the terminal.
+    next_into: Option<Location>,
 }
 
 pub(crate) async fn run(args: ShellArgs) -> anyhow::Result<Outcome> {
@@ -135,21 +135,16 @@ impl Shell {
         let session = Arc::clone(&self.session);
         let (into, format, screen, is_timed) = (self.next_into.take(), self.format, self.screen, self.is_timed);
         let started = Instant::now();
+        let with_place = |error| with_place(error, statement);
         let work = async {
-            let mut answers = session
-                .query_all(statement)
-                .await
-                .map_err(|error| with_place(error, statement))?;
-            let last = answers.pop();
-            let answers = answers.into_iter().filter(|answer| answer.changed().is_none());
-            let mut rows = 0;
-            for answer in answers.chain(last) {
-                rows += match &into {
-                    Some(file) => meta::write_into(answer, file).await?,
-                    None => shown(answer, format, screen).await?,
-                };
+            if let Some(file) = into {
+                let copied = session
+                    .copy_query(statement, &file, &CopyOptions::default(), |_| ())
+                    .await;
+                return Ok::<u64, anyhow::Error>(copied.map_err(with_place)?.rows);
             }
-            Ok::<u64, anyhow::Error>(rows)
+            let answers = session.query_all(statement).await.map_err(with_place)?;
+            write_answers(answers, format, Screen::of(screen)).await
         };
         let done = tokio::select! {
             done = work => done,
@@ -189,7 +184,7 @@ impl Shell {
             }
             Meta::Rows(rows) => self.screen.rows = rows.map(RowCount),
             Meta::Format(format) => self.format = *format,
-            Meta::Into(file) => self.next_into = Some(file.clone()),
+            Meta::Into(file) => self.next_into = Some(Location::destination(file)?),
             Meta::Run(file) => {
                 let text =
                     std::fs::read_to_string(file).map_err(|error| anyhow::anyhow!("{}: {error}", file.display()))?;
@@ -206,10 +201,6 @@ impl Shell {
         }
         Ok(true)
     }
-}
-
-async fn shown(answer: Answer, format: AnswerFormat, screen: ScreenArgs) -> anyhow::Result<u64> {
-    write_answer(answer, format, Screen::of(screen)).await
 }
 
 /// Statements that are remembered.

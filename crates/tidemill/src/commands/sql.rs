@@ -8,7 +8,7 @@ use tidemill_sql::{Plain, Session};
 
 use crate::Outcome;
 use crate::args::SqlArgs;
-use crate::output::{Screen, default_format, report_damage, write_answer};
+use crate::output::{Screen, default_format, report_damage, write_answers};
 use crate::terminal::{Output, shown, tell};
 
 pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
@@ -33,22 +33,12 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let started = Instant::now();
-    let mut answers = match &args.server {
+    let answers = match &args.server {
         Some(server) => vec![session.ask_server(server, &statement).await?],
         None => session.query_all(&statement).await.map_err(with_place)?,
     };
-    // Of a script all rows are shown, and what its last statement changed.
-    let last = answers.pop();
-    let answers = answers.into_iter().filter(|answer| answer.changed().is_none());
-    let mut rows = 0;
-    for answer in answers.chain(last) {
-        rows += write_answer(
-            answer,
-            args.format.unwrap_or_else(default_format),
-            Screen::of(args.screen),
-        )
-        .await?;
-    }
+    let format = args.format.unwrap_or_else(default_format);
+    let rows = write_answers(answers, format, Screen::of(args.screen)).await?;
     report_damage(&session);
     if io::stderr().is_terminal() {
         tell!("{rows} rows in {:.3} s", started.elapsed().as_secs_f64());

@@ -1,12 +1,9 @@
 //! The commands of the shell itself, which begin with a backslash.
 
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
-use tidemill_sql::{Answer, StreamFormat, stream_sink};
 
 use crate::args::{AnswerFormat, name_and_place};
 
@@ -15,7 +12,7 @@ pub(super) const HELP: &str = "\
 \\d TABLE        list the columns of a table
 \\explain SQL    show the plan of a statement
 \\attach N=PLACE give a table, a folder or a database a name
-\\o FILE         write the next answer to a file: .csv, .json, .jsonl, .parquet or .arrow
+\\o FILE         copy the next answer to a file, whose name tells the format
 \\i FILE         run the statements of a file
 \\format NAME    show answers as table, markdown, csv, json or jsonl
 \\rows N|all     how many rows of a table to show
@@ -34,7 +31,7 @@ pub(super) enum Meta {
     Describe(String),
     Explain(String),
     Attach(String, String),
-    Into(PathBuf),
+    Into(String),
     Run(PathBuf),
     Format(AnswerFormat),
     Rows(Option<Option<usize>>),
@@ -63,7 +60,7 @@ impl Meta {
                 let (name, place) = name_and_place(needed("NAME=PLACE")?).map_err(|why| anyhow!("\\attach: {why}"))?;
                 Self::Attach(name, place)
             }
-            "\\o" => Self::Into(PathBuf::from(needed("a file")?)),
+            "\\o" => Self::Into(needed("a file")?.to_owned()),
             "\\i" => Self::Run(PathBuf::from(needed("a file")?)),
             "\\format" => {
                 let name = needed("the name of a format")?;
@@ -95,32 +92,6 @@ pub(super) fn as_name(table: &str) -> String {
         true => table.to_owned(),
         false => format!("'{}'", table.replace('\'', "''")),
     }
-}
-
-/// Writes an answer to a new file, whose extension tells the format, and says how many rows it had.
-pub(super) async fn write_into(mut answer: Answer, file: &Path) -> anyhow::Result<u64> {
-    let extension = file
-        .extension()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_ascii_lowercase();
-    let format = match extension.as_str() {
-        "csv" => StreamFormat::Csv,
-        "json" => StreamFormat::Json,
-        "jsonl" | "ndjson" => StreamFormat::JsonLines,
-        "parquet" => StreamFormat::Parquet,
-        "arrow" => StreamFormat::Arrow,
-        _ => bail!("{}: name it .csv, .json, .jsonl, .parquet or .arrow", file.display()),
-    };
-    let created = File::create_new(file).map_err(|error| anyhow!("{}: {error}", file.display()))?;
-    let mut sink = stream_sink(format, &answer.schema(), Box::new(BufWriter::new(created)))?;
-    let mut rows = 0;
-    while let Some(batch) = answer.next().await? {
-        sink.write(&batch)?;
-        rows += batch.num_rows() as u64;
-    }
-    sink.finish()?;
-    Ok(rows)
 }
 
 #[cfg(test)]
