@@ -1,7 +1,7 @@
 //! What files, folders, servers and signals may not do to the program.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -277,17 +277,7 @@ fn time_and_memory_have_limits() {
 
 /// Asks a statement that is too long for an argument.
 fn asked(folder: &Folder, sql: &str) -> Run {
-    let mut child = folder
-        .command(&["sql", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("started");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all(sql.as_bytes()).expect("written");
-    drop(stdin);
-    Run::of(child.wait_with_output().expect("ended"))
+    folder.fed(&["sql", "-"], sql)
 }
 
 #[test]

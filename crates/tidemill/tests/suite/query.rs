@@ -1,7 +1,6 @@
 //! `sql` and `copy`.
 
 use std::fs;
-use std::io::Write;
 use std::process::Stdio;
 
 use insta::assert_snapshot;
@@ -57,20 +56,11 @@ fn an_answer_comes_in_every_format() {
 #[test]
 fn a_statement_may_come_from_standard_input() {
     let folder = people();
-    let mut child = folder
-        .command(&["sql", "-", "--format", "csv"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("started");
-    child
-        .stdin
-        .take()
-        .expect("a pipe")
-        .write_all(b"SELECT MAX(id) AS last\nFROM people;\n")
-        .expect("written");
-    assert_eq!(Run::of(child.wait_with_output().expect("ended")).done(), "last\n3\n");
+    let run = folder.fed(
+        &["sql", "-", "--format", "csv"],
+        "SELECT MAX(id) AS last\nFROM people;\n",
+    );
+    assert_eq!(run.done(), "last\n3\n");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Runs the command line and shows what came of it.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -32,6 +33,21 @@ impl Folder {
     pub(crate) fn run(&self, args: &[&str]) -> Run {
         let output = self.command(args).output().expect("started");
         Run::of(output)
+    }
+
+    /// Runs the program with this text on standard input.
+    pub(crate) fn fed(&self, args: &[&str], input: &str) -> Run {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("started");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin.write_all(input.as_bytes()).expect("written");
+        drop(stdin);
+        Run::of(child.wait_with_output().expect("ended"))
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {

@@ -1,8 +1,7 @@
 //! `tidemill shell`, from a pipe and on a terminal.
 
 use std::fs;
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::run::{Folder, Run};
 
@@ -13,17 +12,7 @@ fn people() -> Folder {
 }
 
 fn piped(folder: &Folder, text: &str) -> Run {
-    let mut child = folder
-        .command(&["shell"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("started");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all(text.as_bytes()).expect("written");
-    drop(stdin);
-    Run::of(child.wait_with_output().expect("ended"))
+    folder.fed(&["shell"], text)
 }
 
 #[test]
@@ -36,6 +25,11 @@ fn statements_of_a_pipe_are_run_one_after_the_other() {
     assert!(answer.starts_with("{\"m\":3}\n{\"column_name\":\"id\""), "{answer}");
     let written = fs::read_to_string(folder.file("new.csv")).expect("a file");
     assert_eq!(written, "id,name\n1,Ann\n2,Bob\n3,\n");
+    // A file that is there is not replaced.
+    let error = piped(&folder, "\\o new.csv\nSELECT 1 AS one FROM people;\n").failed();
+    assert!(error.contains("new.csv: already exists"), "{error}");
+    let books = "\\o book.xlsx\nSELECT * FROM people;\n\\format csv\nSELECT COUNT(*) AS n FROM 'book.xlsx';\n";
+    assert_eq!(piped(&folder, books).done(), "n\n3\n");
 }
 
 #[test]
