@@ -80,7 +80,9 @@ impl Session {
         if let Some(bytes) = options.memory {
             // Sorts can write to files, tables of hashes cannot. Each sort keeps as much back to merge what it wrote.
             settings.optimizer.prefer_hash_join = false;
-            settings.execution.sort_spill_reservation_bytes = (bytes / 4).min(10 << 20);
+            // A join has three sorts for each thread.
+            let sorts = 4 * settings.execution.target_partitions.max(1);
+            settings.execution.sort_spill_reservation_bytes = (bytes / sorts).min(10 << 20);
         }
         Self {
             memory: options.memory.map(|bytes| Arc::new(FairSpillPool::new(bytes))),

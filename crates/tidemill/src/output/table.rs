@@ -315,7 +315,7 @@ mod tests {
     fn tables_fit_the_screen() {
         for (width, parts) in [
             (130, &["a text that is rather long ┆", "(1000 bytes)"][..]),
-            (70, &["a text that is ra… ┆ NULL", "070707070707070707… │"]),
+            (70, &["a text that is r… ┆ NULL", "0707070707070707… │"]),
             (
                 45,
                 &["a text that i… ┆ NULL", "not shown: photo (--wide shows all columns)"],

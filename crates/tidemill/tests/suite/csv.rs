@@ -1,6 +1,7 @@
 //! CSV as the world writes it, through the program.
 
 use std::fs;
+use std::process::Command;
 
 use crate::run::Folder;
 
@@ -133,7 +134,7 @@ fn copies_are_written_in_the_dialect_that_is_asked_for() {
     assert!(error.contains("the letter 'ü' in cp737"), "{error}");
     assert!(!folder.file("greek.csv").exists());
     let error = folder.run(&["copy", "t.csv", "t.dbf?delim=;"]).failed();
-    assert!(error.contains("options of CSV for a file of xbase"), "{error}");
+    assert!(error.contains("options for a file of xbase"), "{error}");
 }
 
 #[test]
@@ -163,4 +164,22 @@ fn faults_name_the_line() {
         let error = folder.run(&["sql", &format!("SELECT MAX(a) FROM '{name}'")]).failed();
         assert!(error.contains(part), "{name}: {error}");
     }
+}
+
+#[test]
+fn arrays_of_json_are_compressed_whole() {
+    let folder = folder_with(&[("t.csv", b"a\n1\n2\n")]);
+    for name in ["t.json", "t.json.gz", "t.json.zst", "t.jsonl.gz"] {
+        folder.run(&["copy", "t.csv", name]).done();
+        assert_eq!(
+            folder.run(&["cat", name, "--format", "csv"]).done(),
+            "a\n1\n2\n",
+            "{name}"
+        );
+    }
+    let unpacked = Command::new("gzip")
+        .args(["-dc", "t.json.gz"])
+        .current_dir(folder.path())
+        .output();
+    assert_eq!(unpacked.expect("gzip").stdout, b"[{\"a\":1},{\"a\":2}]");
 }
