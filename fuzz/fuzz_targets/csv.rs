@@ -40,7 +40,7 @@ fuzz_target!(|input: &[u8]| {
     }
     if divides(input, &look.dialect).expect("memory") && batches.len() < 64 {
         let size = input.len() as u64;
-        let middle = size / 2;
+        let middle = look.begin + (size - look.begin) / 2;
         let count = |reader: CsvReader<'_>| {
             reader
                 .map(|batch| batch.map(|batch| batch.num_rows()))

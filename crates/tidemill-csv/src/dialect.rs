@@ -53,4 +53,6 @@ pub struct Look {
     pub dialect: Dialect,
     /// Its columns: names that differ from each other, and types that hold the values which were looked at.
     pub columns: SchemaRef,
+    /// Where the text behind the header begins: parts of a file that [divides](crate::divides) are parts of what follows.
+    pub begin: u64,
 }

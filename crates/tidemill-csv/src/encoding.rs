@@ -66,11 +66,6 @@ impl Encoding {
         }
     }
 
-    /// Whether a part of a file can begin behind any byte that is the end of a line.
-    pub(crate) fn divides(self) -> bool {
-        matches!(self, Self::Page(_))
-    }
-
     /// The text as UTF-8, without its mark.
     pub(crate) fn decoded<'a>(self, bytes: Box<dyn Read + Send + 'a>) -> Box<dyn Read + Send + 'a> {
         let unmarked = Unmarked {

@@ -22,8 +22,6 @@ pub struct CsvReader<'a> {
     projection: Vec<usize>,
     decimal: u8,
     batch_rows: usize,
-    /// Where a part ends: records that begin there or later belong to the next.
-    end: u64,
     is_at_end: bool,
     values: Values,
     /// The lines of the records of a batch.
@@ -62,21 +60,15 @@ impl<'a> CsvReader<'a> {
         projection: &[usize],
         batch_rows: usize,
     ) -> Result<Self> {
-        let page = match look.dialect.encoding {
-            // What looks like a mark in the middle of a text is a letter.
-            Encoding::Page(page) if !page.is_multibyte() => Encoding::Page(page).decoded(Box::new(rest)),
-            _ => Box::new(rest),
-        };
-        let mut reader = Self::of_text(page, look, projection, batch_rows)?;
+        let mut reader = Self::of_text(Box::new(rest), look, projection, batch_rows)?;
         reader.records.pass_line()?;
         Ok(reader.until(len.saturating_add(1)))
     }
 
-    /// Ends before the first record that begins at `end` or behind it. For files in UTF-8 or a code page of single bytes that are not
-    /// compressed.
+    /// Ends before the first record that begins at `end` or behind it, for files that [divide](divides).
     #[must_use]
     pub fn until(mut self, end: u64) -> Self {
-        self.end = end;
+        self.records = self.records.until(end);
         self
     }
 
@@ -89,7 +81,6 @@ impl<'a> CsvReader<'a> {
             projection: projection.to_vec(),
             decimal: look.dialect.decimal,
             batch_rows: batch_rows.max(1),
-            end: u64::MAX,
             is_at_end: false,
             values: Values::default(),
             lines: Vec::new(),
@@ -107,9 +98,6 @@ impl<'a> CsvReader<'a> {
         self.values.clear();
         self.lines.clear();
         while self.lines.len() < self.batch_rows && self.values.bytes() < BATCH_BYTES {
-            if self.records.position() >= self.end {
-                break;
-            }
             let Some(found) = self.records.next(&mut self.values, columns == 1)? else {
                 break;
             };
@@ -180,18 +168,22 @@ impl Iterator for CsvReader<'_> {
     }
 }
 
-/// Whether parts of a file can be read by themselves, each from the end of any line: it is not compressed, its ends of lines are single
-/// bytes, and none stands in quotes. Reads the file to its end, or to such an end of a line.
+/// Whether parts of a file can be read by themselves, each from the end of any line: places in the file are those in its text, for it is UTF-8
+/// without a mark and not compressed, and no end of a line stands in quotes. Reads the file to its end, or to such an end of a line.
 ///
 /// # Errors
 ///
 /// What the system says.
 pub fn divides(mut file: impl Read, dialect: &Dialect) -> io::Result<bool> {
-    let is_plain = dialect.packing == Packing::None && dialect.encoding.divides();
-    let is_multibyte = matches!(dialect.encoding, Encoding::Page(page) if page.is_multibyte());
-    if !is_plain || is_multibyte && dialect.encoding != Encoding::UTF8 {
+    if dialect.packing != Packing::None || dialect.encoding != Encoding::UTF8 {
         return Ok(false);
     }
+    let mut beginning = Vec::new();
+    file.by_ref().take(3).read_to_end(&mut beginning)?;
+    if Encoding::of_mark(&beginning).is_some() {
+        return Ok(false);
+    }
+    let mut file = beginning.as_slice().chain(file);
     let Some(quote) = dialect.quote else { return Ok(true) };
     let mut buffer = vec![0; 1 << 18];
     // The byte before the next one, and whether it closed a value, which a quote behind it opens again.
@@ -227,7 +219,7 @@ pub fn divides(mut file: impl Read, dialect: &Dialect) -> io::Result<bool> {
                     return Ok(false);
                 }
                 (is_quoted, may_double) = (false, true);
-            } else if [dialect.delimiter, b'\n', b'\r'].contains(&previous) || at + found == 0 && before == b'\xBF' {
+            } else if [dialect.delimiter, b'\n', b'\r'].contains(&previous) {
                 is_quoted = true;
             }
             before = quote;

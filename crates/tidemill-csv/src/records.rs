@@ -27,6 +27,8 @@ pub(crate) struct Records<R> {
     line: u64,
     /// Where the last record began.
     line_of_record: u64,
+    /// What begins here or behind it is no record of this part.
+    end: u64,
 }
 
 /// Values of records, one behind another.
@@ -107,7 +109,14 @@ impl<R: Read> Records<R> {
             offset: 0,
             line: 1,
             line_of_record: 1,
+            end: u64::MAX,
         }
+    }
+
+    /// Ends before the first record that begins at `end` or behind it.
+    pub(crate) fn until(mut self, end: u64) -> Self {
+        self.end = end;
+        self
     }
 
     /// The line in which the last record began, counted from 1.
@@ -135,7 +144,7 @@ impl<R: Read> Records<R> {
     /// records `have_one` value.
     pub(crate) fn next(&mut self, values: &mut Values, have_one: bool) -> Result<Option<usize>> {
         loop {
-            if self.peek()?.is_none() {
+            if self.peek()?.is_none() || self.position() >= self.end {
                 return Ok(None);
             }
             let (first, begin) = (values.len(), values.bytes());

@@ -78,6 +78,10 @@ impl Look {
         });
         Ok(Self {
             columns: Arc::new(Schema::new(fields.collect::<Fields>())),
+            begin: match has_header {
+                true => sample.end_of_first(delimiter, quote)?,
+                false => 0,
+            },
             dialect: Dialect {
                 packing,
                 encoding,
@@ -147,6 +151,13 @@ impl Sample {
             counts.pop();
         }
         Ok(counts)
+    }
+
+    /// Where the first record ends.
+    fn end_of_first(&self, delimiter: u8, quote: Option<u8>) -> Result<u64> {
+        let mut records = Records::new(self.text.as_slice(), delimiter, quote);
+        records.next(&mut Values::default(), false)?;
+        Ok(records.position())
     }
 
     /// The first records.

@@ -85,21 +85,25 @@ proptest! {
     /// Parts have the rows of the whole, wherever they are cut.
     #[test]
     fn parts_have_all_rows(
-        lines in prop::collection::vec(("[a-b,\"]{0,3}", any::<u8>()), 1..30),
+        lines in prop::collection::vec(("[a-bé日,\"]{0,3}", any::<u8>()), 1..30),
         end in prop::sample::select(vec!["\n", "\r\n", "\r"]),
         parts in 1_u64..6,
+        blank in 0_usize..4,
     ) {
-        let mut text = format!("name,number{end}");
+        let mut text = format!("{}name,number{end}", end.repeat(blank));
         for (name, number) in &lines {
+            // Empty lines are no records.
+            text.push_str(&end.repeat(usize::from(number % 3)));
             text.push_str(&format!("\"{}\",{number}{end}", name.replace('"', "\"\"")));
         }
-        let look = Look::at(text.as_bytes(), &CsvOptions::default(), b',').expect("a look");
+        let look = Look::at(text.as_bytes(), &CsvOptions::parse("delim=,").expect("options"), b',').expect("a look");
         prop_assert!(divides(text.as_bytes(), &look.dialect).expect("read"));
         let whole: Vec<_> = CsvReader::new(text.as_bytes(), &look, &[0, 1], 100).expect("a reader").map(|batch| batch.expect("rows")).collect();
         let size = text.len() as u64;
         let mut found = Vec::new();
         for part in 0..parts {
-            let (begin, end) = (size * part / parts, size * (part + 1) / parts);
+            let at = |part: u64| look.begin + (size - look.begin) * part / parts;
+            let (begin, end) = (at(part), at(part + 1));
             let reader = match part {
                 0 => CsvReader::new(text.as_bytes(), &look, &[0, 1], 100).expect("a reader").until(end),
                 _ if begin == 0 => continue,
@@ -176,4 +180,16 @@ fn whole_numbers_of_many_digits_keep_them() {
         .expect("rows")
         .expect("rows");
     assert_eq!(written(&batch, &CsvOptions::default(), Packing::None), text.as_bytes());
+}
+
+#[test]
+fn files_whose_text_is_not_their_bytes_are_not_divided() {
+    for (bytes, expected) in [
+        (&b"a,b\n\xC3\xA9,2\n"[..], true),
+        (b"\xEF\xBB\xBFa,b\n1,2\n", false),
+        (b"name,b\nM\xFCller,2\nJ\xE4ger,3\n", false),
+    ] {
+        let look = Look::at(bytes, &CsvOptions::NONE, b',').expect("a look");
+        assert_eq!(divides(bytes, &look.dialect).expect("read"), expected, "{bytes:?}");
+    }
 }

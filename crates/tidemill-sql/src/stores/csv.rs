@@ -168,12 +168,13 @@ impl CsvEngine {
         self.is_local && is_large && divides(self.bytes_from(0), &self.look.dialect).unwrap_or(false)
     }
 
-    /// Where a part begins and ends.
+    /// Where a part of what follows the header begins and ends.
     fn range(&self, (part, parts): (usize, usize)) -> Result<(u64, u64)> {
         let size = self.source.size().map_err(Error::io(&self.name, "read"))?;
+        let begin = self.look.begin;
         let at = |part: usize| {
-            let at = u128::from(size) * part as u128 / parts.max(1) as u128;
-            u64::try_from(at).unwrap_or(size)
+            let at = u128::from(size.saturating_sub(begin)) * part as u128 / parts.max(1) as u128;
+            begin + u64::try_from(at).unwrap_or_default()
         };
         Ok((at(part), at(part + 1)))
     }

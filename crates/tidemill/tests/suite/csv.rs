@@ -183,3 +183,50 @@ fn arrays_of_json_are_compressed_whole() {
         .output();
     assert_eq!(unpacked.expect("gzip").stdout, b"[{\"a\":1},{\"a\":2}]");
 }
+
+/// Files that are large enough to be read by several threads.
+#[test]
+fn large_files_have_each_row_once() {
+    const ROWS: usize = 150_000;
+    let rows = |line: &dyn Fn(usize) -> Vec<u8>| (0..ROWS).flat_map(line).collect::<Vec<u8>>();
+    let begun = |head: &[u8], rows: Vec<u8>| [head, &rows].concat();
+    let folder = folder_with(&[
+        (
+            "plain.csv",
+            &begun(b"n,t\n", rows(&|row| format!("{row},Größe\n").into_bytes())),
+        ),
+        (
+            "mark.csv",
+            &begun(b"\xEF\xBB\xBFn,t\n", rows(&|row| format!("{row},Größe\n").into_bytes())),
+        ),
+        (
+            "windows.csv",
+            &begun(
+                b"n,t\n",
+                rows(&|row| [format!("{row},").as_bytes(), b"Gr\xF6\xDFe\n"].concat()),
+            ),
+        ),
+        (
+            "blank.csv",
+            &begun(b"\n\nn,t\n", rows(&|row| format!("\n{row},Größe\n\n").into_bytes())),
+        ),
+        (
+            "quoted.csv",
+            &begun(
+                b"n,t\n",
+                rows(&|row| format!("{row},\"Größe, \"\"a\"\"\"\r\n").into_bytes()),
+            ),
+        ),
+        (
+            "broken.csv",
+            &begun(b"n,t\n", rows(&|row| format!("{row},\"Grö\nße\"\n").into_bytes())),
+        ),
+    ]);
+    for name in ["plain", "mark", "windows", "blank", "quoted", "broken"] {
+        let sql = format!("SELECT COUNT(*) AS c, COUNT(DISTINCT n) AS d, SUM(n) AS s, MIN(t) AS t FROM {name}");
+        let answer = folder.run(&["sql", &sql, "--format", "jsonl"]).done();
+        let sum = ROWS * (ROWS - 1) / 2;
+        let expected = format!("{{\"c\":{ROWS},\"d\":{ROWS},\"s\":{sum},\"t\":\"Gr");
+        assert!(answer.starts_with(&expected), "{name}: {answer}");
+    }
+}
