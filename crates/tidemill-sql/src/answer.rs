@@ -9,6 +9,7 @@ use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::StreamExt;
 
+use crate::scope::Renamed;
 use crate::{Error, Result, blanks};
 
 /// The rows that a statement gives, batch by batch.
@@ -68,6 +69,16 @@ impl Answer {
         Ok(Self::streamed(Box::pin(RecordBatchStreamAdapter::new(
             renamed, batches,
         ))))
+    }
+
+    /// The same rows with other names for some of their columns.
+    pub(crate) fn renamed(self, renamed: &[Renamed]) -> Result<Self> {
+        let schema = self.schema();
+        let names = schema.fields().iter().map(|field| {
+            let other = renamed.iter().find(|(planned, _)| planned == field.name());
+            other.map_or(field.name(), |(_, given)| given).clone()
+        });
+        self.named(&names.collect::<Vec<_>>())
     }
 
     /// These rows behind others of the same columns.

@@ -94,7 +94,7 @@ fn told(error: &Error, faulty: Option<&Expr>, statement: &Statement) -> Option<(
             other => (Kind::Ambiguous, other.to_string(), None),
         },
         DataFusionError::SQL(parser, _) => (Kind::Syntax, parser.to_string(), None),
-        DataFusionError::NotImplemented(what) => (Kind::Unsupported, what.clone(), None),
+        DataFusionError::NotImplemented(what) => (Kind::Unsupported, of_unsupported(what), None),
         DataFusionError::Plan(what) => of_plan(what, faulty, statement),
         _ => return None,
     })
@@ -142,6 +142,19 @@ fn named(expr: &Expr) -> Option<&Ident> {
         Expr::CompoundIdentifier(parts) => parts.last(),
         _ => None,
     }
+}
+
+/// A subquery that the planner could not join to its outer row stays an expression, which nothing computes.
+fn of_unsupported(what: &str) -> String {
+    let is_subquery = |kind: &str| what.contains(kind);
+    if what.starts_with("Physical plan does not support")
+        && ["ScalarSubquery(", "Exists(", "InSubquery("]
+            .into_iter()
+            .any(is_subquery)
+    {
+        return "A subquery whose value depends on its outer row by other than = is not supported here: write it as a join".to_owned();
+    }
+    what.to_owned()
 }
 
 /// The planner tells these apart by their words alone.

@@ -17,7 +17,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalTableSource, Volatility
 use sqlparser::ast::Statement;
 use tidemill_ads::sql::changes_between_statements;
 
-use crate::scope::Bound;
+use crate::scope::{Bound, Renamed};
 
 /// So many plans are kept.
 const PLANS: usize = 64;
@@ -46,6 +46,8 @@ pub(crate) struct Planned {
     pub(crate) plan: LogicalPlan,
     /// Whether its rows should come in the table's order.
     pub(crate) keeps_order: bool,
+    /// Columns that have other names in the answer.
+    pub(crate) renamed: Vec<Renamed>,
 }
 
 impl Key {
@@ -79,6 +81,7 @@ impl PlanCache {
         Ok(Some(Planned {
             plan: over(known.plan, Some(providers))?,
             keeps_order: known.keeps_order,
+            renamed: known.renamed,
         }))
     }
 
@@ -87,6 +90,7 @@ impl PlanCache {
         let planned = Planned {
             plan: over(planned.plan.clone(), None)?,
             keeps_order: planned.keeps_order,
+            renamed: planned.renamed.clone(),
         };
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         plans.retain(|(known, _)| *known != key);

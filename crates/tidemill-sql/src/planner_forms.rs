@@ -6,13 +6,16 @@
 //!
 //! `a NOT IN (SELECT b …)` of a subquery that depends on the row is `NOT EXISTS (SELECT … WHERE (a = b) IS NOT FALSE)`: the planner leaves
 //! out rows whose `a` is NULL where the subquery is empty, which SQL keeps.
+//!
+//! `GROUP_CONCAT(a SEPARATOR ';')` is `string_agg(CAST(a AS VARCHAR), ';')`.
 
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    AccessExpr, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments,
-    GroupByExpr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor,
-    TableWithJoins, Value, VisitMut as _, VisitorMut, visit_expressions, visit_expressions_mut,
+    AccessExpr, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, Query, Select,
+    SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitMut as _, VisitorMut,
+    visit_expressions, visit_expressions_mut,
 };
 
 /// Gives expressions of a statement these forms.
@@ -69,10 +72,54 @@ impl VisitorMut for Forms {
                     }
                 }
             }
+            Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case("GROUP_CONCAT") => {
+                if let FunctionArguments::List(list) = &mut function.args
+                    && joined_by(list)
+                {
+                    function.name = ObjectName::from(vec![Ident::new("string_agg")]);
+                }
+            }
             _ => {}
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Gives GROUP_CONCAT the arguments of `string_agg`, whose values are text and whose separator is always said. NULL comes first in its
+/// order, as in ADS. `false` for one with MAX_LENGTH, which `string_agg` lacks.
+fn joined_by(list: &mut FunctionArgumentList) -> bool {
+    let [FunctionArg::Unnamed(FunctionArgExpr::Expr(text)), rest @ ..] = list.args.as_mut_slice() else {
+        return false;
+    };
+    let has_separator = match rest {
+        [] => false,
+        [_] => true,
+        // The reader of ADS SQL gives a length with every separator; this is the one that nobody has asked for.
+        [_, FunctionArg::Unnamed(FunctionArgExpr::Expr(length))] if length.to_string() == "1024" => true,
+        _ => return false,
+    };
+    *text = Expr::Cast {
+        kind: CastKind::Cast,
+        expr: Box::new(text.clone()),
+        data_type: DataType::Varchar(None),
+        array: false,
+        format: None,
+    };
+    list.args.truncate(2);
+    if !has_separator {
+        let comma = Value::SingleQuotedString(",".to_owned()).with_empty_span();
+        list.args
+            .push(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(comma))));
+    }
+    for clause in &mut list.clauses {
+        if let FunctionArgumentClause::OrderBy(terms) = clause {
+            for term in terms {
+                let ascends = term.options.asc != Some(false);
+                term.options.nulls_first.get_or_insert(ascends);
+            }
+        }
+    }
+    true
 }
 
 /// The names that tables have in a FROM.
@@ -299,6 +346,10 @@ mod tests {
             (
                 "SELECT a FROM t AS t WHERE a NOT IN (SELECT b FROM u) OR t.a NOT IN (SELECT b FROM u WHERE c = t.c)",
                 "SELECT a FROM t AS t WHERE a NOT IN (SELECT b FROM u) OR t.a NOT IN (SELECT b FROM u WHERE c = t.c)",
+            ),
+            (
+                "SELECT group_concat(a), GROUP_CONCAT(DISTINCT b, '; ', 1024 ORDER BY b DESC) FROM t",
+                "SELECT string_agg(CAST(a AS VARCHAR), ','), string_agg(DISTINCT CAST(b AS VARCHAR), '; ' ORDER BY b DESC NULLS LAST) FROM t",
             ),
             (
                 "SELECT EXISTS (SELECT COUNT(*) FROM u) AS e",

@@ -11,6 +11,9 @@
 //!
 //! What this does not do: it finds no fault with names that fit nothing (the planner does, and lists what there is).
 
+mod repeated;
+mod size;
+
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -47,19 +50,25 @@ pub(crate) fn relations(statement: &impl Visit) -> Vec<(String, SqlLocation)> {
     collector.relations
 }
 
-/// Gives every name in the statement the spelling of what it means. `tables` goes by the spelling of [`relations`].
+pub(crate) use repeated::Renamed;
+
+/// Gives every name in the statement the spelling of what it means. `tables` goes by the spelling of [`relations`]. Columns that the
+/// statement gives twice get names of their own, which are returned.
 ///
 /// # Errors
 ///
-/// [`Error::Parse`] when a column name fits columns of several tables that spell it differently.
-pub(crate) fn bind(statement: &mut Statement, tables: &HashMap<String, Bound>) -> Result<()> {
+/// [`Error::Parse`] when a column name fits columns of several tables that spell it differently; [`Error::Ads`] when WITH queries
+/// multiply the tables to too many.
+pub(crate) fn bind(statement: &mut Statement, tables: &HashMap<String, Bound>) -> Result<Vec<Renamed>> {
+    size::limit(statement)?;
     let mut binder = Binder {
         tables,
         with_queries: WithQueries::default(),
         scopes: Vec::new(),
     };
+    let renamed = repeated::name_apart(statement, &binder);
     match statement.visit(&mut binder) {
-        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Continue(()) => Ok(renamed),
         ControlFlow::Break(message) => Err(Error::Parse { message }),
     }
 }
@@ -123,13 +132,14 @@ impl<Q> WithQueries<Q> {
         self.levels.push(level);
     }
 
-    fn leave(&mut self) {
+    /// The WITH query whose query was left, which is known from here on.
+    fn leave(&mut self) -> Option<&mut Q> {
         let outer = self.levels.pop().map_or(0, |level| level.outer);
         self.queries.truncate(outer);
         // The WITH queries of a query are visited before the rest of it.
-        if let Some(known) = self.levels.last_mut().and_then(|level| level.waiting.pop()) {
-            self.queries.push(known);
-        }
+        let known = self.levels.last_mut()?.waiting.pop()?;
+        self.queries.push(known);
+        self.queries.last_mut()
     }
 }
 
@@ -651,6 +661,10 @@ mod tests {
     use crate::dialect::parse;
 
     fn bound(sql: &str) -> Result<String> {
+        bound_and_renamed(sql).map(|(bound, _)| bound)
+    }
+
+    pub(super) fn bound_and_renamed(sql: &str) -> Result<(String, Vec<Renamed>)> {
         let table = |registered: &str, alias: &str, columns: &[&str]| Bound {
             registered: registered.to_owned(),
             alias: alias.to_owned(),
@@ -670,8 +684,8 @@ mod tests {
             };
             tables.insert(name, fits.clone());
         }
-        bind(&mut statement, &tables)?;
-        Ok(statement.to_string())
+        let renamed = bind(&mut statement, &tables)?;
+        Ok((statement.to_string(), renamed))
     }
 
     #[test]

@@ -466,7 +466,11 @@ impl Session {
         let settles = options.has_types_of_ads() && tables.values().any(|table| table.is_xbase);
         let key = Key::new(statement, &tables, &providers);
         let known = plans.map_or(Ok(None), |plans| plans.find(&key, &providers))?;
-        let Planned { plan, keeps_order } = match known {
+        let Planned {
+            plan,
+            keeps_order,
+            renamed,
+        } = match known {
             Some(known) => known,
             None => {
                 for (name, provider) in &providers {
@@ -500,10 +504,14 @@ impl Session {
         let fault = |error| faults::of_planning(Error::from(error), statement, None, sql);
         let physical = state.query_planner().create_physical_plan(&plan, &state).await;
         let stream = execute_stream(physical.map_err(fault)?, state.task_ctx()).map_err(fault)?;
-        Ok(match settles {
+        let answer = match settles {
             true => Answer::settled(stream),
             false => Answer::streamed(stream),
-        })
+        };
+        match renamed.is_empty() {
+            true => Ok(answer),
+            false => answer.renamed(&renamed),
+        }
     }
 
     /// A table of a statement, with what the transaction under way has changed.
@@ -645,7 +653,7 @@ async fn plan(
     providers: &Providers,
     state: &mut SessionState,
 ) -> Result<(Planned, bool)> {
-    scope::bind(&mut statement, tables)?;
+    let renamed = scope::bind(&mut statement, tables)?;
     let written = statement.clone();
     let around = Surroundings::new(tables.values(), state, (StatementOptions::default().clock)());
     for function in scalars::lower(&mut statement, around)? {
@@ -661,6 +669,7 @@ async fn plan(
     let planned = Planned {
         keeps_order: keeps_table_order(&plan)?,
         plan: state.optimize(&plan)?,
+        renamed,
     };
     Ok((planned, lasts))
 }
