@@ -443,6 +443,10 @@ impl Writing<'_> {
             }
             let adds = self.options.resume || !self.options.table.create;
             let is_there = adds && self.session.is_there(self.destination).await?;
+            if is_there {
+                let table = self.session.schema(self.destination).await?;
+                sums = sums.map(|sums| sums.reading_text_as(&table));
+            }
             // What the table holds before is no part of the copy.
             let before = match &sums {
                 Some(sums) if is_there => Some(self.found(self.destination, sums).await?),
@@ -488,7 +492,7 @@ impl Writing<'_> {
                 break;
             }
         }
-        writer.finish()?;
+        writer.finish().map_err(|error| error.of_copy(&place))?;
 
         let copy = Location {
             place: Place::File(draft.file.clone()),

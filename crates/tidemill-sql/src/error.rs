@@ -131,6 +131,22 @@ pub enum Error {
         /// The columns, their types there and here, and what they lose.
         columns: Vec<String>,
     },
+    /// A table that is made cannot hold a value.
+    #[error("{place}: row {row}, column {column}: expected {expected}, found {found}; {hint}")]
+    Unfit {
+        /// The destination.
+        place: String,
+        /// The row, counted from 1.
+        row: u64,
+        /// The column's name in the copy.
+        column: String,
+        /// What the column takes.
+        expected: String,
+        /// The value.
+        found: String,
+        /// What to do about it.
+        hint: &'static str,
+    },
     /// An xBase table could not be read or written.
     #[error(transparent)]
     Xbase(Box<tidemill_xbase::Error>),
@@ -227,6 +243,46 @@ impl Error {
         self
     }
 
+    /// What went wrong in the making of a copy, which has another name until it is whole.
+    pub(crate) fn of_copy(self, destination: &str) -> Self {
+        use tidemill_xbase::Error as Xbase;
+        let place = destination.to_owned();
+        match self {
+            Self::Io { action, source, .. } => Self::Io {
+                path: destination.into(),
+                action,
+                source,
+            },
+            Self::Native { error, .. } => Self::Native { place, error },
+            Self::Csv { error, .. } => Self::Csv { place, error },
+            #[cfg(feature = "excel")]
+            Self::Excel { error, .. } => Self::Excel { place, error },
+            Self::Xbase(error) => match *error {
+                Xbase::Value(bad) => Self::Unfit {
+                    place,
+                    row: u64::from(bad.record),
+                    column: bad.field,
+                    hint: match bad.expected.as_str() {
+                        expected if expected.starts_with("characters of") => {
+                            "--to-codepage NAME chooses a code page that has it"
+                        }
+                        _ if bad.found == "null" => "--to-dialect visual-foxpro makes a table that keeps NULL",
+                        _ => "give it another type or value with a SELECT",
+                    },
+                    expected: bad.expected,
+                    found: bad.found,
+                },
+                Xbase::Io { action, source, .. } => Self::Xbase(Box::new(Xbase::Io {
+                    path: destination.into(),
+                    action,
+                    source,
+                })),
+                other => Self::Xbase(Box::new(other)),
+            },
+            other => other,
+        }
+    }
+
     /// Whether a file is damaged, so that recovery would go on behind the damage.
     pub fn is_damage(&self) -> bool {
         use tidemill_riegeli::Error as Riegeli;
@@ -273,7 +329,7 @@ impl Error {
                 _ => "HY000",
             },
             error if error.is_of_connection() => "08001",
-            Self::Lossy { .. } => "22000",
+            Self::Lossy { .. } | Self::Unfit { .. } => "22000",
             error if error.is_damage() => "HY000",
             Self::Xbase(inner) => match **inner {
                 // A type or a name that xBase has not.

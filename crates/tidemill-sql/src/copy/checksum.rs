@@ -154,6 +154,19 @@ impl Checksums {
         }
     }
 
+    /// Text that a table takes into columns of other types is hashed as what it is there: `5.50` and `5.5` are the same number.
+    pub(crate) fn reading_text_as(mut self, table: &SchemaRef) -> Self {
+        for column in &mut self.columns {
+            if let Some(place) = place_of(table, &column.name)
+                && column.data_type.is_string()
+                && let Some(field) = table.fields().get(place)
+            {
+                column.data_type = plain(field.data_type());
+            }
+        }
+        self
+    }
+
     /// The same columns, of no rows yet, in a copy that may have them at other places.
     ///
     /// # Errors
@@ -172,10 +185,7 @@ impl Checksums {
                 };
             }
             if places == Places::ByName {
-                let is_it = |name: &str| name.eq_ignore_ascii_case(&column.name);
-                let exact = found.index_of(&column.name).ok();
-                let place_found = exact.or_else(|| found.fields().iter().position(|field| is_it(field.name())));
-                column.place = place_found.ok_or_else(|| Error::Unsupported {
+                column.place = place_of(found, &column.name).ok_or_else(|| Error::Unsupported {
                     what: format!("{place}: a copy without column {}, compared by checksums", column.name),
                     hint: "compare by counts".to_owned(),
                 })?;
@@ -261,6 +271,13 @@ impl Checksums {
     pub(crate) fn column_count(&self) -> usize {
         self.columns.len()
     }
+}
+
+/// The column of this name, in any case where none is spelled so.
+fn place_of(schema: &SchemaRef, name: &str) -> Option<usize> {
+    let mut fields = schema.fields().iter();
+    let exact = schema.index_of(name).ok();
+    exact.or_else(|| fields.position(|field| field.name().eq_ignore_ascii_case(name)))
 }
 
 /// The type of the values, however they are laid out.

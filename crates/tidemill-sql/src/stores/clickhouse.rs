@@ -4,6 +4,7 @@
 //! found by their names; a new one is [filled](sink) under a name of its own.
 
 mod condition;
+mod draft;
 mod order_key;
 mod scan;
 mod select;
@@ -33,6 +34,7 @@ pub(super) const KIND: Kind = Kind {
     name: "clickhouse",
     container: "database",
     address: Address::Host,
+    ddl: Some(sink::ddl),
     store: || Box::new(ClickHouse::default()),
 };
 

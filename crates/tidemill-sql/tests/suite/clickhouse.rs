@@ -401,6 +401,83 @@ async fn copies_are_compared_by_checksums_and_gone_on_with() {
     assert_eq!((copied.rows, copied.compared_columns), (11_000, Some(3)));
 }
 
+/// What a table takes into columns of other types is compared as what it is there.
+#[tokio::test]
+async fn text_is_compared_as_what_a_table_takes_it_for() {
+    let Some(server) = ClickHouse::need() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = session(&server, folder.path());
+    run(
+        &server,
+        "CREATE TABLE tides (at DateTime('UTC'), height Decimal(9, 2), gauge Int32, place String) ENGINE = Memory",
+    );
+    let path = folder.path().join("tides.jsonl");
+    let lines = [
+        r#"{"at":"2024-02-29 01:02:03","height":"5.5","gauge":"007","place":"Deal"}"#,
+        r#"{"at":"2024-02-29T01:02:04Z","height":"-0.25","gauge":"12","place":"Rye"}"#,
+    ];
+    std::fs::write(&path, lines.join("\n")).expect("written");
+    let source = Location::existing(&path).expect("a table");
+    let options = CopyOptions {
+        verify: Verify::Full,
+        ..CopyOptions::default()
+    };
+    let there = table(&session, "db.tides").await;
+    for rows in [2, 4] {
+        let copied = session.copy(&source, &there, &options, |_| {}).await.expect("copied");
+        assert_eq!((copied.rows, copied.compared_columns), (2, Some(4)));
+        assert_eq!(
+            answer(&session, "SELECT COUNT(*) AS n FROM db.tides").await,
+            format!("n\n{rows}\n")
+        );
+    }
+}
+
+/// A copy that is killed leaves a table, which the next one drops when nobody can be at work on it.
+#[test]
+fn what_killed_copies_left_is_dropped() {
+    let Some(server) = ClickHouse::need() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = session(&server, folder.path());
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let seconds = |time: std::time::SystemTime| {
+        let since = time.duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+        format!("{:08x}", since.as_secs())
+    };
+    let now = std::time::SystemTime::now();
+    let hours = |hours: u64| std::time::Duration::from_secs(hours * 3600);
+    let old = format!("t_tidemill_{}_0123456789abcdef", seconds(now - hours(2)));
+    let new = format!("t_tidemill_{}_0123456789abcdef", seconds(now));
+    let busy = format!("t_tidemill_{}_fedcba9876543210", seconds(now - hours(3)));
+    let other = format!("u_tidemill_{}_0123456789abcdef", seconds(now - hours(2)));
+    for name in [&old, &new, &busy, &other] {
+        run(&server, &format!("CREATE TABLE {name} (a Int8) ENGINE = Memory"));
+    }
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, "a\n1\n").expect("written");
+    let source = Location::existing(&path).expect("a table");
+    let there = runtime.block_on(table(&session, "db.t"));
+    let running = format!("SELECT sleepEachRow(1), '{busy}' FROM system.numbers LIMIT 3");
+    std::thread::scope(|scope| {
+        scope.spawn(|| run(&server, &running));
+        let named = format!(
+            "SELECT count() FROM system.processes WHERE query LIKE '%sleepEach%{}%'",
+            &busy[..20]
+        );
+        while server.query(&named).expect("counted").trim() != "2" {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let copied = runtime.block_on(session.copy(&source, &there, &making(), |_| {}));
+        assert_eq!(copied.expect("copied").rows, 1);
+    });
+    let tables = server.query("SHOW TABLES").expect("tables");
+    let mut tables: Vec<&str> = tables.lines().collect();
+    tables.sort_unstable();
+    let mut left = vec!["t", &new, &busy, &other];
+    left.sort_unstable();
+    assert_eq!(tables, left);
+}
+
 #[tokio::test]
 async fn rows_are_inserted_by_statements() {
     let Some(server) = ClickHouse::need() else { return };

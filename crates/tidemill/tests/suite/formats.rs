@@ -236,3 +236,36 @@ fn a_uuid_is_printed_as_one() {
         }
     }
 }
+
+/// Values that a table in the making cannot hold are told by the name of the copy, with what to do.
+#[test]
+fn values_that_do_not_fit_are_told_with_what_to_do() {
+    let folder = Folder::with(&[]);
+    fs::write(folder.file("t.csv"), "n,x,city\n1,1.5,Rye\n2,,Győr\n").expect("written");
+    let wrong = |sql: &str, options: &[&str]| {
+        let error = folder.run(&[&["copy", sql, "t.dbf"], options].concat()).failed();
+        assert!(!error.contains(".tidemill-") && !error.contains("--recover"), "{error}");
+        error
+    };
+    let city = wrong("SELECT city FROM t", &[]);
+    assert!(
+        city.contains("t.dbf: row 2, column CITY: ") && city.contains("--to-codepage NAME"),
+        "{city}"
+    );
+    let null = wrong("SELECT x FROM t", &[]);
+    assert!(
+        null.contains("row 2, column X: ") && null.contains("--to-dialect visual-foxpro"),
+        "{null}"
+    );
+    folder
+        .run(&[
+            "copy",
+            "t.csv",
+            "t.dbf",
+            "--to-dialect",
+            "visual-foxpro",
+            "--to-codepage",
+            "cp1250",
+        ])
+        .done();
+}

@@ -1,8 +1,7 @@
 //! A table of a ClickHouse server, filled and, when asked, made.
 //!
-//! A table that is made is filled under a name of its own and renamed when it is whole, so that nobody sees a part of it, and
-//! nothing is left of one that failed. Its rows are counted first where the engine keeps each. Into a table that is there rows are inserted as they come: what was inserted before an
-//! error stays.
+//! A table that is made is a draft until it is whole (`draft.rs`). Into a table that is there rows are inserted as they come: what was
+//! inserted before an error stays.
 
 use std::sync::Arc;
 
@@ -13,28 +12,19 @@ use tidemill_clickhouse::packet::server::ServerHello;
 use tidemill_clickhouse::{DataType, arrow_type, sql_text};
 use uuid::Uuid;
 
+use super::draft::Draft;
 use super::error_at;
 use super::order_key::{is_ordered, spelled, with_key};
 use super::table::ServerTable;
-use crate::error::Left;
+use crate::Result;
 use crate::stores::server::fitting::fitted;
 use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
-use crate::{Error, Result};
 
 pub(super) struct ClickHouseSink {
     table: ServerTable,
     insert: Insert,
-    /// The name of the table in the making, and whether it replaces another.
     draft: Option<Draft>,
     rows: u64,
-}
-
-struct Draft {
-    /// In the text of a statement.
-    name: String,
-    replaces: bool,
-    /// Whether the engine keeps each row that it is given, so that they can be counted.
-    keeps_rows: bool,
 }
 
 impl ClickHouseSink {
@@ -56,7 +46,9 @@ impl ClickHouseSink {
         } else {
             draft = Some(Draft::make(&table, schema, options, there).await?);
         }
-        let into = draft.as_ref().map_or_else(|| table.name(), |draft| draft.name.clone());
+        let into = draft
+            .as_ref()
+            .map_or_else(|| table.name(), |draft| draft.name().to_owned());
         let mut insert = table.client().insert(into);
         if !columns.is_empty() {
             insert = insert.columns(columns);
@@ -125,53 +117,13 @@ impl TableSink for ClickHouseSink {
     }
 }
 
-impl Draft {
-    async fn make(table: &ServerTable, schema: &SchemaRef, options: &TableOptions, there: IfThere) -> Result<Self> {
-        let replaces = table.exists().await?;
-        if replaces && there != IfThere::Replace {
-            return Err(Error::Exists {
-                place: table.place().to_owned(),
-            });
-        }
-        let name = table.sibling(&format!("{}_{}", table.table(), Uuid::new_v4().simple()));
-        make_table(table, &name, schema, options).await?;
-        Ok(Self {
-            name,
-            replaces,
-            keeps_rows: keeps_rows(&options.engine),
-        })
-    }
-
-    async fn publish(&self, table: &ServerTable, rows: u64) -> Result<()> {
-        if self.keeps_rows {
-            let found = table.number(&format!("SELECT count() FROM {}", self.name)).await?;
-            if found != rows {
-                return Err(Error::RowCount {
-                    place: table.place().to_owned(),
-                    written: rows,
-                    found,
-                    left: Left::Removed,
-                });
-            }
-        }
-        let name = table.name();
-        if !self.replaces {
-            return table.execute(&format!("RENAME TABLE {} TO {name}", self.name)).await;
-        }
-        let old = table.sibling(&format!("{}_{}", table.table(), Uuid::new_v4().simple()));
-        let renamed = format!("RENAME TABLE {name} TO {old}, {} TO {name}", self.name);
-        table.execute(&renamed).await?;
-        table.execute(&format!("DROP TABLE {old}")).await
-    }
-
-    /// What went wrong before is what is told; a server that is gone keeps the draft.
-    async fn drop(&self, table: &ServerTable) {
-        let _ = table.execute(&format!("DROP TABLE IF EXISTS {}", self.name)).await;
-    }
-}
-
 /// Makes a table of this name, with columns for rows of this schema.
-async fn make_table(table: &ServerTable, name: &str, schema: &SchemaRef, options: &TableOptions) -> Result<()> {
+pub(super) async fn make_table(
+    table: &ServerTable,
+    name: &str,
+    schema: &SchemaRef,
+    options: &TableOptions,
+) -> Result<()> {
     let options = &spelled(options, schema);
     let columns = new_columns(table, schema, options).await?;
     let columns = columns
@@ -200,6 +152,17 @@ pub(super) async fn new_columns(
         columns.push((Arc::clone(field), data_type));
     }
     Ok(columns)
+}
+
+/// The statement that makes a table of this name, which keeps rows in their order, on a server that has every type.
+pub(super) fn ddl(table: &str, schema: &Schema) -> Result<String> {
+    let columns = schema.fields().iter().map(|field| {
+        let data_type = arrow_type::data_type(field).map_err(error_at(table))?;
+        Ok(format!("{} {data_type}", sql_text::name(field.name())))
+    });
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let made = crate::ddl::statement(&sql_text::name(table), columns.into_iter());
+    Ok(format!("{made}\nENGINE = MergeTree ORDER BY tuple()"))
 }
 
 /// Whether an engine keeps each row: others merge rows of one key, or keep none.
