@@ -5,6 +5,7 @@
 //! ingestion, within a transaction where the driver has them.
 
 mod driver;
+mod duckdb;
 mod scan;
 mod sink;
 
@@ -26,6 +27,7 @@ pub(super) const KIND: Kind = Kind {
     name: "adbc",
     container: "database",
     address: Address::Options,
+    ddl: None,
     store: || Box::new(Adbc::default()),
 };
 
@@ -36,6 +38,7 @@ pub(super) const DUCKDB: Kind = Kind {
     name: "duckdb",
     container: "database",
     address: Address::File(&["duckdb", "ddb", "db"]),
+    ddl: Some(duckdb::ddl),
     store: || Box::new(Adbc::default()),
 };
 

@@ -27,6 +27,7 @@ pub(super) const KIND: Kind = Kind {
     name: "cassandra",
     container: "keyspace",
     address: Address::Host,
+    ddl: None,
     store: || Box::new(Cassandra::default()),
 };
 

@@ -28,6 +28,7 @@ pub(super) const KIND: Kind = Kind {
     name: "flight",
     container: "schema",
     address: Address::Host,
+    ddl: None,
     store: || Box::new(Flight::default()),
 };
 

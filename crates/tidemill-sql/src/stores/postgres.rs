@@ -26,6 +26,7 @@ pub(super) const KIND: Kind = Kind {
     name: "postgres",
     container: "database",
     address: Address::Host,
+    ddl: Some(sink::ddl),
     store: || Box::new(Postgres::default()),
 };
 

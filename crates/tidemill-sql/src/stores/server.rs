@@ -107,9 +107,14 @@ pub(super) struct Kind {
     pub(super) container: &'static str,
     /// How its URLs name a database.
     pub(super) address: Address,
+    /// The statement that makes a table of this name for rows of this schema; `None` where that takes more than these.
+    pub(super) ddl: Option<Ddl>,
     /// A store that has no connections yet.
     pub(super) store: fn() -> Box<dyn ServerStore>,
 }
+
+/// Makes a CREATE TABLE statement.
+pub(crate) type Ddl = fn(&str, &Schema) -> Result<String>;
 
 /// How URLs name a database and a table in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,8 +145,23 @@ pub(super) enum Address {
 pub struct ServerKind(&'static Kind);
 
 impl ServerKind {
+    /// Those of this build.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        KINDS.iter().map(|kind| Self(kind))
+    }
+
+    /// The scheme of its URLs.
+    pub(crate) fn scheme(self) -> &'static str {
+        self.0.scheme
+    }
+
+    /// What makes its CREATE TABLE statements.
+    pub(crate) fn ddl(self) -> Option<Ddl> {
+        self.0.ddl
+    }
+
     /// The kind that a scheme tells, in any case.
-    fn of_scheme(scheme: &str) -> Option<Self> {
+    pub(crate) fn of_scheme(scheme: &str) -> Option<Self> {
         let mut kinds = KINDS.iter();
         let is_of = |kind: &&&Kind| {
             let mut schemes = kind.aliases.iter().chain([&kind.scheme]);

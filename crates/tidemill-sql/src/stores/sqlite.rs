@@ -33,6 +33,7 @@ pub(super) const KIND: Kind = Kind {
     name: "sqlite",
     container: "database",
     address: Address::File(&["db", "db3", "sqlite", "sqlite3", "s3db", "gpkg", "mbtiles"]),
+    ddl: Some(sink::ddl),
     store: || Box::new(Sqlite::default()),
 };
 

@@ -68,7 +68,7 @@ fn keys(chance: &mut Chance) -> String {
 /// A statement over `FACTS` and `NEAR`.
 fn statement(chance: &mut Chance) -> String {
     let condition = one(chance, CONDITIONS);
-    match chance.below(9) {
+    match chance.below(11) {
         0 => format!("SELECT {} FROM FACTS{condition}", values_of_group(chance)),
         1 | 2 => {
             let keys = keys(chance);
@@ -116,6 +116,25 @@ fn statement(chance: &mut Chance) -> String {
                  JOIN NEAR c ON b.{near} = c.{near} GROUP BY c.{by}"
             )
         }
+        8 => {
+            let (key, kept) = (one(chance, KEYS), chance.below(40));
+            let having = match chance.below(4) {
+                0 => format!("SUM(id) >= {}", kept * 300),
+                1 => format!("COUNT(ni) > {kept} AND {kept} > COUNT(DISTINCT i)"),
+                2 => format!("MIN(m) < 0.25 AND COUNT(*) <> {kept}"),
+                _ => format!("COUNT(*) > {kept}"),
+            };
+            format!(
+                "SELECT {key}, COUNT(*) AS n, MAX(id) AS highest FROM FACTS{condition} GROUP BY {key} HAVING {having}"
+            )
+        }
+        9 => {
+            let key = one(chance, KEYS);
+            format!(
+                "SELECT {key}, COUNT(*) AS n, SUM(id) AS total FROM (SELECT {key}, id FROM FACTS{condition} UNION ALL \
+                 SELECT {key}, id FROM NEAR) AS both_tables GROUP BY {key}"
+            )
+        }
         _ => {
             let key = one(chance, ORDERED);
             format!("SELECT {key}, COUNT(*) AS n FROM FACTS{condition} GROUP BY {key} ORDER BY n DESC, {key} LIMIT 4")
@@ -123,7 +142,7 @@ fn statement(chance: &mut Chance) -> String {
     }
 }
 
-/// Compares 250 statements over tables of a server with the same over their copies. Returns how often each operation went to the server.
+/// Compares 300 statements over tables of a server with the same over their copies. Returns how often each operation went to the server.
 async fn compare(database: String, folder: &Path) -> BTreeMap<&'static str, usize> {
     let session = Session::new(SessionOptions::default().dir(folder).attach("db", database));
     for name in ["facts", "near"] {
@@ -135,7 +154,7 @@ async fn compare(database: String, folder: &Path) -> BTreeMap<&'static str, usiz
         assert!(copied.expect(name).rows > 0);
     }
     let (mut chance, mut pushed) = (Chance::of(7), BTreeMap::new());
-    for _ in 0..250 {
+    for _ in 0..300 {
         let statement = statement(&mut chance);
         let over = |facts: &str, near: &str| {
             let named = statement.replace("FACTS.", "facts.").replace("NEAR.", "near.");
@@ -164,6 +183,12 @@ async fn compare(database: String, folder: &Path) -> BTreeMap<&'static str, usiz
                 *pushed.entry(operation).or_default() += 1;
             }
         }
+        if is_done && statement.contains(" HAVING ") && !plan.contains("FilterExec") {
+            *pushed.entry("having").or_default() += 1;
+        }
+        if is_done && plan.contains(" UNION ALL ") && !plan.contains("UnionExec") {
+            *pushed.entry("union").or_default() += 1;
+        }
     }
     pushed
 }
@@ -174,7 +199,15 @@ fn fill(run: &dyn Fn(&str)) {
 }
 
 fn check(pushed: &BTreeMap<&str, usize>) {
-    check_counts(pushed, &[("group", 60), ("first", 30), ("semi", 15), ("join", 15)]);
+    let least = [
+        ("group", 60),
+        ("first", 30),
+        ("semi", 15),
+        ("join", 15),
+        ("having", 12),
+        ("union", 12),
+    ];
+    check_counts(pushed, &least);
 }
 
 fn check_counts(pushed: &BTreeMap<&str, usize>, least: &[(&str, usize)]) {
@@ -213,7 +246,7 @@ CREATE COLLATION words (provider = icu, locale = 'und-u-ks-level2', deterministi
 CREATE TABLE facts (id bigint PRIMARY KEY, i integer NOT NULL, u bigint, ni smallint, s text COLLATE words NOT NULL, ns varchar(20), e varchar(5),
     ne text, d date NOT NULL, nd date, t timestamp, m numeric(9, 2) NOT NULL, nm numeric(20, 4), f double precision);
 INSERT INTO facts
-SELECT id, id % 7 - 3, 1::bigint << (id % 60)::int, CASE WHEN id % 5 > 0 THEN id % 101 - 50 END,
+SELECT id, id % 7 - 3, 1::bigint << (id % 50)::int, CASE WHEN id % 5 > 0 THEN id % 101 - 50 END,
     (ARRAY['', 'a', 'A', 'a ', 'é', 'É', 'ß', 'it''s', '日本', 'zz'])[id % 10 + 1],
     CASE WHEN id % 4 > 0 THEN (ARRAY['', 'a', 'A', 'b\c', 'é', 'É', 'ß', 'it''s', '日本'])[id % 9 + 1] END,
     (ARRAY['x', 'X', 'y', ''])[id % 4 + 1], CASE WHEN id % 6 > 0 THEN (ARRAY['p', 'P', 'q'])[id % 3 + 1] END,
@@ -232,7 +265,7 @@ async fn what_postgresql_makes_is_the_same() {
     server.psql(POSTGRES).unwrap_or_else(|error| panic!("{error}"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let pushed = compare(server.url(), folder.path()).await;
-    check_counts(&pushed, &[("group", 60), ("first", 30), ("semi", 15), ("join", 15)]);
+    check(&pushed);
 }
 
 /// The same columns as those of ClickHouse, as Python's own SQLite stores them.
@@ -247,7 +280,7 @@ day = lambda n: str(datetime.date(1969, 12, 20) + datetime.timedelta(days=n))
 for id in range(600):
     null = lambda value, of: None if id % of == 0 else value
     db.execute('INSERT INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)', (
-        id, id % 7 - 3, 1 << (id % 60), null(id % 101 - 50, 5), words[id % 10], null(words[id % 9], 4), words[id % 4], null(words[id % 3], 6),
+        id, id % 7 - 3, 1 << (id % 50), null(id % 101 - 50, 5), words[id % 10], null(words[id % 9], 4), words[id % 4], null(words[id % 3], 6),
         day(id % 30), null(day(id % 11), 3), day(id % 5) + ' 12:00:0%d' % (id % 10), (id % 13 - 6) / 4, null(id % 17 / 100, 7), floats[id % 10]))
 db.execute("CREATE TABLE near (id INTEGER PRIMARY KEY, i INTEGER, u BIGINT, ni INT, s TEXT COLLATE NOCASE, ns VARCHAR(20), e TEXT, ne TEXT, d DATE, nd DATE, "
            "t DATETIME, m DECIMAL(9, 2), nm DECIMAL(9, 2), f REAL)")
@@ -262,5 +295,15 @@ async fn what_sqlite_makes_is_the_same() {
     let path = folder.path().join("shop.db");
     let _made = python.run(SQLITE, &[&path]);
     let pushed = compare(format!("sqlite:{}", path.display()), folder.path()).await;
-    check_counts(&pushed, &[("group", 40), ("first", 20), ("semi", 10), ("join", 4)]);
+    check_counts(
+        &pushed,
+        &[
+            ("group", 40),
+            ("first", 20),
+            ("semi", 10),
+            ("join", 4),
+            ("having", 6),
+            ("union", 6),
+        ],
+    );
 }

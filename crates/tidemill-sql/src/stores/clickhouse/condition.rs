@@ -141,7 +141,7 @@ fn compare_float(name: &str, comparison: Comparison, value: &ScalarValue) -> Opt
 }
 
 /// A value as the server reads it, to be compared with a column of this type.
-fn literal(value: &ScalarValue, data_type: &DataType) -> Option<String> {
+pub(super) fn literal(value: &ScalarValue, data_type: &DataType) -> Option<String> {
     match data_type {
         DataType::Int8
         | DataType::Int16

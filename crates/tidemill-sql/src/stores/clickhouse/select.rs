@@ -12,9 +12,11 @@
 //!   decimals is cut to four more decimals, as here.
 
 use arrow_schema::DataType as ArrowType;
+use datafusion::common::ScalarValue;
 use tidemill_clickhouse::DataType;
 
-use super::condition::bare;
+use super::condition::{bare, literal};
+use crate::stores::server::condition::Comparison;
 use crate::stores::server::push_down::{Aggregate, Function};
 use crate::stores::server::select::{Dialect, Expression, FloatKey, Output};
 
@@ -66,6 +68,12 @@ impl Dialect for ClickHouseSql {
             zeros: format!("if({text} = 0, 1 / {text}, 0)"),
             bits: format!("reinterpretAsInt64(reinterpretAsString({text}))"),
         })
+    }
+
+    fn compared(column: &Expression<DataType>, comparison: Comparison, value: &ScalarValue) -> Option<String> {
+        let data_type = bare(&column.data_type);
+        let value = literal(value, data_type).filter(|_| is_ordered(data_type))?;
+        Some(format!("{} {} {value}", column.text, comparison.sign()))
     }
 
     fn value_of_group(

@@ -51,6 +51,11 @@ impl Dialect for TidemillSql {
         is_plain(one) && one == other
     }
 
+    fn compared(column: &Expression<DataType>, comparison: Comparison, value: &ScalarValue) -> Option<String> {
+        let value = whole_number(value).filter(|_| column.data_type.is_integer())?;
+        Some(format!("{} {} {value}", column.text, comparison.sign()))
+    }
+
     fn value_of_group(aggregate: &Aggregate, of: Option<&Expression<DataType>>, _: bool) -> Option<Output<DataType>> {
         let column = |text: String| Output::column(text, aggregate.data_type.clone());
         let Some(of) = of else {

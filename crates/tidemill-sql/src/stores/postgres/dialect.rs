@@ -126,6 +126,12 @@ impl Dialect for PostgresSql {
         Self::is_key(one) && Self::is_key(other) && data_type(&one.typ) == data_type(&other.typ)
     }
 
+    fn compared(column: &Expression<Typed>, comparison: Comparison, value: &ScalarValue) -> Option<String> {
+        let typed = &column.data_type;
+        let value = self::value(&typed.typ, value).filter(|_| Self::is_ordered(typed) && !typed.is_text())?;
+        Some(format!("{} {} {value}", column.text, comparison.sign()))
+    }
+
     fn value_of_group(aggregate: &Aggregate, of: Option<&Expression<Typed>>, _: bool) -> Option<Output<Typed>> {
         let bigint = |text: String| Output::column(text, Typed::bigint());
         let Some(of) = of else {

@@ -102,6 +102,13 @@ fn small_names(schema: &SchemaRef) -> SchemaRef {
     ))
 }
 
+/// The statement that makes a table of this name.
+pub(super) fn ddl(table: &str, schema: &Schema) -> Result<String> {
+    let schema = small_names(&Arc::new(schema.clone()));
+    let made = NewTable::of_schema(&schema).map_err(error_at(table))?;
+    Ok(made.create(&format!("\"{}\"", small(table).replace('"', "\"\""))))
+}
+
 /// A table with columns for rows of this schema.
 fn new_table(named: &NamedTable, schema: &SchemaRef, making: &TableOptions) -> Result<NewTable> {
     let mut table = NewTable::of_schema(schema).map_err(error_at(&named.place))?;

@@ -151,7 +151,7 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
-    fn of(operator: Operator) -> Option<Self> {
+    pub(crate) fn of(operator: Operator) -> Option<Self> {
         Some(match operator {
             Operator::Eq => Self::Equal,
             Operator::NotEq => Self::NotEqual,
@@ -164,7 +164,7 @@ impl Comparison {
     }
 
     /// For the same comparison with its sides changed.
-    fn mirrored(self) -> Self {
+    pub(crate) fn mirrored(self) -> Self {
         match self {
             Self::Less => Self::Greater,
             Self::LessOrEqual => Self::GreaterOrEqual,

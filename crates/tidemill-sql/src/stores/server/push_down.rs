@@ -11,19 +11,22 @@ use std::sync::Arc;
 use arrow_schema::{DataType, SchemaRef, SortOptions};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{JoinType, NullEquality, Result};
+use datafusion::common::{JoinType, NullEquality, Result, ScalarValue};
 use datafusion::datasource::source::DataSourceExec;
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
-use datafusion::physical_expr::expressions::{CastExpr, Column, Literal};
+use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, Column, Literal};
+use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::union::UnionExec;
 
+use super::condition::Comparison;
 use super::scan::{ServerRead, ServerScan};
 
 /// What a server is to do with the rows of a read.
@@ -53,6 +56,10 @@ pub(crate) enum Operation<'a> {
         /// The key here and there.
         on: (usize, usize),
     },
+    /// Give those for which all of these hold: HAVING, where the rows are groups.
+    Filter { conditions: &'a [Compared] },
+    /// Give those of other reads of the same server too, whose columns are in the same order.
+    Union { others: &'a [&'a dyn ServerRead] },
     /// Pair them with those of another read of the same server that have the same key; this read's columns come first. NULL is equal
     /// to nothing.
     Join {
@@ -60,6 +67,14 @@ pub(crate) enum Operation<'a> {
         /// The key's columns here and there.
         on: &'a [(usize, usize)],
     },
+}
+
+/// A column that is compared with a value.
+#[derive(Debug)]
+pub(crate) struct Compared {
+    pub(crate) column: usize,
+    pub(crate) comparison: Comparison,
+    pub(crate) value: ScalarValue,
 }
 
 /// One value of a group.
@@ -124,7 +139,9 @@ fn replaced(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPla
             JoinType::LeftSemi | JoinType::RightSemi | JoinType::LeftAnti | JoinType::RightAnti
         )
     };
-    let is_pushed = plan.is::<AggregateExec>() || plan.downcast_ref::<HashJoinExec>().is_some_and(is_semi_join);
+    let is_pushed = plan.is::<AggregateExec>()
+        || plan.is::<FilterExec>()
+        || plan.downcast_ref::<HashJoinExec>().is_some_and(is_semi_join);
     Ok(match is_pushed {
         true => read(plan).map(scan),
         false => None,
@@ -179,7 +196,52 @@ fn read(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ServerRead>> {
     if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
         return group(aggregate, &plan.schema());
     }
+    if let Some(filter) = plan.downcast_ref::<FilterExec>() {
+        return filtered(filter, &plan.schema());
+    }
+    if let Some(union) = plan.downcast_ref::<UnionExec>() {
+        let reads = union.inputs().iter().map(read).collect::<Option<Vec<_>>>()?;
+        let (first, others) = reads.split_first()?;
+        let others: Vec<&dyn ServerRead> = others.iter().map(|read| &**read).collect();
+        return first.push_down(&Operation::Union { others: &others }, &plan.schema());
+    }
     join(plan.downcast_ref::<HashJoinExec>()?, &plan.schema())
+}
+
+/// Rows that are kept by comparisons of columns with values alone.
+fn filtered(filter: &FilterExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
+    if filter.fetch().is_some() {
+        return None;
+    }
+    let conditions = split_conjunction(filter.predicate()).into_iter().map(compared);
+    let conditions = conditions.collect::<Option<Vec<_>>>()?;
+    let input = read(filter.input())?;
+    let kept = input.push_down(
+        &Operation::Filter {
+            conditions: &conditions,
+        },
+        input.schema(),
+    )?;
+    match filter.projection().as_deref() {
+        None => Some(kept),
+        Some(columns) => kept.push_down(&Operation::Columns(columns), schema),
+    }
+}
+
+fn compared(expr: &Arc<dyn PhysicalExpr>) -> Option<Compared> {
+    let binary = expr.downcast_ref::<BinaryExpr>()?;
+    let comparison = Comparison::of(*binary.op())?;
+    let value = |expr: &Arc<dyn PhysicalExpr>| expr.downcast_ref::<Literal>().map(|literal| literal.value().clone());
+    let (column, comparison, value) = match (column(binary.left()), column(binary.right())) {
+        (Some(column), None) => (column, comparison, value(binary.right())?),
+        (None, Some(column)) => (column, comparison.mirrored(), value(binary.left())?),
+        _ => return None,
+    };
+    Some(Compared {
+        column,
+        comparison,
+        value,
+    })
 }
 
 fn group(whole: &AggregateExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_cast::cast_with_options;
 use arrow_schema::{SchemaRef, SortOptions};
+use datafusion::common::ScalarValue;
 
 use super::average::{STRICT, average};
-use super::push_down::{Aggregate, Operation};
+use super::condition::Comparison;
+use super::push_down::{Aggregate, Compared, Operation};
 use super::scan::ServerRead;
 use crate::{Error, Result};
 
@@ -51,6 +53,12 @@ pub(crate) trait Dialect: fmt::Debug + Clone + Send + Sync + 'static {
     /// How a floating-point column is sorted in the total order that it has here. Default: it is not.
     fn float_key(key: &Expression<Self::Type>) -> Option<FloatKey> {
         let _ = key;
+        None
+    }
+
+    /// A column compared with a value, where exactly the same rows are kept there as here. Default: nothing is.
+    fn compared(column: &Expression<Self::Type>, comparison: Comparison, value: &ScalarValue) -> Option<String> {
+        let _ = (column, comparison, value);
         None
     }
 
@@ -305,6 +313,11 @@ impl<D: Dialect> Select<D> {
                 on,
             } => self.semi(&other(rows)?, is_there, on),
             Operation::Join { other: rows, on } => self.join(&other(rows)?, on),
+            Operation::Filter { conditions } => self.kept(conditions),
+            Operation::Union { others } => {
+                let others = others.iter().map(|rows| other(*rows));
+                self.union(&others.collect::<Option<Vec<_>>>()?)
+            }
         }
     }
 
@@ -334,6 +347,57 @@ impl<D: Dialect> Select<D> {
             shape: Shape::Grouped,
             ..rows
         })
+    }
+
+    /// Those for which all conditions hold.
+    fn kept(&self, conditions: &[Compared]) -> Option<Self> {
+        let mut rows = self.open()?;
+        for Compared {
+            column,
+            comparison,
+            value,
+        } in conditions
+        {
+            let column = rows.columns.get(*column)?.value()?;
+            let condition = D::compared(column, *comparison, value)?;
+            rows.filter(&condition);
+        }
+        Some(rows)
+    }
+
+    /// Its rows and those of others, whose columns are of the same types.
+    fn union(&self, others: &[Self]) -> Option<Self> {
+        let (columns, first) = self.nested('u')?;
+        let mut parts = vec![Self::listed(&columns, &columns, &first)];
+        let mut depth = self.depth;
+        for other in others {
+            let (theirs, rows) = other.nested('u')?;
+            let mut pairs = columns.iter().zip(&theirs);
+            let is_same = |(one, other): (&Expression<D::Type>, &Expression<D::Type>)| {
+                D::is_same_key(&one.data_type, &other.data_type)
+                    && D::has_null(&one.data_type) == D::has_null(&other.data_type)
+            };
+            if columns.len() != theirs.len() || !pairs.all(is_same) {
+                return None;
+            }
+            parts.push(Self::listed(&columns, &theirs, &rows));
+            depth = depth.max(other.depth);
+        }
+        let all = format!("({}) AS _tidemill_u{depth}", parts.join(" UNION ALL "));
+        let columns = columns.into_iter().map(Output::Value);
+        Some(Self::over(columns.collect(), &all, depth + 1))
+    }
+
+    /// A SELECT of columns under the names of others.
+    fn listed(names: &[Expression<D::Type>], columns: &[Expression<D::Type>], rows: &str) -> String {
+        let listed = names
+            .iter()
+            .zip(columns)
+            .map(|(name, column)| match name.text == column.text {
+                true => column.text.clone(),
+                false => format!("{} AS {}", column.text, name.text),
+            });
+        format!("SELECT {} FROM {rows}", listed.collect::<Vec<_>>().join(", "))
     }
 
     /// Those behind the first `skipped` rows, up to a limit.

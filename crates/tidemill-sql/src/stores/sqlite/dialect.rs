@@ -84,6 +84,12 @@ impl Dialect for SqliteSql {
         Self::is_key(one) && one == other
     }
 
+    fn compared(column: &Expression<Type>, comparison: Comparison, value: &ScalarValue) -> Option<String> {
+        let is_whole = column.data_type == Type::of(Kind::Integer);
+        let value = whole_number(value).filter(|_| is_whole)?;
+        Some(format!("{} {} {value}", column.text, comparison.sign()))
+    }
+
     fn value_of_group(aggregate: &Aggregate, of: Option<&Expression<Type>>, _: bool) -> Option<Output<Type>> {
         let integer = |text: String| Output::column(text, Type::of(Kind::Integer));
         let Some(of) = of else {

@@ -194,9 +194,7 @@ fn make(
     for field in schema.fields() {
         types.push((field.name().clone(), Kind::of_arrow(field, database.place())?));
     }
-    let columns = types
-        .iter()
-        .map(|(column, kind)| format!("{} {}", name(column), kind.declaration()));
+    let columns = types.iter().map(|(column, kind)| declared(column, *kind));
     let mut columns: Vec<String> = columns.collect();
     if let Some(key) = &making.primary_key {
         columns.push(format!("PRIMARY KEY ({key})"));
@@ -204,6 +202,18 @@ fn make(
     let made = format!("CREATE TABLE {} ({})", name(database.table()), columns.join(", "));
     connection.execute_batch(&made).map_err(error_at(database.place()))?;
     Ok(types)
+}
+
+fn declared(column: &str, kind: Kind) -> String {
+    format!("{} {}", name(column), kind.declaration())
+}
+
+/// The statement that makes a table of this name.
+pub(super) fn ddl(table: &str, schema: &Schema) -> Result<String> {
+    let columns = schema.fields().iter();
+    let columns = columns.map(|field| Ok(declared(field.name(), Kind::of_arrow(field, table)?)));
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    Ok(crate::ddl::statement(&name(table), columns.into_iter()))
 }
 
 /// The statements that make the indexes of a table.
