@@ -329,6 +329,17 @@ pub fn is_query(sql: &str) -> Result<bool> {
     }
 }
 
+/// Whether what names a source of rows is a query rather than a table: its first word tells.
+#[must_use]
+pub fn source_is_query(source: &str) -> bool {
+    let mut words = source.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let begins_query = ["select", "with", "values"]
+        .iter()
+        .any(|word| first.eq_ignore_ascii_case(word));
+    begins_query && words.next().is_some()
+}
+
 /// `SELECT … INTO`.
 fn makes_a_table(select: &Select) -> bool {
     matches!(&*select.query.body, SetExpr::Select(only) if only.into.is_some())
