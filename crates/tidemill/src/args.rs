@@ -1,5 +1,6 @@
 //! The arguments of the command line, in one place; help and errors come from here.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,11 +15,20 @@ use crate::limits::Limits;
 
 /// Query, convert and check data in legacy formats: dBASE, FoxPro, Clipper and Advantage tables, Riegeli record files.
 #[derive(Debug, Parser)]
-#[command(name = "tidemill", version, arg_required_else_help = true)]
+#[command(name = "tidemill", version, long_version = LONG_VERSION, arg_required_else_help = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+/// Version, commit, and what this program was built with.
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("TIDEMILL_COMMIT"),
+    ")\nfeatures: ",
+    env!("TIDEMILL_FEATURES")
+);
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -28,6 +38,10 @@ pub(crate) enum Command {
     Copy(CopyArgs),
     Inspect(InspectArgs),
     Cat(CatArgs),
+    Head(HeadArgs),
+    Sample(SampleArgs),
+    Summarize(SummarizeArgs),
+    Diff(DiffArgs),
     Verify(VerifyArgs),
     Salvage(SalvageArgs),
     Reindex(ReindexArgs),
@@ -39,6 +53,9 @@ pub(crate) enum Command {
     #[cfg(feature = "serve")]
     User(crate::commands::user::UserArgs),
     Tour(TourArgs),
+    Completions(CompletionsArgs),
+    #[command(hide = true)]
+    Man(ManArgs),
 }
 
 /// Load-test Cassandra, ClickHouse or local tables with workloads written in Rune.
@@ -84,6 +101,8 @@ pub(crate) struct SqlArgs {
     pub(crate) making: MakingArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) notes: NoteArgs,
 }
 
 /// Type statements at a prompt, with history and completion.
@@ -122,6 +141,12 @@ pub(crate) struct CopyArgs {
     /// exit with 1.
     #[arg(long)]
     pub(crate) keep_going: bool,
+    /// Show what would be copied where, the type of each column in the copy, and what it cannot hold. Copy nothing.
+    #[arg(long, conflicts_with = "follow")]
+    pub(crate) dry_run: bool,
+    /// For a folder or a database: how many tables to copy at the same time.
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    pub(crate) jobs: NonZeroUsize,
     /// With --create: also give the new table the indexes of the DBF or ADT table, and the primary key of its FoxPro container.
     ///
     /// For PostgreSQL and SQLite. Index tags by an expression or with a condition are listed and left out.
@@ -170,6 +195,8 @@ pub(crate) struct CopyArgs {
     pub(crate) making: MakingArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) notes: NoteArgs,
 }
 
 /// Describe a file or a folder of tables: format, structure and columns.
@@ -183,8 +210,14 @@ pub(crate) struct InspectArgs {
     /// Format of the description.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ReportFormat,
+    /// Print the CREATE TABLE statement for this database instead, with the types that copy --create would give: postgres, sqlite,
+    /// clickhouse, duckdb, ...
+    #[arg(long, value_name = "DATABASE", conflicts_with = "format")]
+    pub(crate) ddl: Option<String>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) notes: NoteArgs,
 }
 
 /// Print all rows of a table or all records of a record file.
@@ -212,6 +245,93 @@ pub(crate) struct CatArgs {
     pub(crate) project: Option<FieldProjection>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) notes: NoteArgs,
+}
+
+/// Print the first rows of a table.
+#[derive(Debug, clap::Args)]
+pub(crate) struct HeadArgs {
+    /// A table. `-` is a file on standard input.
+    pub(crate) table: String,
+    /// How many rows.
+    #[arg(short = 'n', long, value_name = "ROWS", default_value_t = 10)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) tables: TableArgs,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) notes: NoteArgs,
+}
+
+/// Print some rows of a table, chosen at random.
+///
+/// Every row has the same chance. The rows come in the order of the table, which is read to its end.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SampleArgs {
+    /// A table, or a SELECT statement. `-` is a file on standard input.
+    pub(crate) table: String,
+    /// How many rows.
+    #[arg(short = 'n', long, value_name = "ROWS", default_value_t = 10)]
+    pub(crate) limit: usize,
+    /// A number that chooses the same rows each time. Default: other rows each time.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) tables: TableArgs,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) notes: NoteArgs,
+}
+
+/// Describe the values of each column: NULLs, distinct values, range, mean, distribution, and what looks wrong.
+///
+/// The table is read once. Up to 16,384 distinct values and 65,536 rows all figures are exact; above, the distinct values are
+/// estimated to within about 1 percent (marked ~), and the quartiles and the histogram come from a sample of 65,536 values.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SummarizeArgs {
+    /// A table, or a SELECT statement. `-` is a file on standard input.
+    pub(crate) table: String,
+    #[command(flatten)]
+    pub(crate) tables: TableArgs,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) notes: NoteArgs,
+}
+
+/// Compare the rows of two tables, whatever their formats. Exits with 1 if they differ.
+///
+/// Columns are matched by name, in any case. Rows are compared whole, and each as often as it occurs; their order does not matter.
+/// With --key, rows of the same key are compared column by column, and each value that changed is listed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DiffArgs {
+    /// A table, or a SELECT statement.
+    pub(crate) left: String,
+    /// The table to compare it with, or a SELECT statement.
+    pub(crate) right: String,
+    /// The columns that identify a row, separated by commas.
+    #[arg(long = "key", value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) keys: Vec<String>,
+    #[command(flatten)]
+    pub(crate) tables: TableArgs,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+    /// Memory for the comparison, for example 512M. What needs more spills to temporary files. Default: no limit.
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(crate) memory: Option<usize>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) notes: NoteArgs,
 }
 
 /// Copy every readable record of a damaged record file, and list what was skipped. Exits with 1 if there was damage.
@@ -229,6 +349,8 @@ pub(crate) struct SalvageArgs {
     /// Options for a new Riegeli file, in the syntax of the C++ library, e.g. zstd:3,chunk_size:1M.
     #[arg(long, value_name = "OPTIONS", default_value = "zstd")]
     pub(crate) riegeli: String,
+    #[command(flatten)]
+    pub(crate) notes: NoteArgs,
 }
 
 /// Read a whole file and list its damage. Exits with 1 if there is any.
@@ -251,6 +373,8 @@ pub(crate) struct VerifyArgs {
     pub(crate) format: ReportFormat,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) notes: NoteArgs,
 }
 
 /// Rebuild the index files of an xBase table from its current records.
@@ -267,6 +391,8 @@ pub(crate) struct ReindexArgs {
     pub(crate) keys: KeyArgs,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
+    #[command(flatten)]
+    pub(crate) notes: NoteArgs,
 }
 
 /// Apply the transactions that a crashed program had committed but not yet written to its xBase tables.
@@ -280,6 +406,8 @@ pub(crate) struct RecoverArgs {
     /// List what would be recovered, and change nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) notes: NoteArgs,
 }
 
 /// How keys of indexes are made and sorted.
@@ -318,6 +446,32 @@ pub(crate) struct TourArgs {
     pub(crate) tables: TableArgs,
 }
 
+/// Print the completion script for a shell.
+///
+/// For bash: tidemill completions bash > ~/.local/share/bash-completion/completions/tidemill
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Write a man page for each command to a folder.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ManArgs {
+    /// The folder, which must exist.
+    pub(crate) folder: PathBuf,
+}
+
+/// How an answer is written.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct AnswerArgs {
+    /// Format of the answer. Default: table on a terminal, jsonl in a pipe.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<AnswerFormat>,
+    #[command(flatten)]
+    pub(crate) screen: ScreenArgs,
+}
+
 /// How tables are shown on a terminal.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct ScreenArgs {
@@ -342,6 +496,14 @@ fn row_count(text: &str) -> Result<RowCount, String> {
             Err(_) => Err("expected a number of rows, or all".to_owned()),
         },
     }
+}
+
+/// What is written to standard error.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct NoteArgs {
+    /// Print no progress and no summary on standard error: errors, damage and what was left out only.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 /// What the command may take, whatever files and servers send.
@@ -550,7 +712,7 @@ pub(crate) enum ReportFormat {
     /// Text for people.
     #[default]
     Text,
-    /// One JSON object.
+    /// A JSON object on a line for each file.
     Json,
 }
 

@@ -47,6 +47,9 @@ fn main() -> ExitCode {
         return tidemill_bench::commands::main(tidemill_bench::args::Cli { log, command });
     }
     panic::set_hook(Box::new(note_panic));
+    if args.command.is_quiet() {
+        terminal::be_quiet();
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         // Planning recurses along expressions; a statement with thousands of terms is to be an answer, not a crash.
@@ -149,11 +152,17 @@ async fn run(command: Command, stopped: Stopped) -> anyhow::Result<Outcome> {
         Command::Copy(args) => commands::copy::run(args).await,
         Command::Inspect(args) => commands::inspect::run(args).await,
         Command::Cat(args) => commands::cat::run(args).await,
+        Command::Head(args) => commands::head::run(args).await,
+        Command::Sample(args) => commands::sample::run(args).await,
+        Command::Summarize(args) => commands::summarize::run(args).await,
+        Command::Diff(args) => commands::diff::run(args).await,
         Command::Verify(args) => commands::verify::run(args).await,
         Command::Reindex(args) => commands::reindex::run(args).await,
         Command::Recover(args) => commands::recover::run(args),
         Command::Salvage(args) => commands::salvage::run(args).await,
         Command::Tour(args) => tour::run(args).await,
+        Command::Completions(args) => Ok(commands::manual::completions(&args)),
+        Command::Man(args) => commands::manual::man(&args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => commands::serve::run(args, stopped).await,
         #[cfg(feature = "serve")]
@@ -180,11 +189,35 @@ impl Command {
         false
     }
 
+    /// Whether only errors and damage are told.
+    fn is_quiet(&self) -> bool {
+        let notes = match self {
+            Self::Sql(args) => args.notes,
+            Self::Copy(args) => args.notes,
+            Self::Cat(args) => args.notes,
+            Self::Head(args) => args.notes,
+            Self::Sample(args) => args.notes,
+            Self::Summarize(args) => args.notes,
+            Self::Diff(args) => args.notes,
+            Self::Inspect(args) => args.notes,
+            Self::Verify(args) => args.notes,
+            Self::Salvage(args) => args.notes,
+            Self::Reindex(args) => args.notes,
+            Self::Recover(args) => args.notes,
+            _ => return false,
+        };
+        notes.quiet
+    }
+
     fn limits(&self) -> Limits {
         match self {
             Self::Sql(args) => args.limits.limits(),
             Self::Copy(args) => args.limits.limits(),
             Self::Cat(args) => args.limits.limits(),
+            Self::Head(args) => args.limits.limits(),
+            Self::Sample(args) => args.limits.limits(),
+            Self::Summarize(args) => args.limits.limits(),
+            Self::Diff(args) => args.limits.limits(),
             Self::Inspect(args) => args.limits.limits(),
             Self::Verify(args) => args.limits.limits(),
             _ => Limits::default(),

@@ -13,7 +13,7 @@ use tidemill_sql::{Answer, Session, Sink, StreamFormat, stream_sink};
 use self::table::TextSink;
 pub(crate) use self::table::{Screen, TextStyle, layout};
 use crate::args::AnswerFormat;
-use crate::terminal::{Output, tell};
+use crate::terminal::{Output, note, tell};
 
 /// Table on a terminal, jsonl in a pipe.
 pub(crate) fn default_format() -> AnswerFormat {
@@ -80,7 +80,7 @@ impl RowWriter {
         self.sink.finish()?;
         if self.hidden > 0 {
             let more = if self.is_whole { "" } else { "at least " };
-            tell!(
+            note!(
                 "{more}{} more rows: --rows all shows them, --format csv > FILE keeps them",
                 self.hidden
             );

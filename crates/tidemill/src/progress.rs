@@ -6,6 +6,8 @@ use std::time::Duration;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tidemill_sql::Progress;
 
+use crate::terminal::is_quiet;
+
 /// The progress of one copy.
 pub(crate) struct CopyProgress {
     bar: ProgressBar,
@@ -16,7 +18,7 @@ pub(crate) struct CopyProgress {
 impl CopyProgress {
     /// `source_bytes` is the size of what is read, 0 where that is not known.
     pub(crate) fn new(what: &str, source_bytes: u64) -> Self {
-        let drawn = io::stderr().is_terminal();
+        let drawn = io::stderr().is_terminal() && !is_quiet();
         let bar = ProgressBar::hidden()
             .with_style(style("{prefix} {human_pos} rows"))
             .with_prefix(what.to_owned());
@@ -31,10 +33,14 @@ impl CopyProgress {
     }
 
     pub(crate) fn update(&mut self, progress: Progress) {
+        self.update_rows(progress.rows, progress.expected_rows);
+    }
+
+    pub(crate) fn update_rows(&mut self, rows: u64, expected_rows: Option<u64>) {
         if !self.drawn {
             return;
         }
-        if let Some(expected) = progress.expected_rows
+        if let Some(expected) = expected_rows
             && self.bar.length().is_none()
         {
             self.bar.set_length(expected);
@@ -42,8 +48,8 @@ impl CopyProgress {
                 "{prefix} {wide_bar} {human_pos}/{human_len} rows {msg} {eta} left",
             ));
         }
-        if let Some(expected) = progress.expected_rows.filter(|&expected| expected > 0) {
-            let bytes = self.source_bytes as f64 * progress.rows as f64 / expected as f64;
+        if let Some(expected) = expected_rows.filter(|&expected| expected > 0) {
+            let bytes = self.source_bytes as f64 * rows as f64 / expected as f64;
             let seconds = self.bar.elapsed().as_secs_f64().max(1e-3);
             self.bar.set_message(format!(
                 "{}, {}/s",
@@ -51,7 +57,7 @@ impl CopyProgress {
                 HumanBytes((bytes / seconds) as u64)
             ));
         }
-        self.bar.set_position(progress.rows);
+        self.bar.set_position(rows);
     }
 
     pub(crate) fn finish(self) {

@@ -1,6 +1,6 @@
 //! Standard output and standard error: data to the one, everything else to the other.
 //!
-//! Text that is for a person goes through [`say`] and [`tell`], which show what others wrote as [`printable`] does, and URLs without
+//! Text that is for a person goes through [`say`], [`tell`] and [`note`], which show what others wrote as [`printable`] does, and URLs without
 //! their secrets. Whoever reads standard output may stop, as `head` does; that is known here, by the write that failed, and is no error.
 
 use std::io::{self, IsTerminal, Write};
@@ -18,7 +18,30 @@ macro_rules! tell {
     ($($arg:tt)*) => { $crate::terminal::tell_line(&format!($($arg)*)) };
 }
 
-pub(crate) use {say, tell};
+/// Writes a line for a person to standard error that says what was done, unless nobody wants to know.
+macro_rules! note {
+    ($($arg:tt)*) => { $crate::terminal::note_line(&format!($($arg)*)) };
+}
+
+pub(crate) use {note, say, tell};
+
+/// Whether notes and progress are left out.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves notes and progress out from now on.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+pub(crate) fn note_line(line: &str) {
+    if !is_quiet() {
+        tell_line(line);
+    }
+}
 
 /// # Errors
 ///

@@ -2,12 +2,15 @@
 
 mod several;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use comfy_table::{ContentArrangement, Table, presets};
 use indicatif::HumanCount;
-use tidemill_sql::{Copied, CopyOptions, FileOptions, Location, MappedColumn, ServerUrl, Session};
+use tidemill_sql::{
+    Copied, CopyOptions, FileOptions, Location, MappedColumn, ServerUrl, Session, TableOptions, source_is_query,
+};
 
 use self::several::copy_all;
 
@@ -16,14 +19,14 @@ use crate::args::CopyArgs;
 use crate::commands::tables_in;
 use crate::output::report_damage;
 use crate::progress::{CopyProgress, summary};
-use crate::terminal::tell;
+use crate::terminal::{note, say, tell};
 
 /// How often a copy is gone on with, and how long the server is waited for each time.
 const ATTEMPTS: u32 = 60;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
-    let session = Session::new(args.limits.of_tables(args.tables.options()));
+    let session = Arc::new(Session::new(args.limits.of_tables(args.tables.options())));
     let options = CopyOptions {
         overwrite: args.overwrite,
         file: FileOptions {
@@ -45,11 +48,15 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
         verify: args.verify.into(),
         resume: args.resume,
     };
-    if is_query(&args.source) {
+    if source_is_query(&args.source) {
         let started = Instant::now();
         let destination = Location::destination(&args.destination)?;
         let mut progress = CopyProgress::new("answer", 0);
         let copy = session.plan_copy_query(&args.source, &destination, &options).await?;
+        if args.dry_run {
+            show_plan("answer", &destination, copy.columns(), None)?;
+            return Ok(Outcome::Done);
+        }
         show_columns(copy.columns());
         let copied = copy.run(|now| progress.update(now)).await?;
         progress.finish();
@@ -70,6 +77,14 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
     let outcome = match (database, folder) {
         (Some(database), _) => copy_all(&session, session.tables_of(&database).await?, &args, &options).await?,
         (None, Some(folder)) => copy_all(&session, tables_in(&folder)?, &args, &options).await?,
+        (None, None) if args.dry_run => {
+            let (source, destination) = (
+                session.locate(&args.source).await?,
+                Location::destination(&args.destination)?,
+            );
+            plan_table(&session, &source, &destination, &options, args.keys).await?;
+            Outcome::Done
+        }
         (None, None) => {
             copy_table(
                 &session,
@@ -93,15 +108,7 @@ async fn copy_table(
     options: &CopyOptions,
     with_keys: bool,
 ) -> anyhow::Result<()> {
-    let mut options = options.clone();
-    if with_keys {
-        let keys = session.keys_of(source)?;
-        if !keys.left_out.is_empty() {
-            tell!("{source}: index tags left out: {}", keys.left_out.join(", "));
-        }
-        keys.add_to(&mut options.table);
-    }
-    let options = &options;
+    let options = &with_keys_of(session, source, options, with_keys)?;
     let mut attempts = 0;
     loop {
         let error = match copy_once(session, source, destination, options).await {
@@ -112,6 +119,58 @@ async fn copy_table(
         tell!("{error:#}; waiting for the server");
         tokio::time::sleep(PATIENCE).await;
     }
+}
+
+/// The options, with the keys of the source where they are wanted.
+fn with_keys_of(
+    session: &Session,
+    source: &Location,
+    options: &CopyOptions,
+    with_keys: bool,
+) -> anyhow::Result<CopyOptions> {
+    let mut options = options.clone();
+    if with_keys {
+        let keys = session.keys_of(source)?;
+        if !keys.left_out.is_empty() {
+            tell!("{source}: index tags left out: {}", keys.left_out.join(", "));
+        }
+        keys.add_to(&mut options.table);
+    }
+    Ok(options)
+}
+
+/// Says what a copy of a table would be.
+async fn plan_table(
+    session: &Session,
+    source: &Location,
+    destination: &Location,
+    options: &CopyOptions,
+    with_keys: bool,
+) -> anyhow::Result<()> {
+    let options = with_keys_of(session, source, options, with_keys)?;
+    let copy = session.plan_copy(source, destination, &options).await?;
+    show_plan(&source.to_string(), destination, copy.columns(), Some(&options.table))
+}
+
+/// A plan is the answer to the command, so it goes to standard output.
+fn show_plan(
+    source: &str,
+    destination: &Location,
+    columns: &[MappedColumn],
+    table: Option<&TableOptions>,
+) -> anyhow::Result<()> {
+    say!("{source} → {destination}")?;
+    if !columns.is_empty() {
+        say!("{}", layout(columns))?;
+    }
+    if let Some(key) = table.and_then(|table| table.primary_key.as_ref()) {
+        say!(" primary key ({key})")?;
+    }
+    for index in table.into_iter().flat_map(|table| &table.indexes) {
+        let unique = if index.is_unique { "unique " } else { "" };
+        say!(" {unique}index ({})", index.columns.join(", "))?;
+    }
+    Ok(())
 }
 
 async fn copy_once(
@@ -144,7 +203,7 @@ async fn follow(
     if let Some(why) = follower.begins_anew() {
         tell!("{source} → {destination}: {why}; it is copied from the beginning");
     }
-    tell!("{source} → {destination}: from {}", follower.position());
+    note!("{source} → {destination}: from {}", follower.position());
     let mut is_shown = false;
     loop {
         match follower.step().await {
@@ -154,7 +213,7 @@ async fn follow(
                     is_shown = true;
                 }
                 let rows = HumanCount(rows);
-                tell!(
+                note!(
                     "{source} → {destination}: {rows} rows, as far as {}",
                     follower.position()
                 );
@@ -174,9 +233,13 @@ async fn follow(
 
 /// Which types the columns get, and what their values lose by it.
 fn show_columns(columns: &[MappedColumn]) {
-    if columns.is_empty() {
-        return;
+    if !columns.is_empty() {
+        note!("{}", layout(columns));
     }
+}
+
+/// A line for each column.
+fn layout(columns: &[MappedColumn]) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Disabled);
@@ -185,9 +248,8 @@ fn show_columns(columns: &[MappedColumn]) {
         let loss = column.loss.map(|loss| loss.to_string()).unwrap_or_default();
         table.add_row([&column.name, &column.from.to_string(), &column.to, &loss]);
     }
-    for line in table.lines() {
-        tell!("{}", line.trim_end());
-    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n")
 }
 
 fn report(source: &str, destination: &Location, copied: &Copied, started: Instant) {
@@ -198,14 +260,5 @@ fn report(source: &str, destination: &Location, copied: &Copied, started: Instan
         Some(1) => "; the checksum of 1 column agrees".to_owned(),
         Some(columns) => format!("; the checksums of {columns} columns agree"),
     };
-    tell!("{source} → {destination}: {summary}{compared}");
-}
-
-/// Whether the source is a statement rather than a place.
-fn is_query(source: &str) -> bool {
-    let first = source.split_whitespace().next().unwrap_or_default();
-    ["select", "with", "values"]
-        .iter()
-        .any(|keyword| first.eq_ignore_ascii_case(keyword))
-        && source.contains(' ')
+    note!("{source} → {destination}: {summary}{compared}");
 }

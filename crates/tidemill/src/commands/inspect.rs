@@ -12,7 +12,7 @@ use std::path::Path;
 use anyhow::bail;
 use comfy_table::{Table, presets};
 use serde::Serialize;
-use tidemill_sql::{Format, Location, Place, Session};
+use tidemill_sql::{Format, Location, Place, Session, create_table};
 use tidemill_xbase::index::IndexDialect;
 use tidemill_xbase::{ContainerLink, ContainerTable};
 
@@ -21,7 +21,7 @@ use crate::args::{InspectArgs, ReportFormat, TableArgs};
 use crate::commands::spooled::Spooled;
 use crate::commands::tables_in;
 use crate::output::report_damage;
-use crate::terminal::{self, Output, shown, tell};
+use crate::terminal::{self, Output, say, shown, tell};
 
 pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
@@ -69,6 +69,11 @@ async fn inspect(file: &str, are_several: bool, session: &Session, args: &Inspec
     }
     let mut outcome = Outcome::Done;
     for table in tables {
+        if let Some(kind) = &args.ddl {
+            let schema = session.schema(&table).await?;
+            say!("{};", create_table(kind, &table.table_name(), &schema)?)?;
+            continue;
+        }
         match describe(&table, session, &args.tables).await {
             Ok(description) => drop(description.write(args.format, several)?),
             Err(error) if several => {

@@ -2,16 +2,21 @@
 
 pub(crate) mod cat;
 pub(crate) mod copy;
+pub(crate) mod diff;
+pub(crate) mod head;
 pub(crate) mod inspect;
+pub(crate) mod manual;
 pub(crate) mod recover;
 pub(crate) mod reindex;
 pub(crate) mod salvage;
+pub(crate) mod sample;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
 #[cfg(feature = "shell")]
 pub(crate) mod shell;
 pub(crate) mod spooled;
 pub(crate) mod sql;
+pub(crate) mod summarize;
 #[cfg(feature = "serve")]
 pub(crate) mod user;
 pub(crate) mod verify;

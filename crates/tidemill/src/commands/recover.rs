@@ -7,7 +7,7 @@ use tidemill_xbase::{PendingLog, pending_logs, recover_folders};
 use crate::Outcome;
 use crate::args::RecoverArgs;
 use crate::commands::counted;
-use crate::terminal::{say, tell};
+use crate::terminal::{note, say, tell};
 
 pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
     let folders = match args.folders {
@@ -32,7 +32,7 @@ pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
         }
     }
     if waiting == 0 && outcome == Outcome::Done {
-        tell!("nothing to recover in {}", listed(&folders));
+        note!("nothing to recover in {}", listed(&folders));
     }
     if args.dry_run {
         return Ok(outcome);

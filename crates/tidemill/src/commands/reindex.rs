@@ -9,7 +9,7 @@ use crate::Outcome;
 use crate::args::ReindexArgs;
 use crate::commands::counted;
 use crate::output::report_damage;
-use crate::terminal::tell;
+use crate::terminal::note;
 
 pub(crate) async fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
@@ -38,7 +38,7 @@ pub(crate) async fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
         editor.reindex(&index, &settings)?;
         let made = Index::open(&index, &IndexOptions::new())?;
         let names: Vec<_> = made.tags().iter().map(|tag| tag.name.as_str()).collect();
-        tell!(
+        note!(
             "{}: {} rebuilt ({})",
             index.display(),
             counted(names.len() as u64, "index tag"),

@@ -7,7 +7,7 @@ use crate::Outcome;
 use crate::args::SalvageArgs;
 use crate::output::report_damage;
 use crate::progress::CopyProgress;
-use crate::terminal::tell;
+use crate::terminal::note;
 
 pub(crate) async fn run(mut args: SalvageArgs) -> anyhow::Result<Outcome> {
     args.tables.recover = true;
@@ -36,7 +36,7 @@ pub(crate) async fn run(mut args: SalvageArgs) -> anyhow::Result<Outcome> {
     progress.finish();
     report_damage(&session);
     let places = session.damage().len();
-    tell!(
+    note!(
         "{name} → {destination}: {} records saved, damaged places left out: {places}",
         copied.rows
     );

@@ -9,7 +9,7 @@ use tidemill_sql::{Plain, Session};
 use crate::Outcome;
 use crate::args::SqlArgs;
 use crate::output::{Screen, default_format, report_damage, write_answers};
-use crate::terminal::{Output, shown, tell};
+use crate::terminal::{Output, note, shown};
 
 pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
     let mut statement = args.statement;
@@ -41,7 +41,7 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
     let rows = write_answers(answers, format, Screen::of(args.screen)).await?;
     report_damage(&session);
     if io::stderr().is_terminal() {
-        tell!("{rows} rows in {:.3} s", started.elapsed().as_secs_f64());
+        note!("{rows} rows in {:.3} s", started.elapsed().as_secs_f64());
     }
     Ok(Outcome::Done)
 }

@@ -159,7 +159,10 @@ impl Findings {
             }
         }
         match self.unit {
-            Unit::Records => format!(r#"{{"records": {good}, "damaged": {damaged}}}"#),
+            Unit::Records => format!(
+                r#"{{"file": {}, "records": {good}, "damaged": {damaged}}}"#,
+                json!(self.file)
+            ),
             Unit::Orders => format!(
                 r#"{{"index": {}, "orders": {good}, "damaged": {damaged}}}"#,
                 json!(self.file)

@@ -97,3 +97,62 @@ fn an_empty_folder_leaves_nothing_behind() {
     assert!(said.contains("f: no tables there"), "{said}");
     assert!(!folder.file("g").exists());
 }
+
+#[test]
+fn a_plan_is_shown_and_nothing_is_copied() {
+    let folder = Folder::with(&["xbase/ord_cdx.dbf", "xbase/ord_cdx.cdx"]);
+    fs::write(folder.file("notes.csv"), "id,note\n1,a\n").expect("written");
+    let plan = folder
+        .run(&["copy", ".", "sqlite:shop.db", "--create", "--keys", "--dry-run"])
+        .done();
+    for part in [
+        "ord_cdx.dbf → sqlite:shop.db/ord_cdx",
+        "column",
+        "INTEGER",
+        " index (",
+        "notes.csv → sqlite:shop.db/notes",
+    ] {
+        assert!(plan.contains(part), "{part}: {plan}");
+    }
+    let plan = folder.run(&["copy", ".", "out", "--to", "parquet", "--dry-run"]).done();
+    assert!(plan.contains("→ out/notes.parquet"), "{plan}");
+    let plan = folder
+        .run(&["copy", "SELECT id FROM notes", "n.parquet", "--dry-run"])
+        .done();
+    assert!(plan.starts_with("answer → n.parquet"), "{plan}");
+    for made in ["shop.db", "out", "n.parquet"] {
+        assert!(!folder.file(made).exists(), "{made}");
+    }
+}
+
+#[test]
+fn tables_are_copied_side_by_side() {
+    let folder = Folder::with(&[]);
+    fs::create_dir(folder.file("in")).expect("a folder");
+    for table in 0..7 {
+        let rows: String = (0..500).map(|row| format!("{row},{}\n", row * table)).collect();
+        fs::write(folder.file(&format!("in/t{table}.csv")), format!("a,b\n{rows}")).expect("written");
+    }
+    let copied = folder.run(&["copy", "in", "out", "--to", "parquet", "--jobs", "3"]);
+    assert_eq!(copied.code, Some(0), "{}", copied.stderr);
+    for table in 0..7 {
+        let (before, after) = (format!("in/t{table}.csv"), format!("out/t{table}.parquet"));
+        folder.run(&["diff", &before, &after]).done();
+    }
+    // One that fails ends those that have not begun; what was begun leaves nothing behind.
+    fs::write(folder.file("in/t3.csv"), "a,b\n1\n2,3,4\n").expect("written");
+    let failed = folder.run(&["copy", "in", "again", "--to", "parquet", "--jobs", "2"]);
+    assert_eq!(failed.code, Some(2), "{}", failed.stderr);
+    assert!(failed.stderr.contains("t3.csv"), "{}", failed.stderr);
+    let left = fs::read_dir(folder.file("again")).expect("listed");
+    let left: Vec<_> = left.map(|entry| entry.expect("an entry").file_name()).collect();
+    let is_whole = |name: &std::ffi::OsString| name.to_string_lossy().ends_with(".parquet");
+    assert!(left.iter().all(is_whole), "{left:?}");
+    let rest = folder.run(&["copy", "in", "rest", "--to", "parquet", "--jobs", "4", "--keep-going"]);
+    assert_eq!(rest.code, Some(1), "{}", rest.stderr);
+    assert!(
+        rest.stderr.contains("6 of 7 tables copied; not copied:"),
+        "{}",
+        rest.stderr
+    );
+}

@@ -36,7 +36,10 @@ fn a_riegeli_file_may_come_through_a_pipe() {
     assert_eq!(cat.code, Some(0), "{}", cat.stderr);
     assert!(cat.stdout == expected);
     let verify = piped(&folder, &["verify", "-", "--format", "json"], file.clone()).done();
-    assert_eq!(verify, "{\"records\": 300, \"damaged\": []}\n");
+    assert_eq!(
+        verify,
+        "{\"file\": \"standard input\", \"records\": 300, \"damaged\": []}\n"
+    );
     let copy = piped(&folder, &["copy", "-", "copy.tfrecord"], file.clone());
     assert_eq!(copy.code, Some(0), "{}", copy.stderr);
     let back = folder.run(&["cat", "copy.tfrecord", "--format", "framed"]);
@@ -291,7 +294,10 @@ fn other_files_of_records_may_come_through_a_pipe() {
         let cat = piped(&folder, &["cat", "-", "--format", "jsonl"], file.clone());
         assert!(cat.done() == rows, "{name}");
         let verify = piped(&folder, &["verify", "-", "--format", "json"], file.clone()).done();
-        assert_eq!(verify, "{\"records\": 300, \"damaged\": []}\n", "{name}");
+        assert_eq!(
+            verify, "{\"file\": \"standard input\", \"records\": 300, \"damaged\": []}\n",
+            "{name}"
+        );
         let size = file.len();
         let inspect = piped(&folder, &["inspect", "-", "--format", "json"], file).done();
         let beginning = format!("{{\"file\":\"standard input\",\"format\":\"{format}\",\"bytes\":{size}");

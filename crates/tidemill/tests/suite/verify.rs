@@ -42,7 +42,7 @@ fn an_index_is_compared_with_the_records_and_made_anew() {
         "json",
     ]);
     assert_snapshot!(both.done(), @r#"
-    {"records": 600, "damaged": []}
+    {"file": "ord_cdx.dbf", "records": 600, "damaged": []}
     {"index": "ord_cdx.cdx", "orders": 22, "damaged": []}
     {"index": "ord_ntx_NAME.ntx", "orders": 1, "damaged": []}
     "#);

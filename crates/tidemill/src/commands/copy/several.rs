@@ -5,18 +5,20 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use tidemill_sql::{CopyOptions, Location, Place, ServerUrl, Session};
+use tokio::task::JoinSet;
 
-use super::copy_table;
+use super::{copy_table, plan_table};
 use crate::Outcome;
 use crate::args::CopyArgs;
 use crate::terminal::tell;
 
 /// Copies the tables, each under its own name.
 pub(super) async fn copy_all(
-    session: &Session,
+    session: &Arc<Session>,
     tables: Vec<Location>,
     args: &CopyArgs,
     options: &CopyOptions,
@@ -31,16 +33,39 @@ pub(super) async fn copy_all(
     });
     let pairs = pairs.collect::<anyhow::Result<Vec<_>>>()?;
     compare(&pairs, options.overwrite)?;
+    if args.dry_run {
+        return plan_all(session, &pairs, args, options).await;
+    }
     if let (Into::Folder(folder, _), true) = (&into, pairs.iter().any(|(_, to)| to.file().is_ok())) {
         fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {folder}"))?;
     }
-    let mut failed = Vec::new();
-    for (done, (table, destination)) in pairs.iter().enumerate() {
-        let Err(error) = copy_table(session, table, destination, options, args.keys).await else {
-            continue;
+    let count = pairs.len();
+    let (mut waiting, mut running) = (pairs.into_iter(), JoinSet::new());
+    let (mut done, mut failed) = (0, Vec::new());
+    loop {
+        while running.len() < args.jobs.get()
+            && let Some((table, destination)) = waiting.next()
+        {
+            let (session, options, keys) = (Arc::clone(session), options.clone(), args.keys);
+            running.spawn(async move {
+                let copied = copy_table(&session, &table, &destination, &options, keys).await;
+                (table, copied)
+            });
+        }
+        let Some(ended) = running.join_next().await else { break };
+        done += 1;
+        let (table, error) = match ended {
+            Ok((_, Ok(()))) => continue,
+            Ok((table, Err(error))) => (table, error),
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(error) => return Err(error.into()),
+            },
         };
         if !args.keep_going {
-            let left = pairs.len() - done - 1;
+            // What others have begun is removed with their tasks.
+            running.shutdown().await;
+            let left = count - done;
             return Err(error.context(match left {
                 0 => format!("{table} was not copied"),
                 1 => format!("{table} and 1 more table were not copied (--keep-going copies the others)"),
@@ -53,13 +78,26 @@ pub(super) async fn copy_all(
     if failed.is_empty() {
         return Ok(Outcome::Done);
     }
-    let good = pairs.len() - failed.len();
-    tell!(
-        "{good} of {} tables copied; not copied: {}",
-        pairs.len(),
-        failed.join(", ")
-    );
+    let good = count - failed.len();
+    tell!("{good} of {count} tables copied; not copied: {}", failed.join(", "));
     Ok(Outcome::Negative)
+}
+
+/// Says what would be done. A table that cannot be copied is told like the others.
+async fn plan_all(
+    session: &Session,
+    pairs: &[(Location, Location)],
+    args: &CopyArgs,
+    options: &CopyOptions,
+) -> anyhow::Result<Outcome> {
+    let mut outcome = Outcome::Done;
+    for (table, destination) in pairs {
+        if let Err(error) = plan_table(session, table, destination, options, args.keys).await {
+            tell!("{error:#}");
+            outcome = Outcome::Negative;
+        }
+    }
+    Ok(outcome)
 }
 
 /// Where the tables go.
