@@ -13,6 +13,7 @@ mod check;
 mod command_line;
 mod dist;
 mod fuzz;
+mod package;
 mod provision;
 mod soak;
 mod test;
@@ -55,6 +56,8 @@ enum Chore {
     CommandLine(command_line::Args),
     /// Build `libace.so` and `tidemill-bench` as they ship.
     Dist(dist::Args),
+    /// Make a Debian package and an archive of the command line, the libraries and the service, and try them.
+    Package(package::Args),
 }
 
 fn main() -> ExitCode {
@@ -80,6 +83,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Chore::Soak(args) => soak::run(&workspace, &args)?,
         Chore::CommandLine(args) => command_line::run(&workspace, &args)?,
         Chore::Dist(args) => dist::run(&workspace, &args)?,
+        Chore::Package(args) => package::run(&workspace, &args)?,
     };
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

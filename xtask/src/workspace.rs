@@ -24,6 +24,7 @@ pub(crate) struct Workspace {
 #[derive(Debug, Default)]
 pub(crate) struct Member {
     pub(crate) name: String,
+    pub(crate) version: String,
     pub(crate) description: Option<String>,
     /// Names of direct dependencies that ship: normal and build, not dev.
     pub(crate) dependencies: Vec<String>,
@@ -73,6 +74,12 @@ impl Workspace {
             .map(|m| m.name.as_str())
             .filter(|name| !HEAVY.contains(name) && *name != wheel::CRATE)
             .collect()
+    }
+
+    /// The version of what users install.
+    pub(crate) fn version(&self) -> Result<&str> {
+        let program = self.members.iter().find(|member| member.name == "tidemill");
+        Ok(&program.context("the workspace has no tidemill")?.version)
     }
 
     /// Members that do, by name.
@@ -136,6 +143,7 @@ impl Member {
         let targets = list(&package["targets"]);
         Self {
             name: text(&package["name"]),
+            version: text(&package["version"]),
             description: package["description"].as_str().map(str::to_owned),
             dependencies: list(&package["dependencies"])
                 .iter()
