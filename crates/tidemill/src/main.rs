@@ -156,6 +156,8 @@ async fn run(command: Command, stopped: Stopped) -> anyhow::Result<Outcome> {
         Command::Sample(args) => commands::sample::run(args).await,
         Command::Summarize(args) => commands::summarize::run(args).await,
         Command::Diff(args) => commands::diff::run(args).await,
+        #[cfg(feature = "chart")]
+        Command::Chart(args) => commands::chart::run(args).await,
         Command::Verify(args) => commands::verify::run(args).await,
         Command::Reindex(args) => commands::reindex::run(args).await,
         Command::Recover(args) => commands::recover::run(args),
@@ -199,6 +201,8 @@ impl Command {
             Self::Sample(args) => args.notes,
             Self::Summarize(args) => args.notes,
             Self::Diff(args) => args.notes,
+            #[cfg(feature = "chart")]
+            Self::Chart(args) => args.notes,
             Self::Inspect(args) => args.notes,
             Self::Verify(args) => args.notes,
             Self::Salvage(args) => args.notes,
@@ -218,6 +222,8 @@ impl Command {
             Self::Sample(args) => args.limits.limits(),
             Self::Summarize(args) => args.limits.limits(),
             Self::Diff(args) => args.limits.limits(),
+            #[cfg(feature = "chart")]
+            Self::Chart(args) => args.limits.limits(),
             Self::Inspect(args) => args.limits.limits(),
             Self::Verify(args) => args.limits.limits(),
             _ => Limits::default(),

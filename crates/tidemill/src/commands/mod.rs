@@ -1,6 +1,8 @@
 //! One module a command.
 
 pub(crate) mod cat;
+#[cfg(feature = "chart")]
+pub(crate) mod chart;
 pub(crate) mod copy;
 pub(crate) mod diff;
 pub(crate) mod head;

@@ -1,0 +1,285 @@
+//! `tidemill chart`.
+
+mod svg;
+mod text;
+
+use std::fs;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, Float64Array};
+use arrow_cast::cast;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::{DataType, SchemaRef};
+use tidemill_sql::{Answer, Session, source_is_query};
+
+use crate::Outcome;
+use crate::args::{ChartArgs, ChartKind};
+use crate::commands::counted;
+use crate::output::report_damage;
+use crate::terminal::{Output, note, tell};
+
+/// More points are not drawn.
+const MOST_POINTS: usize = 1_000_000;
+/// More bars are not drawn.
+const MOST_BARS: usize = 60;
+
+pub(crate) async fn run(args: ChartArgs) -> anyhow::Result<Outcome> {
+    let session = Session::new(args.limits.of_tables(args.tables.options()));
+    let answer = match source_is_query(&args.table) {
+        true => session.query(&args.table).await?,
+        false => session.read(&session.locate(&args.table).await?, None).await?,
+    };
+    let chart = Chart::read(answer, &args).await?;
+    report_damage(&session);
+    match &args.out {
+        Some(file) => {
+            let is_svg = file
+                .extension()
+                .is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
+            if !is_svg {
+                bail!("{}: a chart is written as .svg", file.display());
+            }
+            write_file(file, &svg::draw(&chart)?)?;
+            note!("{}: {}", file.display(), counted(chart.points() as u64, chart.unit()));
+        }
+        None => {
+            let size = terminal_size::terminal_size().filter(|_| std::io::stdout().is_terminal());
+            let (width, height) = size.map_or((80, 24), |(width, height)| {
+                (usize::from(width.0), usize::from(height.0))
+            });
+            Output::of_text().write_all(text::draw(&chart, width, height).as_bytes())?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// A new file, whole or not at all.
+fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
+    let mut made = fs::File::create_new(file).with_context(|| format!("cannot create {}", file.display()))?;
+    made.write_all(text.as_bytes())
+        .inspect_err(|_| drop(fs::remove_file(file)))?;
+    Ok(())
+}
+
+/// What is drawn.
+struct Chart {
+    x: String,
+    y: String,
+    shape: Shape,
+}
+
+enum Shape {
+    /// A bar for each row: its label and its length.
+    Bars(Vec<(String, f64)>),
+    /// A point for each row. The type tells how values of the axis below are written.
+    Points {
+        points: Vec<(f64, f64)>,
+        joined: bool,
+        x_type: DataType,
+    },
+}
+
+impl Chart {
+    async fn read(mut answer: Answer, args: &ChartArgs) -> anyhow::Result<Self> {
+        let schema = answer.schema();
+        let (x, y) = columns(&schema, args)?;
+        let x_type = schema.field(x).data_type().clone();
+        let has_axis = x_type.is_numeric() || x_type.is_temporal();
+        let kind = args.kind.unwrap_or(match has_axis {
+            true => ChartKind::Line,
+            false => ChartKind::Bar,
+        });
+        if kind != ChartKind::Bar && !has_axis {
+            bail!(
+                "column {}: a {} needs numbers, dates or times below it; --kind bar takes texts",
+                schema.field(x).name(),
+                if kind == ChartKind::Line {
+                    "line"
+                } else {
+                    "scatter plot"
+                }
+            );
+        }
+        let (mut bars, mut points, mut left_out) = (Vec::new(), Vec::new(), 0_u64);
+        while let Some(batch) = answer.next().await? {
+            let values = numbers(batch.column(y))?;
+            let values = values.as_primitive::<Float64Type>();
+            if kind == ChartKind::Bar {
+                let labels = batch.column(x);
+                let formatter = ArrayFormatter::try_new(labels, &FormatOptions::default().with_null("NULL"))?;
+                for (row, value) in values.iter().enumerate() {
+                    match value {
+                        Some(value) if value.is_finite() && bars.len() < MOST_BARS => {
+                            bars.push((formatter.value(row).try_to_string()?, value));
+                        }
+                        _ => left_out += 1,
+                    }
+                }
+                continue;
+            }
+            let places = numbers(batch.column(x))?;
+            for pair in places.as_primitive::<Float64Type>().iter().zip(values) {
+                match pair {
+                    (Some(x), Some(y)) if x.is_finite() && y.is_finite() && points.len() < MOST_POINTS => {
+                        points.push((x, y));
+                    }
+                    _ => left_out += 1,
+                }
+            }
+        }
+        if left_out > 0 {
+            tell!(
+                "not drawn: {} (NULL, or beyond the first {})",
+                counted(left_out, "row"),
+                if kind == ChartKind::Bar { MOST_BARS } else { MOST_POINTS }
+            );
+        }
+        if bars.is_empty() && points.is_empty() {
+            bail!("{}: no rows to draw", args.table);
+        }
+        if kind == ChartKind::Line {
+            points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        }
+        Ok(Self {
+            x: schema.field(x).name().clone(),
+            y: schema.field(y).name().clone(),
+            shape: match kind {
+                ChartKind::Bar => Shape::Bars(bars),
+                _ => Shape::Points {
+                    points,
+                    joined: kind == ChartKind::Line,
+                    x_type,
+                },
+            },
+        })
+    }
+
+    fn points(&self) -> usize {
+        match &self.shape {
+            Shape::Bars(bars) => bars.len(),
+            Shape::Points { points, .. } => points.len(),
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        match self.shape {
+            Shape::Bars(_) => "bar",
+            Shape::Points { .. } => "point",
+        }
+    }
+}
+
+/// The columns of the axes.
+fn columns(schema: &SchemaRef, args: &ChartArgs) -> anyhow::Result<(usize, usize)> {
+    let names = || {
+        schema
+            .fields()
+            .iter()
+            .map(|field| field.name().as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let named = |name: &String| {
+        let mut fields = schema.fields().iter();
+        let place = fields.position(|field| field.name().eq_ignore_ascii_case(name));
+        place.with_context(|| format!("column {name} not found; the columns are {}", names()))
+    };
+    let x = args.x.as_ref().map(named).transpose()?;
+    let y = match &args.y {
+        Some(name) => named(name)?,
+        None => {
+            let mut fields = schema.fields().iter().enumerate();
+            let first = x.unwrap_or(0);
+            let number = fields.find(|(place, field)| *place != first && field.data_type().is_numeric());
+            let number = number.or_else(|| {
+                schema
+                    .fields()
+                    .iter()
+                    .enumerate()
+                    .find(|(_, field)| field.data_type().is_numeric())
+            });
+            let (place, _) = number.with_context(|| format!("no column of numbers among {}", names()))?;
+            place
+        }
+    };
+    if !schema.field(y).data_type().is_numeric() {
+        bail!(
+            "column {}: expected numbers, found {}",
+            schema.field(y).name(),
+            schema.field(y).data_type()
+        );
+    }
+    Ok((x.unwrap_or(0), y))
+}
+
+fn numbers(values: &ArrayRef) -> anyhow::Result<ArrayRef> {
+    let whole = match values.data_type() {
+        DataType::Date32 | DataType::Time32(_) => cast(values, &DataType::Int32)?,
+        kind if kind.is_temporal() => cast(values, &DataType::Int64)?,
+        _ => ArrayRef::clone(values),
+    };
+    Ok(cast(&whole, &DataType::Float64)?)
+}
+
+/// A value of the axis below, as its column would show it.
+fn label(value: f64, data_type: &DataType) -> String {
+    let numbers: ArrayRef = std::sync::Arc::new(Float64Array::from(vec![value.round()]));
+    let shown = || {
+        let between = match data_type {
+            DataType::Date32 | DataType::Time32(_) => DataType::Int32,
+            kind if kind.is_temporal() => DataType::Int64,
+            _ => return None,
+        };
+        let value = cast(&cast(&numbers, &between).ok()?, data_type).ok()?;
+        let options = FormatOptions::default().with_timestamp_format(Some("%Y-%m-%d %H:%M"));
+        let formatter = ArrayFormatter::try_new(&value, &options).ok()?;
+        formatter.value(0).try_to_string().ok()
+    };
+    shown().unwrap_or_else(|| short(value))
+}
+
+/// A number in few letters: `1234567` as `1.23M`.
+fn short(value: f64) -> String {
+    const UNITS: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")];
+    let trimmed = |number: f64| {
+        let text = format!("{number:.2}");
+        match text.contains('.') {
+            true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+            false => text,
+        }
+    };
+    for (unit, name) in UNITS {
+        if value.abs() >= unit {
+            let unit = if name == "k" { 1e3 } else { unit };
+            return format!("{}{name}", trimmed(value / unit));
+        }
+    }
+    match value == 0.0 || value.abs() >= 0.01 {
+        true => trimmed(value),
+        false => format!("{value:.1e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_axes_are_short() {
+        for (number, text) in [
+            (0.0, "0"),
+            (1.5, "1.5"),
+            (9_999.0, "9999"),
+            (12_345.0, "12.35k"),
+            (-1_234_567.0, "-1.23M"),
+            (0.001, "1.0e-3"),
+        ] {
+            assert_eq!(short(number), text);
+        }
+        assert_eq!(label(19_782.0, &DataType::Date32), "2024-02-29");
+    }
+}
