@@ -1,5 +1,7 @@
 //! Data dictionaries: made and opened, their tables, their objects, and properties.
 
+mod programs;
+
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -16,6 +18,8 @@ use crate::handle::{Handle, Object, add, add_connection, object, remove, session
 use crate::pointers::{Bytes, Name, Out, text_of};
 use crate::settings::settings;
 use crate::table::given_type;
+
+pub use programs::*;
 
 /// Makes a dictionary and connects to it. It cannot be encrypted.
 #[unsafe(no_mangle)]
@@ -451,6 +455,11 @@ fn validated(number: u16) -> Result<Validation> {
 fn put(value: &PropertyValue, buffer: Bytes, len: Out<u16>) -> Result<()> {
     match value {
         PropertyValue::Text(text) => buffer.put(&[text.as_bytes(), &[0]].concat(), len),
+        PropertyValue::Wide(text) => {
+            let units = text.encode_utf16().chain([0]);
+            let bytes: Vec<u8> = units.flat_map(u16::to_ne_bytes).collect();
+            buffer.put(&bytes, len)
+        }
         PropertyValue::Short(number) => buffer.put(&number.to_ne_bytes(), len),
         PropertyValue::Long(number) => buffer.put(&number.to_ne_bytes(), len),
     }

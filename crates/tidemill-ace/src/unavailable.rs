@@ -120,8 +120,6 @@ unavailable! {
         AdsDDAddProcedure
         AdsDDAddProcedure100
         AdsDDAddUserToGroup
-        AdsDDAddView
-        AdsDDAddView100
         AdsDDAutoCreateIndex
         AdsDDAutoCreateTable
         AdsDDCreateASA
@@ -164,7 +162,6 @@ unavailable! {
         AdsDDGetTriggerProperty
         AdsDDGetUserGroupProperty
         AdsDDGetUserProperty
-        AdsDDGetViewProperty
         AdsDDGrantPermission
         AdsDDModifyLink
         AdsDDMoveObjectFile
@@ -172,7 +169,6 @@ unavailable! {
         AdsDDRemoveProcedure
         AdsDDRemoveTrigger
         AdsDDRemoveUserFromGroup
-        AdsDDRemoveView
         AdsDDRenameObject
         AdsDDRevokePermission
         AdsDDSetActiveDictionary
@@ -187,7 +183,6 @@ unavailable! {
         AdsDDSetTriggerProperty
         AdsDDSetUserGroupProperty
         AdsDDSetUserProperty
-        AdsDDSetViewProperty
         AdsDDVerifyUserRights
         AdsDisableRI
         AdsEnableRI

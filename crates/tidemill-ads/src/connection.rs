@@ -286,6 +286,9 @@ impl Connection {
     /// [`TableEditor::open`](tidemill_xbase::TableEditor::open).
     pub fn open_table(&mut self, name: &str, options: &TableOptions, settings: &Settings) -> Result<AreaId> {
         self.renew_dictionary()?;
+        if let Some(view) = self.view_text(name) {
+            return self.open_view(&view, options, settings);
+        }
         let path = self.path_of(name, options.table_type.extension(), settings)?;
         let path = TableSet::home(&path).unwrap_or(path);
         if options.mode == OpenMode::Exclusive {

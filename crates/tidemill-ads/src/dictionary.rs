@@ -12,6 +12,7 @@
 mod administration;
 mod file;
 mod object;
+mod programs;
 mod property;
 mod relating;
 mod relations;
@@ -26,7 +27,9 @@ use tidemill_xbase::{CodePage, LogOptions, TransactionLog};
 
 pub use administration::NewTable;
 use object::{Kind, Object, place};
-pub use property::{DatabaseProperty, FieldProperty, ObjectKind, PropertyValue, TableProperty, Validation};
+pub use property::{
+    DatabaseProperty, FieldProperty, ObjectKind, PropertyShape, PropertyValue, TableProperty, Validation,
+};
 pub use relating::NewRelation;
 pub use relations::RelationRule;
 

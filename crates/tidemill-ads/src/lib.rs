@@ -50,8 +50,8 @@ pub use collation::by_bytes;
 pub use connection::{AreaId, Connection, delete_file};
 pub use date_format::{DateFormat, clock, now, time_of};
 pub use dictionary::{
-    DatabaseProperty, FieldProperty, NewRelation, NewTable, ObjectKind, PropertyValue, RelationRule, TableProperty,
-    Validation,
+    DatabaseProperty, FieldProperty, NewRelation, NewTable, ObjectKind, PropertyShape, PropertyValue, RelationRule,
+    TableProperty, Validation,
 };
 pub use error::{Error, ErrorCode, Refusal, Result};
 pub use machine::{host_name, login_name};

@@ -102,8 +102,14 @@ impl Connection {
         dictionary.renew()?;
         let of_table = |kind| Ok::<_, Error>(dictionary.children(kind, dictionary.table(parent)?.number));
         let objects = match kind {
-            ObjectKind::Table | ObjectKind::ViewOrTable => {
-                return Ok(dictionary.names().map(str::to_owned).collect());
+            ObjectKind::Table => return Ok(dictionary.names().map(str::to_owned).collect()),
+            ObjectKind::View => dictionary.of_kind(Kind::View),
+            ObjectKind::ViewOrTable | ObjectKind::TableViewOrLink => {
+                let views = dictionary.of_kind(Kind::View).into_iter();
+                let views = views.map(|view| view.name.as_str());
+                let mut names: Vec<String> = dictionary.names().chain(views).map(str::to_owned).collect();
+                names.sort();
+                return Ok(names);
             }
             ObjectKind::Relation => dictionary.of_kind(Kind::Relation),
             ObjectKind::IndexFile => of_table(Kind::Index)?,
@@ -499,7 +505,7 @@ impl Dictionary {
         self.objects.iter().filter(|object| object.is(kind, parent)).collect()
     }
 
-    fn database(&self) -> Result<&Object> {
+    pub(super) fn database(&self) -> Result<&Object> {
         let found = self.objects.iter().find(|object| object.kind == Kind::Database);
         found.ok_or_else(|| {
             let what = format!(
@@ -630,10 +636,9 @@ impl Objects {
     fn add_to(self, changing: &mut file::Changing) -> Result<u32> {
         let name = &self.table.name;
         let mut known = changing.objects().iter();
-        if known.any(|object| object.kind == Kind::Table && object.is_called(name)) {
-            return Err(not_completed(&format!(
-                "the data dictionary has a table {name} already"
-            )));
+        let is_table = |object: &Object| matches!(object.kind, Kind::Table | Kind::View) && object.is_called(name);
+        if let Some(known) = known.find(|object| is_table(object)) {
+            return Err(not_completed(&format!("the data dictionary has a {known} already")));
         }
         let table = changing.add(self.table)?;
         for field in self.fields {
@@ -722,7 +727,7 @@ pub(super) fn found(changing: &file::Changing, is_it: impl Fn(&Object) -> bool, 
     object.cloned().ok_or_else(|| invalid_name(name))
 }
 
-fn text_of(text: &str) -> Vec<u8> {
+pub(super) fn text_of(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     match file::CODEPAGE.encode(text, &mut bytes) {
         Ok(()) => bytes,
@@ -748,9 +753,9 @@ pub(super) fn set_text(text: &str) -> Result<PropertyValue> {
     }
 }
 
-fn given_text(value: &PropertyValue) -> Result<&str> {
+pub(super) fn given_text(value: &PropertyValue) -> Result<&str> {
     match value {
-        PropertyValue::Text(text) => Ok(text),
+        PropertyValue::Text(text) | PropertyValue::Wide(text) => Ok(text),
         PropertyValue::Short(_) | PropertyValue::Long(_) => Err(Error::new(
             ErrorCode::InvalidProperty,
             "the property is a text, and a number is given",
@@ -774,11 +779,11 @@ pub(super) fn invalid_property() -> Error {
     Error::new(ErrorCode::InvalidPropertyId, "the property is not set by programs")
 }
 
-fn not_set() -> Error {
+pub(super) fn not_set() -> Error {
     Error::new(ErrorCode::PropertyNotSet, "the property is not set")
 }
 
-fn not_completed(why: &str) -> Error {
+pub(super) fn not_completed(why: &str) -> Error {
     Error::new(ErrorCode::DdRequestNotCompleted, why)
 }
 

@@ -14,12 +14,13 @@ pub(crate) enum Kind {
     Key,
     Relation,
     Trigger,
+    View,
     /// Another one, which is not looked at.
     Other,
 }
 
 /// The kinds that are known, and their names.
-const NAMES: [(Kind, &str); 7] = [
+const NAMES: [(Kind, &str); 8] = [
     (Kind::Database, "Database"),
     (Kind::Table, "Table"),
     (Kind::Index, "Index"),
@@ -27,6 +28,7 @@ const NAMES: [(Kind, &str); 7] = [
     (Kind::Key, "Key"),
     (Kind::Relation, "Relation"),
     (Kind::Trigger, "Trigger"),
+    (Kind::View, "View"),
 ];
 
 impl Kind {
@@ -151,6 +153,8 @@ pub(crate) mod place {
     pub(crate) const RELATION_DELETE: usize = 5;
     pub(crate) const RELATION_NO_PARENT: usize = 6;
     pub(crate) const RELATION_NO_CASCADE: usize = 7;
+    /// Of a view: its SELECT. No file at hand has one.
+    pub(crate) const VIEW_STATEMENT: usize = 0;
     /// Of a key, that is, an order of an index.
     pub(crate) const KEY_EXPRESSION: usize = 0;
     pub(crate) const KEY_CONDITION: usize = 1;

@@ -9,8 +9,11 @@ pub enum ObjectKind {
     IndexFile,
     Field,
     Index,
+    View,
     /// Views and tables.
     ViewOrTable,
+    /// Views, tables and links.
+    TableViewOrLink,
 }
 
 impl ObjectKind {
@@ -22,7 +25,9 @@ impl ObjectKind {
             3 => Self::IndexFile,
             4 => Self::Field,
             5 => Self::Index,
+            6 => Self::View,
             7 => Self::ViewOrTable,
+            13 => Self::TableViewOrLink,
             _ => return None,
         })
     }
@@ -33,10 +38,23 @@ impl ObjectKind {
 pub enum PropertyValue {
     /// A text; empty for none.
     Text(String),
+    /// A text that programs have in UTF-16.
+    Wide(String),
     /// A number of two bytes, or whether something is so.
     Short(u16),
     /// A number of four bytes.
     Long(u32),
+}
+
+/// What a program gives for a property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PropertyShape {
+    /// A text.
+    Text,
+    /// A text in UTF-16.
+    Wide,
+    /// A number of four bytes.
+    Long,
 }
 
 /// A property of a dictionary.

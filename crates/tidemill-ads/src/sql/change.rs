@@ -521,6 +521,10 @@ fn stored<'v>(value: &'v Value, field: &Field) -> Option<xbase::Value<'v>> {
 }
 
 fn open(name: &TableName, tables: &mut dyn Tables) -> Result<(Structure, Vec<Column>)> {
+    if tables.view(name).map_err(|error| error.at(name.location.0))?.is_some() {
+        let why = format!("{name} is a view, and records are changed in the table that it shows");
+        return Err(Error::new(Kind::Unsupported, why).at(name.location.0));
+    }
     let snapshot = tables
         .snapshot_without_orders(name)
         .map_err(|error| error.at(name.location.0))?;

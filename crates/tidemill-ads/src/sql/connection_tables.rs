@@ -33,7 +33,9 @@ use super::procedure::Arguments;
 use super::statement::{Select, TableName};
 use super::tables::{Clock, Snapshot, TableInUse, Tables};
 use super::value::Value;
+use super::view_of;
 use super::watch::Watch;
+use crate::dictionary::Dictionary;
 use crate::progress::Work;
 use crate::sole_use::{Changing, SoleUse};
 use crate::transactions::Transactions;
@@ -136,6 +138,7 @@ impl StatementTables {
     /// Names may mean other tables from now on.
     pub(crate) fn forget_names(&mut self) {
         self.found.clear();
+        self.known.clear();
         self.close_all();
     }
 
@@ -673,11 +676,11 @@ impl Tables for ConnectionTables<'_> {
         name.clone_into(&mut self.state().application);
     }
 
-    fn views(&self) -> Vec<(String, String)> {
+    fn views(&self) -> Vec<[String; 3]> {
         let views = self.connection.statements.views.iter();
-        let mut views: Vec<_> = views
-            .map(|(name, select)| (name.clone(), select.query.to_string()))
-            .collect();
+        let views = views.map(|(name, select)| [name.clone(), select.query.to_string(), String::new()]);
+        let kept = self.connection.dictionary.iter().flat_map(Dictionary::views);
+        let mut views: Vec<_> = views.chain(kept).collect();
         views.sort();
         views
     }
@@ -738,27 +741,47 @@ impl Tables for ConnectionTables<'_> {
         Ok(done.then_some(Answer::Done))
     }
 
-    fn view(&self, name: &TableName) -> Option<Select> {
-        let views = &self.connection.statements.views;
-        views.get(&name.to_string().to_ascii_lowercase()).cloned()
-    }
-
-    fn set_view(&mut self, name: &TableName, select: Option<Select>) -> Result<()> {
-        let key = name.to_string().to_ascii_lowercase();
-        let views = &mut self.connection.statements.views;
-        match select {
-            Some(_) if views.contains_key(&key) => {
-                Err(Error::new(Kind::Exists, format!("View already exists: {name}")))
-            }
-            Some(select) => {
-                views.insert(key, select);
-                Ok(())
-            }
-            None => match views.remove(&key) {
-                Some(_) => Ok(()),
-                None => Err(Error::new(Kind::NoTable, format!("View not found: {name}"))),
+    fn view(&mut self, name: &TableName) -> Result<Option<Select>> {
+        let key = name.to_string();
+        if let Some(view) = self.connection.statements.views.get(&key.to_ascii_lowercase()) {
+            return Ok(Some(view.clone()));
+        }
+        let dictionary = self.connection.dictionary.as_ref();
+        match dictionary.and_then(|dictionary| dictionary.view(&key)) {
+            None => Ok(None),
+            Some(text) => match view_of(&text) {
+                Ok(select) => Ok(Some(select)),
+                Err(error) => Err(Error::new(
+                    error.kind().clone(),
+                    format!("View {name}: {}", error.message()),
+                )),
             },
         }
+    }
+
+    fn create_view(&mut self, name: &TableName, select: &Select, text: &str) -> Result<()> {
+        let written = name.to_string();
+        if self.connection.has_dictionary() {
+            return Ok(self.connection.add_view(&written, "", text, self.settings)?);
+        }
+        let (key, views) = (written.to_ascii_lowercase(), &mut self.connection.statements.views);
+        if views.contains_key(&key) {
+            return Err(Error::new(Kind::Exists, format!("View already exists: {name}")));
+        }
+        views.insert(key, select.clone());
+        Ok(())
+    }
+
+    fn drop_view(&mut self, name: &TableName) -> Result<bool> {
+        let written = name.to_string();
+        if self.state().views.remove(&written.to_ascii_lowercase()).is_some() {
+            return Ok(true);
+        }
+        match self.connection.has_dictionary_view(&written) {
+            true => self.connection.remove_view(&written, self.settings)?,
+            false => return Ok(false),
+        }
+        Ok(true)
     }
 }
 

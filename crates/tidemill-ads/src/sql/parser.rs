@@ -48,7 +48,7 @@ impl Parsed {
     fn new(text: &str) -> Result<Self> {
         let mut tokens = Tokens::of(text)?;
         let parameters = std::mem::take(&mut tokens.parameters);
-        let statements = parser_of(tokens).statements(&[]);
+        let statements = parser_of(text, tokens).statements(&[]);
         Ok(Self {
             statements: statements.map_err(|error| error.within(text))?,
             parameters,
@@ -82,8 +82,9 @@ impl Parsed {
     }
 }
 
-fn parser_of(tokens: Tokens) -> Parser {
+fn parser_of(text: &str, tokens: Tokens) -> Parser<'_> {
     Parser {
+        text,
         grammar: Grammar::new(&Ads)
             .with_recursion_limit(MAX_DEPTH)
             .with_tokens_with_locations(tokens.tokens),
@@ -98,7 +99,7 @@ fn parser_of(tokens: Tokens) -> Parser {
 /// # Errors
 /// As [`parse`].
 pub(super) fn parse_expression(text: &str) -> Result<Expr> {
-    let mut parser = parser_of(Tokens::of(text)?);
+    let mut parser = parser_of(text, Tokens::of(text)?);
     let expression = parser.expression();
     match expression {
         Ok(expression) if parser.is_end() => Ok(expression),
@@ -107,14 +108,15 @@ pub(super) fn parse_expression(text: &str) -> Result<Expr> {
     }
 }
 
-struct Parser {
+struct Parser<'t> {
+    text: &'t str,
     grammar: Grammar<'static>,
     statics: Vec<Location>,
     starts: Vec<(Location, u64)>,
     depth: usize,
 }
 
-impl Parser {
+impl Parser<'_> {
     /// Statements up to one of these words, which is left, or the end of the text.
     fn statements(&mut self, ends: &[&str]) -> Result<Vec<Statement>> {
         let mut statements = Vec::new();
@@ -519,6 +521,33 @@ impl Parser {
         }
     }
 
+    /// What is written from a place to the last token that was taken.
+    fn written_from(&self, begin: Location) -> String {
+        let end = self.end_of_last();
+        let (Some(begin), Some(end)) = (self.offset_of(begin), end.and_then(|end| self.offset_of(end))) else {
+            return String::new();
+        };
+        self.text.get(begin..end).unwrap_or_default().trim().to_owned()
+    }
+
+    /// The byte that a place is at.
+    fn offset_of(&self, place: Location) -> Option<usize> {
+        let line = usize::try_from(place.line).ok()?.checked_sub(1)?;
+        let column = usize::try_from(place.column).ok()?.checked_sub(1)?;
+        let before: usize = self.text.split_inclusive('\n').take(line).map(str::len).sum();
+        let rest = self.text.get(before..)?;
+        let within: usize = rest.chars().take(column).map(char::len_utf8).sum();
+        Some(before + within)
+    }
+
+    /// Where the last token that was taken ends.
+    fn end_of_last(&self) -> Option<Location> {
+        let mut behind = (0..self.grammar.index())
+            .rev()
+            .map(|index| self.grammar.token_at(index).span.end);
+        behind.find(|place| place.line > 0)
+    }
+
     fn place(&self) -> Location {
         self.grammar.peek_token_ref().span.start
     }
@@ -536,11 +565,7 @@ impl Parser {
         let error = Error::new(Kind::Syntax, message);
         if self.is_end() {
             // The end itself has no place.
-            let mut behind = (0..self.grammar.index())
-                .rev()
-                .map(|index| self.grammar.token_at(index).span.end);
-            let last = behind.find(|place| place.line > 0);
-            return error.at(last.unwrap_or(Location { line: 1, column: 1 }));
+            return error.at(self.end_of_last().unwrap_or(Location { line: 1, column: 1 }));
         }
         error.at(self.place())
     }

@@ -71,6 +71,8 @@ pub enum StatementKind {
         name: TableName,
         /// What it shows.
         select: Box<Select>,
+        /// The SELECT as it is written.
+        text: String,
     },
     /// `DROP VIEW [IF EXISTS] …`.
     DropView {

@@ -232,8 +232,9 @@ fn of_index_files(tables: &mut dyn Tables) -> Result<Listing> {
 
 fn of_views(tables: &mut dyn Tables) -> Listing {
     let mut listing = Listing::new(VIEWS);
-    for (name, statement) in tables.views() {
-        listing.row([text(name), number(statement.len()), text(statement)]);
+    for [name, statement, comment] in tables.views() {
+        let comment = if comment.is_empty() { Value::Null } else { text(comment) };
+        listing.row([text(name), number(statement.len()), text(statement), comment]);
     }
     listing
 }

@@ -426,8 +426,8 @@ pub trait Tables {
         ConnectionFacts::default()
     }
 
-    /// The views of this connection, with their statements. Default: none.
-    fn views(&self) -> Vec<(String, String)> {
+    /// The views of this connection and of its data dictionary: name, statement and comment. Default: none.
+    fn views(&self) -> Vec<[String; 3]> {
         Vec::new()
     }
 
@@ -455,22 +455,34 @@ pub trait Tables {
         let _ = name;
     }
 
-    /// A view of this connection. Default: none.
-    fn view(&self, name: &TableName) -> Option<Select> {
-        let _ = name;
-        None
-    }
-
-    /// Keeps a view, or forgets one (`None`).
+    /// What a view shows; `None` where there is none of this name. Default: there is none.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] where there are none: the default.
-    fn set_view(&mut self, name: &TableName, select: Option<Select>) -> Result<()> {
-        let _ = select;
+    /// [`Kind::Syntax`] for a view of a data dictionary that cannot be understood.
+    fn view(&mut self, name: &TableName) -> Result<Option<Select>> {
+        let _ = name;
+        Ok(None)
+    }
+
+    /// Makes a view, in the data dictionary where the connection is to one; `text` is its SELECT as it is written. Default: it is refused.
+    ///
+    /// # Errors
+    /// [`Kind::Exists`]; as [`Tables::view`]; when the dictionary cannot be written.
+    fn create_view(&mut self, name: &TableName, select: &Select, text: &str) -> Result<()> {
+        let _ = (select, text);
         Err(Error::new(
             Kind::Unsupported,
             format!("There are no views here: {name}"),
         ))
+    }
+
+    /// Removes a view; returns whether there was one. Default: there is none.
+    ///
+    /// # Errors
+    /// When the dictionary cannot be written.
+    fn drop_view(&mut self, name: &TableName) -> Result<bool> {
+        let _ = name;
+        Ok(false)
     }
 
     /// A table of `system` that only the connection knows. Default: none.

@@ -36,7 +36,8 @@ pub(super) enum Work {
     DropIndex(TableName, sqlparser::ast::Ident),
     /// And what it is about.
     CreateDatabase(TableName, String),
-    SetView(TableName, Option<Box<Select>>),
+    /// The SELECT, and its text.
+    CreateView(TableName, Box<Select>, String),
     /// And whether it is no fault when there is none.
     DropView(TableName, bool),
     Transaction(Transactional),
@@ -96,10 +97,10 @@ impl Work {
             StatementKind::CreateDatabase { path, description } => {
                 Self::CreateDatabase(path.clone(), description.clone())
             }
-            StatementKind::CreateView { name, select } => {
+            StatementKind::CreateView { name, select, text } => {
                 // A view that could not be asked is refused now.
                 Query::bind_any(select, tables, parameters)?;
-                Self::SetView(name.clone(), Some(select.clone()))
+                Self::CreateView(name.clone(), select.clone(), text.clone())
             }
             StatementKind::DropView { name, if_exists } => Self::DropView(name.clone(), *if_exists),
             StatementKind::Begin => Self::Transaction(Transactional::Begin),
@@ -152,7 +153,7 @@ impl Work {
                 | Self::Nothing
                 | Self::CreateIndex(_)
                 | Self::DropIndex(..)
-                | Self::SetView(..)
+                | Self::CreateView(..)
                 | Self::DropView(..)
                 | Self::Immediate(_)
                 | Self::Procedure(..)
@@ -199,13 +200,14 @@ impl Work {
                 tables.create_database(path, description)?;
                 Ok(Answer::Done)
             }
-            Self::SetView(name, select) => {
-                tables.set_view(name, select.as_deref().cloned())?;
+            Self::CreateView(name, select, text) => {
+                tables.create_view(name, select, text)?;
                 Ok(Answer::Done)
             }
-            Self::DropView(name, true) if tables.view(name).is_none() => Ok(Answer::Done),
-            Self::DropView(name, _) => {
-                tables.set_view(name, None)?;
+            Self::DropView(name, is_optional) => {
+                if !tables.drop_view(name)? && !is_optional {
+                    return Err(Error::new(Kind::NoTable, format!("View not found: {name}")).at(name.location.0));
+                }
                 Ok(Answer::Done)
             }
             Self::Transaction(what) => {

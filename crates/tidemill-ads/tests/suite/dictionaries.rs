@@ -2,6 +2,7 @@
 
 mod relations;
 mod rules;
+mod views;
 
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! Statements and procedures that make and change data dictionaries.
 
 use crate::dictionary::{
-    DatabaseProperty, FieldProperty, NewRelation, NewTable, ObjectKind, PropertyValue, RelationRule, TableProperty,
-    Validation,
+    DatabaseProperty, FieldProperty, NewRelation, NewTable, ObjectKind, PropertyShape, PropertyValue, RelationRule,
+    TableProperty, Validation,
 };
 use crate::sql::error::{Error, Kind};
 use crate::sql::procedure::Arguments;
@@ -22,7 +22,7 @@ pub(super) fn create(connection: &Connection, path: &TableName, description: &st
 /// A property as a value; NULL for one that is not set.
 pub(super) fn shown(property: Result<PropertyValue>) -> Value {
     match property {
-        Ok(PropertyValue::Text(text)) => Value::Text(text),
+        Ok(PropertyValue::Text(text) | PropertyValue::Wide(text)) => Value::Text(text),
         Ok(PropertyValue::Short(number)) => Value::Integer(number.into()),
         Ok(PropertyValue::Long(number)) => Value::Integer(number.into()),
         Err(_) => Value::Null,
@@ -136,10 +136,43 @@ pub(super) fn procedure(
             };
             connection.create_relation(&relation, settings)?;
         }
+        "sp_modifyviewproperty" => modify(
+            connection,
+            ObjectKind::View,
+            ("", &needed(0)?),
+            &needed(1)?,
+            &text(2),
+            settings,
+        )?,
         "sp_dropreferentialintegrity" => connection.drop_relation(&needed(0)?, settings)?,
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Sets a property of an object by its name, such as `VIEW_STMT`.
+fn modify(
+    connection: &mut Connection,
+    kind: ObjectKind,
+    object: (&str, &str),
+    property: &str,
+    value: &str,
+    settings: &Settings,
+) -> Result<()> {
+    let number = kept(kind.property_named(property), property)?;
+    let value = match kind.shape_of(number) {
+        Some(PropertyShape::Long) => {
+            let wrong = |_| {
+                crate::Error::new(
+                    ErrorCode::InvalidProperty,
+                    format!("{property} is a number, and {value:?} is given"),
+                )
+            };
+            PropertyValue::Long(value.trim().parse().map_err(wrong)?)
+        }
+        _ => PropertyValue::Text(value.to_owned()),
+    };
+    connection.set_object_property(kind, object, number, &value, settings)
 }
 
 fn kept<T>(property: Option<T>, name: &str) -> Result<T> {

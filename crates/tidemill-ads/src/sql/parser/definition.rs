@@ -6,7 +6,7 @@ use super::Parser;
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::statement::{ColumnSpec, CreateIndex, CreateTable, IndexColumn, StatementKind, TableChange, TypeName};
 
-impl Parser {
+impl Parser<'_> {
     pub(super) fn create(&mut self) -> Result<StatementKind> {
         self.skip();
         self.take("ONLINE");
@@ -30,8 +30,10 @@ impl Parser {
         if self.take("VIEW") {
             let name = self.table_name()?;
             self.expect("AS")?;
+            let begin = self.place();
             let select = Box::new(self.select()?);
-            return Ok(StatementKind::CreateView { name, select });
+            let text = self.written_from(begin);
+            return Ok(StatementKind::CreateView { name, select, text });
         }
         if self.take("DATABASE") {
             return self.database();

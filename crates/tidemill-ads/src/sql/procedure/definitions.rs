@@ -51,6 +51,11 @@ pub(super) const ACTIONS: &[Definition] = &[
         "TableName,Character,200;Property,Character,200;Value,Memo;ValidationOption,Character,25;FailTable,Character,515",
         "",
     ),
+    (
+        "sp_ModifyViewProperty",
+        "ViewName,Character,200;Property,Character,200;Value,Memo",
+        "",
+    ),
     ("sp_mgResetCommStats", "", ""),
     ("sp_PackTable", ONE_TABLE, ""),
     ("sp_Reindex", "TableName,Character,515;PageSize,Integer", ""),

@@ -20,6 +20,7 @@ use crate::sql::statement::{Place, Select, TableName};
 use crate::sql::system;
 use crate::sql::tables::{Structure, Tables};
 use crate::sql::value::Value;
+use crate::sql::views;
 
 /// A bound query over one table.
 #[derive(Debug)]
@@ -234,8 +235,8 @@ fn source(
                 let columns = columns_of(&system_rows(&system, tables).map_err(|e| e.at(name.location.0))?);
                 return Ok((Source::System(system), columns, qualifiers));
             }
-            if let Some(view) = tables.view(&name) {
-                let query = Query::bind(&view, tables, parameters)?;
+            if let Some(view) = tables.view(&name).map_err(|e| e.at(name.location.0))? {
+                let query = views::within(&name, || Query::bind(&view, tables, parameters))?;
                 let columns = query.columns();
                 return Ok((Source::Query(Box::new(query)), columns, qualifiers));
             }

@@ -1,0 +1,127 @@
+/*
+ * What a data dictionary keeps as SQL, made and asked by the functions of the dictionary, and used by statements and by functions for
+ * records. Argument: an empty folder.
+ */
+
+#include "check.h"
+
+static char folder[400];
+static ADSHANDLE dictionary;
+
+static char *in_folder(const char *name)
+{
+    static char path[500];
+    sprintf(path, "%s/%s", folder, name);
+    return path;
+}
+
+/* The value in the first column and row of what a statement answers. */
+static const char *answer(const char *sql)
+{
+    static char value[300];
+    ADSHANDLE statement, cursor = 0;
+    UNSIGNED8 column[ADS_MAX_FIELD_NAME + 1];
+    UNSIGNED16 length = sizeof column;
+
+    value[0] = 0;
+    OK(AdsCreateSQLStatement(dictionary, &statement));
+    OK(AdsStmtSetTableType(statement, ADS_ADT));
+    OK(AdsExecuteSQLDirect(statement, TEXT(sql), &cursor));
+    if (cursor) {
+        OK(AdsGetFieldName(cursor, 1, column, &length));
+        strcpy(value, trimmed(cursor, (char *) column));
+    }
+    OK(AdsCloseSQLStatement(statement));
+    return value;
+}
+
+/* The error of a statement that is refused. */
+static UNSIGNED32 refused(const char *sql)
+{
+    ADSHANDLE statement, cursor = 0;
+    UNSIGNED32 code;
+
+    OK(AdsCreateSQLStatement(dictionary, &statement));
+    OK(AdsStmtSetTableType(statement, ADS_ADT));
+    code = AdsExecuteSQLDirect(statement, TEXT(sql), &cursor);
+    AdsCloseSQLStatement(statement);
+    return code;
+}
+
+static void run(const char *sql)
+{
+    IS(refused(sql), AE_SUCCESS);
+}
+
+static void make_tables(void)
+{
+    OK(AdsDDCreate(TEXT(in_folder("shop.add")), 0, TEXT("A shop"), &dictionary));
+    run("CREATE TABLE goods ( id Integer, name Char(20), price Integer )");
+    run("CREATE TABLE journal ( what Char(60) )");
+    OK(AdsDDAddTable(dictionary, NULL, TEXT("goods.adt"), ADS_ADT, ADS_ANSI, NULL, NULL));
+    OK(AdsDDAddTable(dictionary, NULL, TEXT("journal.adt"), ADS_ADT, ADS_ANSI, NULL, NULL));
+    run("INSERT INTO goods VALUES ( 1, 'apple', 3 ), ( 2, 'pear', 5 ), ( 3, 'melon', 9 )");
+}
+
+static void views(void)
+{
+    UNSIGNED16 wide[100], length, number = 77;
+    UNSIGNED8 text[300];
+    ADSHANDLE table, search;
+
+    OK(AdsDDAddView(dictionary, TEXT("dear"), TEXT("What is dear"), TEXT("SELECT id, name FROM goods WHERE price > 4")));
+    IS(AdsDDAddView(dictionary, TEXT("Dear"), NULL, TEXT("SELECT id FROM goods")), AE_DD_REQUEST_NOT_COMPLETED);
+    IS(AdsDDAddView(dictionary, TEXT("none"), NULL, TEXT("DELETE FROM goods")), 7200);
+    OK(AdsDDAddView100(dictionary, TEXT("cheap"), NULL, utf16("SELECT name FROM goods WHERE price <= 4")));
+    SAME(answer("SELECT COUNT(*) FROM dear"), "2");
+    SAME(answer("SELECT name FROM cheap"), "apple");
+    SAME(answer("SELECT comment FROM system.views WHERE name = 'dear'"), "What is dear");
+
+    length = sizeof text;
+    OK(AdsDDGetViewProperty(dictionary, TEXT("DEAR"), ADS_DD_VIEW_STMT, text, &length));
+    SAME(text, "SELECT id, name FROM goods WHERE price > 4");
+    IS(length, 43);
+    length = sizeof number;
+    OK(AdsDDGetViewProperty(dictionary, TEXT("dear"), ADS_DD_VIEW_STMT_LEN, &number, &length));
+    IS(number, 42);
+    length = sizeof wide;
+    OK(AdsDDGetViewProperty(dictionary, TEXT("dear"), ADS_DD_VIEW_STMT_W, wide, &length));
+    IS(wide[0], 'S');
+    IS(length, 86);
+    length = sizeof text;
+    IS(AdsDDGetViewProperty(dictionary, TEXT("cheap"), ADS_DD_COMMENT, text, &length), AE_PROPERTY_NOT_SET);
+    IS(AdsDDGetViewProperty(dictionary, TEXT("cheap"), ADS_DD_TRIG_PRIORITY, text, &length), AE_INVALID_PROPERTY_ID);
+    IS(AdsDDGetViewProperty(dictionary, TEXT("nothing"), ADS_DD_COMMENT, text, &length), AE_INVALID_OBJECT_NAME);
+    OK(AdsDDSetViewProperty(dictionary, TEXT("dear"), ADS_DD_VIEW_STMT, "SELECT id, name FROM goods WHERE id > 2", 40));
+    SAME(answer("SELECT COUNT(*) FROM dear"), "1");
+    OK(AdsDDSetViewProperty(dictionary, TEXT("dear"), ADS_DD_VIEW_STMT_W, utf16("SELECT id, name FROM goods WHERE id > 1"), 80));
+    SAME(answer("SELECT COUNT(*) FROM dear"), "2");
+
+    length = sizeof text;
+    OK(AdsDDFindFirstObject(dictionary, ADS_DD_VIEW_OBJECT, NULL, text, &length, &search));
+    SAME(text, "dear");
+    OK(AdsDDFindClose(dictionary, search));
+
+    /* A view of one table is a cursor over the table. */
+    OK(AdsOpenTable(dictionary, TEXT("dear"), NULL, ADS_ADT, ADS_ANSI, 0, 0, ADS_SHARED, &table));
+    SAME(trimmed(table, "name"), "pear");
+    OK(AdsSetString(table, TEXT("name"), TEXT("peach"), 5));
+    OK(AdsWriteRecord(table));
+    OK(AdsCloseTable(table));
+    SAME(answer("SELECT name FROM goods WHERE id = 2"), "peach");
+    OK(AdsDDRemoveView(dictionary, TEXT("dear")));
+    OK(AdsDDRemoveView(dictionary, TEXT("cheap")));
+    IS(AdsDDRemoveView(dictionary, TEXT("cheap")), AE_INVALID_OBJECT_NAME);
+}
+
+int main(int arguments, char **argument)
+{
+    if (arguments != 2)
+        return 2;
+    strcpy(folder, argument[1]);
+    make_tables();
+    views();
+    OK(AdsDDClose(dictionary));
+    OK(AdsApplicationExit());
+    return failures != 0;
+}
