@@ -131,8 +131,6 @@ unavailable! {
         AdsDDCreatePackage
         AdsDDCreatePublication
         AdsDDCreateSubscription
-        AdsDDCreateTrigger
-        AdsDDCreateTrigger100
         AdsDDCreateUser
         AdsDDCreateUserGroup
         AdsDDDeleteArticle
@@ -159,7 +157,6 @@ unavailable! {
         AdsDDGetProcedureProperty
         AdsDDGetPublicationProperty
         AdsDDGetSubscriptionProperty
-        AdsDDGetTriggerProperty
         AdsDDGetUserGroupProperty
         AdsDDGetUserProperty
         AdsDDGrantPermission
@@ -167,7 +164,6 @@ unavailable! {
         AdsDDMoveObjectFile
         AdsDDRemoveIndexFile
         AdsDDRemoveProcedure
-        AdsDDRemoveTrigger
         AdsDDRemoveUserFromGroup
         AdsDDRenameObject
         AdsDDRevokePermission
@@ -180,7 +176,6 @@ unavailable! {
         AdsDDSetProcedureProperty
         AdsDDSetPublicationProperty
         AdsDDSetSubscriptionProperty
-        AdsDDSetTriggerProperty
         AdsDDSetUserGroupProperty
         AdsDDSetUserProperty
         AdsDDVerifyUserRights

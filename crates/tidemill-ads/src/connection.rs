@@ -16,6 +16,7 @@ use crate::sole_use::SoleUse;
 use crate::sql::{Analytical, StatementTables};
 use crate::temporary::{Temporary, TemporaryTable};
 use crate::transactions::Transactions;
+use crate::triggers::Runner;
 use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea};
 
 /// An open work area of a connection. No two of one connection are the same, also not one after another.
@@ -42,6 +43,8 @@ pub struct Connection {
     pub(crate) enforcement: Enforcement,
     /// What a connection to a data dictionary opens tables by.
     pub(crate) dictionary: Option<Dictionary>,
+    /// What runs triggers.
+    pub(crate) runner: Arc<Runner>,
     /// Behind all that has their files open.
     pub(crate) temporary: Temporary,
 }
@@ -110,6 +113,7 @@ impl Connection {
                 autoincrement: true,
             },
             dictionary: None,
+            runner: Arc::default(),
             temporary: Temporary::default(),
         })
     }

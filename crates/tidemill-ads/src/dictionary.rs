@@ -7,7 +7,7 @@
 //! # What this module does not do
 //!
 //! Users, rights and passwords are encrypted, in a way that is not known: a dictionary that has any is opened by who trusts it alone.
-//! Tables with rules that are not known, triggers among them, are read and not changed.
+//! Tables with rules that are not known are read and not changed.
 
 mod administration;
 mod file;
@@ -17,10 +17,12 @@ mod property;
 mod relating;
 mod relations;
 mod rules;
+mod triggers;
 mod values;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use tidemill_xbase::stamp::{FileMemo, FileStamp};
 use tidemill_xbase::{CodePage, LogOptions, TransactionLog};
@@ -32,6 +34,8 @@ pub use property::{
 };
 pub use relating::NewRelation;
 pub use relations::RelationRule;
+pub use triggers::{NewTrigger, TriggerContainer, TriggerEvent, TriggerMoment};
+pub(crate) use triggers::{TableTriggers, Trigger};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::paths::Paths;
@@ -45,6 +49,8 @@ pub(crate) struct Dictionary {
     paths: Paths,
     objects: Vec<Object>,
     tables: Vec<DictionaryTable>,
+    /// Of each table that has any, by its number; or which one is not understood.
+    triggers: BTreeMap<u32, Result<Arc<TableTriggers>, String>>,
     /// What its file looked like when it was read last.
     seen: FileMemo<(), ()>,
     /// What tables with relations are changed through outside of transactions.
@@ -72,6 +78,7 @@ impl Dictionary {
             paths: paths.clone(),
             objects: Vec::new(),
             tables: Vec::new(),
+            triggers: BTreeMap::new(),
             seen: FileMemo::new(1),
             log: OnceLock::new(),
         };
@@ -103,6 +110,7 @@ impl Dictionary {
             }
         }
         tables.sort_by(|a, b| a.name.cmp(&b.name));
+        self.triggers = Self::triggers_of(&self.objects);
         self.tables = tables;
         Ok(())
     }

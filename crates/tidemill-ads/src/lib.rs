@@ -43,6 +43,7 @@ pub mod sql;
 mod statements;
 mod temporary;
 mod transactions;
+mod triggers;
 mod work_area;
 
 pub use bookmark::Bookmark;
@@ -50,8 +51,8 @@ pub use collation::by_bytes;
 pub use connection::{AreaId, Connection, delete_file};
 pub use date_format::{DateFormat, clock, now, time_of};
 pub use dictionary::{
-    DatabaseProperty, FieldProperty, NewRelation, NewTable, ObjectKind, PropertyShape, PropertyValue, RelationRule,
-    TableProperty, Validation,
+    DatabaseProperty, FieldProperty, NewRelation, NewTable, NewTrigger, ObjectKind, PropertyShape, PropertyValue,
+    RelationRule, TableProperty, TriggerContainer, TriggerEvent, TriggerMoment, Validation,
 };
 pub use error::{Error, ErrorCode, Refusal, Result};
 pub use machine::{host_name, login_name};

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 use tidemill_xbase::{CodePage, KeySettings, OpenMode, TableEditor};
 
@@ -9,7 +10,7 @@ use crate::connection::Connection;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
-use crate::work_area::{TableOptions, WorkArea};
+use crate::work_area::{AreaTriggers, TableOptions, WorkArea};
 
 impl Connection {
     /// A work area over a file, which belongs to the open transaction.
@@ -71,10 +72,17 @@ impl Connection {
     /// As [`Connection::hold_to_rules`].
     pub(crate) fn hold_area_to_rules(&self, area: &mut WorkArea, settings: &Settings) -> Result<()> {
         self.hold_to_rules(area.editor_to_read(), settings)?;
-        let log = self
-            .dictionary
-            .as_ref()
-            .filter(|_| area.editor_to_read().has_follower());
+        let dictionary = self.dictionary.as_ref();
+        area.set_triggers(dictionary.and_then(|dictionary| {
+            Some(AreaTriggers {
+                triggers: dictionary.triggers_at(area.path())?,
+                runner: Arc::clone(&self.runner),
+                dictionary: dictionary.file().to_owned(),
+                settings: settings.clone(),
+                analytical: self.analytical.clone(),
+            })
+        }));
+        let log = dictionary.filter(|_| area.editor_to_read().has_follower());
         area.rest_in(log.map(|dictionary| dictionary.log(settings)))
     }
 
@@ -84,7 +92,7 @@ impl Connection {
     /// [`ErrorCode::TableReadOnly`] for rules that cannot be enforced, and for a table of a dictionary that this is no connection to.
     pub(crate) fn hold_to_rules(&self, editor: &mut TableEditor, settings: &Settings) -> Result<()> {
         match &self.dictionary {
-            Some(dictionary) if dictionary.has(editor.path()) => dictionary.enforce(editor, settings),
+            Some(dictionary) if dictionary.has(editor.path()) => dictionary.enforce(editor, &self.runner, settings),
             _ => refuse_of_others(editor),
         }
     }

@@ -1,6 +1,9 @@
-//! Views: what a dictionary keeps as SQL.
+//! Views and triggers: what a dictionary keeps as SQL.
 
-use tidemill_ads::{ErrorCode, ObjectKind, PropertyShape, PropertyValue, Result};
+use tidemill_ads::{
+    ErrorCode, NewTrigger, ObjectKind, PropertyShape, PropertyValue, Result, TriggerContainer, TriggerEvent,
+    TriggerMoment,
+};
 
 use super::{given_text, put};
 use crate::call::{call, refuse};
@@ -63,6 +66,153 @@ pub extern "C" fn AdsDDSetViewProperty(connection: Handle, name: Name, property:
         set(
             connection,
             ObjectKind::View,
+            ("", &name.needed()?),
+            property,
+            (value, len),
+        )
+    })
+}
+
+/// Gives a table a trigger.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDCreateTrigger(
+    connection: Handle,
+    name: Name,
+    table: Name,
+    moment: u32,
+    event: u32,
+    kind: u32,
+    container: Name,
+    function: Name,
+    priority: u32,
+    comment: Name,
+    options: u32,
+) -> u32 {
+    call(|| {
+        let names = (name, table, function, comment);
+        let container = container.text()?.unwrap_or_default();
+        create_trigger(
+            connection,
+            names,
+            (moment, event, kind),
+            &container,
+            (priority, options),
+        )
+    })
+}
+
+/// As [`AdsDDCreateTrigger`], with the container in UTF-16.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDCreateTrigger100(
+    connection: Handle,
+    name: Name,
+    table: Name,
+    moment: u32,
+    event: u32,
+    kind: u32,
+    container: WideName,
+    function: Name,
+    priority: u32,
+    comment: Name,
+    options: u32,
+) -> u32 {
+    call(|| {
+        let names = (name, table, function, comment);
+        let container = container.needed()?;
+        create_trigger(
+            connection,
+            names,
+            (moment, event, kind),
+            &container,
+            (priority, options),
+        )
+    })
+}
+
+fn create_trigger(
+    connection: Handle,
+    (name, table, function, comment): (Name, Name, Name, Name),
+    (moment, event, kind): (u32, u32, u32),
+    container: &str,
+    (priority, options): (u32, u32),
+) -> Result<()> {
+    let Some(table) = table.text()?.filter(|table| !table.trim().is_empty()) else {
+        return refuse(
+            ErrorCode::NotImplemented,
+            "triggers of the database itself are not fired; give the table of the trigger",
+        );
+    };
+    let (name, function) = (name.needed()?, function.text()?.unwrap_or_default());
+    let comment = comment.text()?.unwrap_or_default();
+    let trigger = NewTrigger {
+        name: &name,
+        table: &table,
+        event: numbered(TriggerEvent::from_number(event), event, "event of triggers")?,
+        moment: numbered(TriggerMoment::from_number(moment), moment, "type of triggers")?,
+        kind: numbered(TriggerContainer::from_number(kind), kind, "type of containers")?,
+        container,
+        function: &function,
+        priority,
+        options,
+        comment: &comment,
+    };
+    with_connection(connection, |session| {
+        session.connection.create_trigger(&trigger, false, &settings())
+    })
+}
+
+fn numbered<T>(known: Option<T>, number: u32, what: &str) -> Result<T> {
+    match known {
+        Some(known) => Ok(known),
+        None => refuse(ErrorCode::InvalidOption, format!("{number} is no {what}")),
+    }
+}
+
+/// Takes a trigger from a table; the name is `table::trigger`.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDRemoveTrigger(connection: Handle, name: Name) -> u32 {
+    call(|| {
+        let name = name.needed()?;
+        let (table, name) = name.split_once("::").unwrap_or(("", &name));
+        with_connection(connection, |session| {
+            session.connection.drop_trigger(table, name, &settings())
+        })
+    })
+}
+
+/// A property of a trigger.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDGetTriggerProperty(
+    connection: Handle,
+    name: Name,
+    property: u16,
+    value: Bytes,
+    len: Out<u16>,
+) -> u32 {
+    call(|| {
+        get(
+            connection,
+            ObjectKind::Trigger,
+            ("", &name.needed()?),
+            property,
+            (value, len),
+        )
+    })
+}
+
+/// Sets a property of a trigger.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDSetTriggerProperty(
+    connection: Handle,
+    name: Name,
+    property: u16,
+    value: Bytes,
+    len: u16,
+) -> u32 {
+    call(|| {
+        set(
+            connection,
+            ObjectKind::Trigger,
             ("", &name.needed()?),
             property,
             (value, len),

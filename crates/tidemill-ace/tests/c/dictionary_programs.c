@@ -114,6 +114,58 @@ static void views(void)
     IS(AdsDDRemoveView(dictionary, TEXT("cheap")), AE_INVALID_OBJECT_NAME);
 }
 
+static void triggers(void)
+{
+    UNSIGNED16 length;
+    UNSIGNED8 text[300];
+    UNSIGNED32 number = 77;
+    ADSHANDLE table, search;
+
+    OK(AdsDDCreateTrigger(dictionary, TEXT("sold"), TEXT("goods"), ADS_TRIGTYPE_AFTER, ADS_TRIGEVENT_DELETE, ADS_TRIG_SCRIPT,
+                          TEXT("INSERT INTO journal VALUES ( 'sold ' + __old.name )"), NULL, 2, TEXT("What is sold"), ADS_TRIGOPTIONS_DEFAULT));
+    OK(AdsDDCreateTrigger100(dictionary, TEXT("fair"), TEXT("goods"), ADS_TRIGTYPE_BEFORE, ADS_TRIGEVENT_UPDATE, ADS_TRIG_SCRIPT,
+                             utf16("IF __new.price > 9 THEN INSERT INTO __error VALUES ( 900, 'Unfair' ); END"), NULL, 1, NULL,
+                             ADS_TRIGOPTIONS_WANT_VALUES));
+    IS(AdsDDCreateTrigger(dictionary, TEXT("late"), TEXT("goods"), ADS_TRIGTYPE_INSTEADOF, ADS_TRIGEVENT_UPDATE, ADS_TRIG_SCRIPT,
+                          TEXT("RAISE"), NULL, 1, NULL, 0), AE_TRIG_CREATION_FAILED);
+    IS(AdsDDCreateTrigger(dictionary, TEXT("late"), TEXT("goods"), 3, ADS_TRIGEVENT_UPDATE, ADS_TRIG_SCRIPT, TEXT("RAISE"), NULL, 1, NULL, 0),
+       AE_INVALID_OPTION);
+    IS(AdsDDCreateTrigger(dictionary, TEXT("late"), NULL, ADS_TRIGTYPE_AFTER, ADS_TRIGEVENT_CONNECT, ADS_TRIG_SCRIPT, TEXT("RAISE"), NULL, 1,
+                          NULL, 0), AE_FUNCTION_NOT_AVAILABLE);
+
+    OK(AdsOpenTable(dictionary, TEXT("goods"), NULL, ADS_ADT, ADS_ANSI, 0, 0, ADS_SHARED, &table));
+    OK(AdsSetLong(table, TEXT("price"), 10));
+    IS(AdsWriteRecord(table), AE_TRIGGER_FAILED);
+    OK(AdsSetLong(table, TEXT("price"), 8));
+    OK(AdsWriteRecord(table));
+    OK(AdsDeleteRecord(table));
+    OK(AdsGotoBottom(table));
+    SAME(answer("SELECT what FROM journal"), "sold apple");
+    OK(AdsCloseTable(table));
+    IS(refused("UPDATE goods SET price = 20"), 7200);
+    run("DELETE FROM goods WHERE id = 3");
+    SAME(answer("SELECT COUNT(*) FROM journal"), "2");
+
+    length = sizeof text;
+    OK(AdsDDGetTriggerProperty(dictionary, TEXT("goods::SOLD"), ADS_DD_TRIG_TABLENAME, text, &length));
+    SAME(text, "goods");
+    length = sizeof number;
+    OK(AdsDDGetTriggerProperty(dictionary, TEXT("goods::sold"), ADS_DD_TRIG_PRIORITY, &number, &length));
+    IS(number, 2);
+    number = 5;
+    OK(AdsDDSetTriggerProperty(dictionary, TEXT("goods::sold"), ADS_DD_TRIG_PRIORITY, (UNSIGNED8 *) &number, sizeof number));
+    IS(AdsDDSetTriggerProperty(dictionary, TEXT("goods::sold"), ADS_DD_TRIG_PRIORITY, (UNSIGNED8 *) &number, 2), AE_INVALID_PROPERTY_LENGTH);
+    SAME(answer("SELECT Trig_Priority FROM system.triggers WHERE Name = 'sold'"), "5");
+    length = sizeof text;
+    OK(AdsDDFindFirstObject(dictionary, ADS_DD_QUALIFIED_TRIGGER_OBJ, NULL, text, &length, &search));
+    SAME(text, "goods::sold");
+    OK(AdsDDFindClose(dictionary, search));
+    OK(AdsDDRemoveTrigger(dictionary, TEXT("goods::sold")));
+    OK(AdsDDRemoveTrigger(dictionary, TEXT("fair")));
+    IS(AdsDDRemoveTrigger(dictionary, TEXT("goods::fair")), AE_INVALID_OBJECT_NAME);
+    run("UPDATE goods SET price = 20");
+}
+
 int main(int arguments, char **argument)
 {
     if (arguments != 2)
@@ -121,6 +173,7 @@ int main(int arguments, char **argument)
     strcpy(folder, argument[1]);
     make_tables();
     views();
+    triggers();
     OK(AdsDDClose(dictionary));
     OK(AdsApplicationExit());
     return failures != 0;

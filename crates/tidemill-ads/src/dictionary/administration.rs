@@ -111,6 +111,16 @@ impl Connection {
                 names.sort();
                 return Ok(names);
             }
+            ObjectKind::Trigger if !parent.trim().is_empty() => of_table(Kind::Trigger)?,
+            ObjectKind::Trigger => dictionary.of_kind(Kind::Trigger),
+            ObjectKind::QualifiedTrigger => {
+                let triggers = dictionary.of_kind(Kind::Trigger).into_iter();
+                let qualified = |trigger: &Object| {
+                    let table = dictionary.tables.iter().find(|table| table.number == trigger.parent)?;
+                    Some(format!("{}::{}", table.name, trigger.name))
+                };
+                return Ok(triggers.filter_map(qualified).collect());
+            }
             ObjectKind::Relation => dictionary.of_kind(Kind::Relation),
             ObjectKind::IndexFile => of_table(Kind::Index)?,
             ObjectKind::Field => {

@@ -127,6 +127,9 @@ pub(crate) mod place {
     /// Of a table: the number of the graph of relations that it belongs to.
     pub(crate) const TABLE_GRAPH: usize = 5;
     pub(crate) const TABLE_DEFAULT_INDEX: usize = 8;
+    /// Of a table: which kinds of triggers it has, and which options those of each event have.
+    pub(crate) const TABLE_TRIGGERS: usize = 9;
+    pub(crate) const TABLE_TRIGGER_OPTIONS: usize = 10;
     /// Of a table: those whose meaning is known, the graph of relations and the kinds and options of triggers among them.
     pub(crate) const TABLE_KNOWN: [usize; 8] = [0, 1, 2, 4, 5, 8, 9, 10];
     /// Of a field: the value of new records.
@@ -153,6 +156,14 @@ pub(crate) mod place {
     pub(crate) const RELATION_DELETE: usize = 5;
     pub(crate) const RELATION_NO_PARENT: usize = 6;
     pub(crate) const RELATION_NO_CASCADE: usize = 7;
+    /// Of a trigger: event, moment, kind of container, container, function, priority and options.
+    pub(crate) const TRIGGER_EVENT: usize = 0;
+    pub(crate) const TRIGGER_MOMENT: usize = 1;
+    pub(crate) const TRIGGER_CONTAINER_KIND: usize = 2;
+    pub(crate) const TRIGGER_CONTAINER: usize = 3;
+    pub(crate) const TRIGGER_FUNCTION: usize = 4;
+    pub(crate) const TRIGGER_PRIORITY: usize = 5;
+    pub(crate) const TRIGGER_OPTIONS: usize = 6;
     /// Of a view: its SELECT. No file at hand has one.
     pub(crate) const VIEW_STATEMENT: usize = 0;
     /// Of a key, that is, an order of an index.

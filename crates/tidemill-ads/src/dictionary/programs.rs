@@ -9,7 +9,7 @@ use super::{Dictionary, file};
 use crate::connection::{AreaId, Connection};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
-use crate::sql::{StatementOptions, view_of};
+use crate::sql::{StatementOptions, check_script, view_of};
 use crate::statements::Executed;
 use crate::work_area::TableOptions;
 
@@ -22,6 +22,13 @@ enum At {
     Wide(usize),
     /// How many bytes the text of a place has.
     LengthOf(usize),
+    /// A number of four bytes, which can be set.
+    Long(usize),
+    /// A number of four bytes, which decides what the object is.
+    Fixed(usize),
+    /// The number of what the object belongs to, and its name.
+    ParentNumber,
+    ParentName,
 }
 
 /// Numbers of `ace.h`, the names of the `sp_Modify…` procedures, and where the values are.
@@ -34,10 +41,25 @@ const OF_VIEW: Properties = &[
     (704, "VIEW_STMT_W", At::Wide(place::VIEW_STATEMENT)),
 ];
 
+const OF_TRIGGER: Properties = &[
+    (1, "COMMENT", At::Comment),
+    (1400, "TRIG_TABLEID", At::ParentNumber),
+    (1401, "TRIG_EVENT_TYPE", At::Fixed(place::TRIGGER_EVENT)),
+    (1402, "TRIG_TRIGGER_TYPE", At::Fixed(place::TRIGGER_MOMENT)),
+    (1403, "TRIG_CONTAINER_TYPE", At::Fixed(place::TRIGGER_CONTAINER_KIND)),
+    (1404, "TRIG_CONTAINER", At::Text(place::TRIGGER_CONTAINER)),
+    (1405, "TRIG_FUNCTION_NAME", At::Text(place::TRIGGER_FUNCTION)),
+    (1406, "TRIG_PRIORITY", At::Long(place::TRIGGER_PRIORITY)),
+    (1407, "TRIG_OPTIONS", At::Fixed(place::TRIGGER_OPTIONS)),
+    (1408, "TRIG_TABLENAME", At::ParentName),
+    (1409, "TRIG_CONTAINER_W", At::Wide(place::TRIGGER_CONTAINER)),
+];
+
 impl ObjectKind {
     fn properties(self) -> Properties {
         match self {
             Self::View => OF_VIEW,
+            Self::Trigger => OF_TRIGGER,
             _ => &[],
         }
     }
@@ -60,15 +82,16 @@ impl ObjectKind {
     /// What a program gives for a property; `None` for one that is not kept.
     pub fn shape_of(self, number: u16) -> Option<PropertyShape> {
         Some(match self.at(number).ok()? {
-            At::Comment | At::Text(_) => PropertyShape::Text,
+            At::Comment | At::Text(_) | At::ParentName => PropertyShape::Text,
             At::Wide(_) => PropertyShape::Wide,
-            At::LengthOf(_) => PropertyShape::Long,
+            At::LengthOf(_) | At::Long(_) | At::Fixed(_) | At::ParentNumber => PropertyShape::Long,
         })
     }
 
     fn kind(self) -> Kind {
         match self {
             Self::View => Kind::View,
+            Self::Trigger => Kind::Trigger,
             _ => Kind::Other,
         }
     }
@@ -92,6 +115,15 @@ impl Connection {
                 PropertyValue::Text(text) => Ok(PropertyValue::Wide(text)),
                 other => Ok(other),
             },
+            At::Long(place) | At::Fixed(place) => {
+                let number = object.values.number(place).ok_or_else(not_set)?;
+                Ok(PropertyValue::Long(number))
+            }
+            At::ParentNumber => Ok(PropertyValue::Long(object.parent)),
+            At::ParentName => {
+                let parent = dictionary.tables.iter().find(|table| table.number == object.parent);
+                parent.map_or_else(|| Err(not_set()), |parent| set_text(&parent.name))
+            }
             At::LengthOf(place) => {
                 let len = object.values.text(place).map(<[u8]>::len).ok_or_else(not_set)?;
                 Ok(PropertyValue::Short(u16::try_from(len).unwrap_or(u16::MAX)))
@@ -119,7 +151,11 @@ impl Connection {
         match at {
             At::Comment => given_text(value)?.clone_into(&mut object.comment),
             At::Text(place) | At::Wide(place) => put_text(&mut object, place, given_text(value)?),
-            At::LengthOf(_) => return Err(invalid_property()),
+            At::Long(place) => match value {
+                PropertyValue::Long(number) => object.values.set(place, Some(number.to_le_bytes().to_vec())),
+                _ => return Err(Error::new(ErrorCode::InvalidProperty, "the property is a number")),
+            },
+            At::LengthOf(_) | At::Fixed(_) | At::ParentNumber | At::ParentName => return Err(invalid_property()),
         }
         check(&object)?;
         let number = object.number;
@@ -133,7 +169,7 @@ impl Connection {
             changing.replace(&object)
         })?;
         self.statements.forget_names();
-        Ok(())
+        self.hold_to_new_rules(settings)
     }
 
     /// Adds a view to the dictionary. It is no part of a transaction.
@@ -210,8 +246,19 @@ impl Connection {
 }
 
 impl Dictionary {
-    fn object(&self, kind: ObjectKind, (_, name): (&str, &str)) -> Result<&Object> {
-        let mut objects = self.objects.iter().filter(|object| object.kind == kind.kind());
+    /// An object by the name of its table, where it has one, and its own; `table::name` is both.
+    fn object(&self, kind: ObjectKind, (parent, name): (&str, &str)) -> Result<&Object> {
+        let (parent, name) = match name.split_once("::") {
+            Some((parent, name)) if kind == ObjectKind::Trigger => (parent, name),
+            _ => (parent, name),
+        };
+        let parent = match parent.trim() {
+            "" => None,
+            parent => Some(self.table(parent)?.number),
+        };
+        let is_below = |object: &&Object| parent.is_none_or(|parent| object.parent == parent);
+        let objects = self.objects.iter().filter(|object| object.kind == kind.kind());
+        let mut objects = objects.filter(is_below);
         objects
             .find(|object| object.is_called(name))
             .ok_or_else(|| invalid_name(name))
@@ -234,6 +281,9 @@ impl Dictionary {
     }
 }
 
+/// `ADS_TRIG_SCRIPT` of `ace.h`.
+const SCRIPT: u32 = 3;
+
 /// Whether the SQL that an object keeps can be what it is to be.
 fn check(object: &Object) -> Result<()> {
     match object.kind {
@@ -241,11 +291,14 @@ fn check(object: &Object) -> Result<()> {
             view_of(&text_or_empty(object, place::VIEW_STATEMENT))?;
             Ok(())
         }
+        Kind::Trigger if object.values.number(place::TRIGGER_CONTAINER_KIND) == Some(SCRIPT) => {
+            Ok(check_script(&text_or_empty(object, place::TRIGGER_CONTAINER))?)
+        }
         _ => Ok(()),
     }
 }
 
-fn new_object(kind: Kind, name: &str) -> Result<Object> {
+pub(super) fn new_object(kind: Kind, name: &str) -> Result<Object> {
     match name.trim() {
         "" => Err(Error::new(
             ErrorCode::InvalidObjectName,
@@ -255,7 +308,7 @@ fn new_object(kind: Kind, name: &str) -> Result<Object> {
     }
 }
 
-fn text_or_empty(object: &Object, place: usize) -> String {
+pub(super) fn text_or_empty(object: &Object, place: usize) -> String {
     let text = object.values.text(place);
     text.map_or_else(String::new, |text| file::CODEPAGE.decode(text))
 }

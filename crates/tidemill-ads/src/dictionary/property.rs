@@ -14,6 +14,9 @@ pub enum ObjectKind {
     ViewOrTable,
     /// Views, tables and links.
     TableViewOrLink,
+    Trigger,
+    /// Triggers with the names of their tables before them: `table::trigger`.
+    QualifiedTrigger,
 }
 
 impl ObjectKind {
@@ -28,6 +31,8 @@ impl ObjectKind {
             6 => Self::View,
             7 => Self::ViewOrTable,
             13 => Self::TableViewOrLink,
+            14 => Self::Trigger,
+            20 => Self::QualifiedTrigger,
             _ => return None,
         })
     }

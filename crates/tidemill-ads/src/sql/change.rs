@@ -3,6 +3,7 @@
 //! A statement is made as a whole or not at all. Values of an UPDATE are all computed before the first record is written, so that it sees
 //! the table as it was.
 
+mod firing;
 mod from;
 mod merge;
 mod picked;
@@ -29,6 +30,7 @@ use super::system::is_untranslated;
 use super::tables::{Snapshot, Structure, Tables};
 use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};
 use super::vector::Vector;
+use crate::TriggerEvent;
 
 /// A bound statement that changes records.
 #[derive(Debug)]
@@ -244,6 +246,7 @@ impl Change {
             is_deleted: false,
         } = &self.kind
             && let [row] = rows.as_slice()
+            && !tables.fires(&self.table, TriggerEvent::Insert)?
         {
             // One record is one change anyway.
             let row = self.row(columns, row, session)?;
@@ -290,6 +293,9 @@ impl Change {
             }
             ChangeKind::Delete { selection, compiled } => {
                 let (_, records) = self.locked(selection.as_ref(), compiled, tables, session)?;
+                if tables.fires(&self.table, TriggerEvent::Delete)? {
+                    return self.delete_firing(&records, tables);
+                }
                 let (watch, table) = (tables.watch(), tables.editor(&self.table)?);
                 for record in &records {
                     watch.check()?;
@@ -352,6 +358,9 @@ impl Change {
     }
 
     fn append(&self, rows: &[NewValues], is_deleted: bool, tables: &mut dyn Tables) -> Result<u64> {
+        if tables.fires(&self.table, TriggerEvent::Insert)? {
+            return self.append_firing(rows, is_deleted, tables);
+        }
         let (watch, table) = (tables.watch(), tables.editor(&self.table)?);
         self.structure.check_fields(table.fields(), &self.table)?;
         for row in rows {
@@ -453,6 +462,13 @@ impl Change {
         deletion: Option<bool>,
         tables: &mut dyn Tables,
     ) -> Result<u64> {
+        let event = match deletion {
+            Some(true) => TriggerEvent::Delete,
+            _ => TriggerEvent::Update,
+        };
+        if tables.fires(&self.table, event)? {
+            return self.write_firing(changes, deletion, tables);
+        }
         let (watch, table) = (tables.watch(), tables.editor(&self.table)?);
         let mut count = 0;
         for (record, values) in changes {

@@ -6,6 +6,7 @@
 //! which is closed at the end of the statement or of the transaction in which it is.
 
 mod dictionary;
+mod firing;
 mod gates;
 mod making;
 mod options;
@@ -28,10 +29,11 @@ use super::analytical::Analytical;
 use super::answer::Answer;
 use super::error::{Error, Kind, Result};
 use super::evaluate::ConnectionFacts;
+use super::given::GivenTables;
 use super::prepared::Statements;
 use super::procedure::Arguments;
-use super::statement::{Select, TableName};
-use super::tables::{Clock, Snapshot, TableInUse, Tables};
+use super::statement::{Definition, Select, TableName};
+use super::tables::{Clock, FiredChange, Snapshot, TableInUse, Tables};
 use super::value::Value;
 use super::view_of;
 use super::watch::Watch;
@@ -40,7 +42,7 @@ use crate::progress::Work;
 use crate::sole_use::{Changing, SoleUse};
 use crate::transactions::Transactions;
 use crate::work_area::{open_editor, open_without_index};
-use crate::{Connection, ErrorCode, FieldProperty, Paths, Settings, TableOptions, TableType, WorkArea};
+use crate::{Connection, ErrorCode, FieldProperty, Paths, Settings, TableOptions, TableType, TriggerEvent, WorkArea};
 
 /// What the statements of a connection have open, and what they remember.
 #[derive(Debug)]
@@ -51,6 +53,8 @@ pub(crate) struct StatementTables {
     paths: Paths,
     cache: Arc<ColumnCache>,
     views: HashMap<String, Select>,
+    /// Tables in memory that a script was given.
+    pub(crate) given: GivenTables,
     pub(crate) known: Arc<Statements>,
     /// What a statement outside of a program's transaction does as a whole.
     statement: Option<Transaction>,
@@ -115,6 +119,7 @@ impl Default for StatementTables {
             paths: Paths::default(),
             cache: ColumnCache::new(CACHE),
             views: HashMap::new(),
+            given: GivenTables::default(),
             known: Arc::default(),
             statement: None,
             own: Transactions::default(),
@@ -152,6 +157,17 @@ impl StatementTables {
         for open in self.open.values_mut() {
             (open.editor, open.is_changed) = (None, false);
         }
+    }
+
+    /// Writes what waits, and closes everything that is open, for who takes part in the transaction of somebody else.
+    pub(crate) fn lay_down(&mut self) -> crate::Result<()> {
+        let mut editors = self.open.values_mut().filter_map(|open| open.editor.as_mut());
+        let flushed = editors.try_for_each(|editor| Ok(editor.flush()?));
+        self.let_commits_in();
+        self.point = None;
+        self.close_editors();
+        self.close_all();
+        flushed
     }
 
     /// Closes what is open for changes, and removes the log of statements: for who disconnects.
@@ -359,6 +375,10 @@ impl ConnectionTables<'_> {
     /// A table to change: that of a work area, where one has it open.
     fn editor_of(&mut self, name: &TableName) -> Result<&mut TableEditor> {
         self.connection.check_process()?;
+        if self.connection.statements.given.get(name).is_some() {
+            let missing = || Error::new(Kind::Engine, "a table is given no more");
+            return self.connection.statements.given.get(name).ok_or_else(missing);
+        }
         let path = self.path(name)?;
         if self.area_to_change(&path).is_none() {
             return self.own_editor(name, &path);
@@ -457,7 +477,18 @@ impl Tables for ConnectionTables<'_> {
         Ok(editor)
     }
 
+    fn fires(&mut self, name: &TableName, event: TriggerEvent) -> Result<bool> {
+        self.fires_at(name, event)
+    }
+
+    fn change_record(&mut self, name: &TableName, change: &FiredChange<'_>) -> Result<()> {
+        self.change_and_fire(name, change)
+    }
+
     fn changed(&mut self, name: &TableName) {
+        if self.state().given.get(name).is_some() {
+            return;
+        }
         let is_under_way = self.is_under_way();
         let Ok(path) = self.path(name) else { return };
         let statements = &mut self.connection.statements;
@@ -596,6 +627,9 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn ready_to_write(&mut self, name: &TableName) -> Result<()> {
+        if self.state().given.get(name).is_some() {
+            return Ok(());
+        }
         // A table that is not there is told of by who wants it.
         match self.path(name) {
             Ok(path) => Ok(self.connection.ready_to_write(&path)?),
@@ -739,6 +773,21 @@ impl Tables for ConnectionTables<'_> {
     fn procedure(&mut self, name: &str, arguments: &[Value]) -> Result<Option<Answer>> {
         let done = dictionary::procedure(self.connection, name, &Arguments(arguments), self.settings)?;
         Ok(done.then_some(Answer::Done))
+    }
+
+    fn define(&mut self, definition: &Definition) -> Result<()> {
+        if !self.connection.has_dictionary() {
+            let why = format!(
+                "{} needs a data dictionary, and the connection is to a folder of tables",
+                definition.verb()
+            );
+            return Err(Error::new(Kind::Unsupported, why));
+        }
+        Ok(dictionary::define(self.connection, definition, self.settings)?)
+    }
+
+    fn triggers(&mut self) -> Result<Vec<[Value; 10]>> {
+        Ok(dictionary::triggers(self.connection)?)
     }
 
     fn view(&mut self, name: &TableName) -> Result<Option<Select>> {

@@ -4,6 +4,7 @@
 //! these ("Advantage SQL Grammar", "SQL Script Overview" in its help) is small and has words that sqlparser has not.
 
 mod definition;
+mod objects;
 mod script;
 
 use std::collections::HashMap;

@@ -8,6 +8,8 @@ use std::fmt;
 use sqlparser::ast::{Expr, Ident, Query};
 use sqlparser::tokenizer::Location;
 
+use crate::{TriggerEvent, TriggerMoment};
+
 /// One statement of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
@@ -81,6 +83,8 @@ pub enum StatementKind {
         /// Whether it is no fault when there is none.
         if_exists: bool,
     },
+    /// What makes, changes or drops an object of a data dictionary.
+    Define(Box<Definition>),
     /// `BEGIN TRANSACTION`.
     Begin,
     /// `COMMIT WORK`.
@@ -123,6 +127,68 @@ impl StatementKind {
             _ => None,
         }
     }
+}
+
+/// What makes, changes or drops an object of a data dictionary.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Definition {
+    /// `CREATE TRIGGER …`, `ALTER TRIGGER …`.
+    Trigger(TriggerDefinition),
+    /// `DROP TRIGGER table.name`.
+    DropTrigger {
+        /// The table; empty where none is said.
+        table: String,
+        /// The trigger.
+        name: String,
+    },
+}
+
+impl Definition {
+    /// What it does, in the words of the statement.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Self::Trigger(_) => "CREATE TRIGGER",
+            Self::DropTrigger { .. } => "DROP TRIGGER",
+        }
+    }
+}
+
+/// `[CREATE | ALTER] TRIGGER name ON table …`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TriggerDefinition {
+    /// Its name.
+    pub name: String,
+    /// The table.
+    pub table: String,
+    /// What fires it.
+    pub event: TriggerEvent,
+    /// When.
+    pub moment: TriggerMoment,
+    /// What it is written in.
+    pub body: Body,
+    /// `PRIORITY n`. Default: 1.
+    pub priority: u32,
+    /// What `NO VALUES`, `NO MEMOS` and `NO TRANSACTION` leave of the options.
+    pub options: u32,
+    /// `ALTER`: whether it replaces the one of its name.
+    pub replaces: bool,
+}
+
+/// What an object of a data dictionary is written in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// `BEGIN … END`: what stands between them.
+    Script(String),
+    /// `FUNCTION … IN …`.
+    Library {
+        /// The function.
+        function: String,
+        /// The file, object or assembly.
+        library: String,
+        /// Whether it is a COM object or a .NET assembly.
+        is_com: bool,
+    },
 }
 
 /// A statement that only scripts have.

@@ -1,9 +1,11 @@
 //! Tables of `system`, with all columns and numbers that the help of ADS gives them. Of those that tell
-//! of a data dictionary only the relations have rows.
+//! of a data dictionary the relations, triggers and views have rows.
 
 mod definitions;
 
-use definitions::{COLUMNS, EMPTY, INDEX_FILES, INDEXES, IOTA, OBJECTS, RELATIONS, SYSTEM_PROCEDURES, TABLES, VIEWS};
+use definitions::{
+    COLUMNS, EMPTY, INDEX_FILES, INDEXES, IOTA, OBJECTS, RELATIONS, SYSTEM_PROCEDURES, TABLES, TRIGGERS, VIEWS,
+};
 use tidemill_xbase::index::Tag;
 use tidemill_xbase::{Dialect, Field, Table, named_expression, production_path};
 
@@ -26,6 +28,7 @@ const FILLED: &[(&str, &str)] = &[
     ("relations", ""),
     ("systemprocedures", ""),
     ("tables", ""),
+    ("triggers", ""),
     ("views", ""),
 ];
 
@@ -53,6 +56,7 @@ pub(super) fn rows(name: &str, tables: &mut dyn Tables) -> Result<Option<Rows>> 
         "views" => of_views(tables),
         "objects" => of_objects(),
         "relations" => of_relations(tables)?,
+        "triggers" => of_triggers(tables)?,
         "systemprocedures" => of_procedures(),
         other => match EMPTY.iter().find(|(name, _)| *name == other) {
             Some((_, definition)) => Listing::new(definition),
@@ -160,6 +164,14 @@ fn of_relations(tables: &mut dyn Tables) -> Result<Listing> {
     let mut listing = Listing::new(RELATIONS);
     for relation in tables.relations()? {
         listing.row(relation);
+    }
+    Ok(listing)
+}
+
+fn of_triggers(tables: &mut dyn Tables) -> Result<Listing> {
+    let mut listing = Listing::new(TRIGGERS);
+    for trigger in tables.triggers()? {
+        listing.row(trigger);
     }
     Ok(listing)
 }

@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use tidemill_xbase as xbase;
 use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::index::IndexDialect;
@@ -16,11 +17,11 @@ use super::analytical::Analytical;
 use super::answer::{Answer, Rows};
 use super::error::{Error, Kind, Result};
 use super::evaluate::ConnectionFacts;
-use super::statement::{Select, TableName};
+use super::statement::{Definition, Select, TableName};
 use super::value::Value;
 use super::watch::Watch;
-use crate::FieldProperty;
 use crate::sole_use::Changing;
+use crate::{FieldProperty, TriggerEvent};
 
 /// A table as a statement sees it, with its columns and its open orders.
 ///
@@ -215,6 +216,81 @@ pub(super) fn reading<T>(tables: &mut dyn Tables, work: impl FnOnce(&mut dyn Tab
     done
 }
 
+/// A change of a record that may fire triggers.
+#[derive(Debug, Clone, Copy)]
+pub enum FiredChange<'c> {
+    /// A new record.
+    Insert {
+        /// Fields and their values.
+        values: &'c [(usize, xbase::Value<'c>)],
+        /// Whether it is marked as deleted.
+        is_deleted: bool,
+    },
+    /// Values of a record.
+    Update {
+        /// The record.
+        record: u32,
+        /// Fields and their values.
+        values: &'c [(usize, xbase::Value<'c>)],
+        /// What becomes of the mark of deletion.
+        deletion: Option<bool>,
+    },
+    /// A record goes.
+    Delete {
+        /// The record.
+        record: u32,
+    },
+}
+
+impl FiredChange<'_> {
+    /// What it fires.
+    pub fn event(&self) -> TriggerEvent {
+        match self {
+            Self::Insert { .. } => TriggerEvent::Insert,
+            Self::Update {
+                deletion: Some(true), ..
+            }
+            | Self::Delete { .. } => TriggerEvent::Delete,
+            Self::Update { .. } => TriggerEvent::Update,
+        }
+    }
+
+    /// Makes it, and returns the number of the record.
+    ///
+    /// # Errors
+    /// As the editor.
+    pub fn make(&self, table: &mut TableEditor) -> Result<u32> {
+        match *self {
+            Self::Insert { values, is_deleted } => {
+                let record = table.append_complete(values)?;
+                if is_deleted {
+                    table.lock_record(record)?;
+                    table.delete(record)?;
+                    table.unlock_record(record)?;
+                }
+                Ok(record)
+            }
+            Self::Update {
+                record,
+                values,
+                deletion,
+            } => {
+                table.replace(record, values)?;
+                match deletion {
+                    Some(true) => table.delete(record)?,
+                    Some(false) => table.recall(record)?,
+                    None => {}
+                }
+                Ok(record)
+            }
+            Self::Delete { record } => {
+                table.delete(record)?;
+                Ok(record)
+            }
+        }
+    }
+}
+
 /// What a statement can reach. Names are found without regard to case.
 pub trait Tables {
     /// A table for reading, with what the open transaction has changed.
@@ -243,6 +319,24 @@ pub trait Tables {
     /// # Errors
     /// As [`Tables::snapshot`].
     fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor>;
+
+    /// Whether an event fires a trigger of a table. Default: it does not.
+    ///
+    /// # Errors
+    /// As [`Tables::snapshot`].
+    fn fires(&mut self, name: &TableName, event: TriggerEvent) -> Result<bool> {
+        let _ = (name, event);
+        Ok(false)
+    }
+
+    /// Makes a change of a record, within what [`Tables::begin_statement`] began, and fires the triggers that it fires. Default: there are
+    /// none.
+    ///
+    /// # Errors
+    /// As [`Tables::editor`]; what the triggers say.
+    fn change_record(&mut self, name: &TableName, change: &FiredChange<'_>) -> Result<()> {
+        change.make(self.editor(name)?).map(drop)
+    }
 
     /// Takes note that a statement changed a table: the next snapshot is another.
     fn changed(&mut self, name: &TableName);
@@ -453,6 +547,23 @@ pub trait Tables {
     /// Takes note of what the program calls itself. Default: nobody asks.
     fn set_application(&mut self, name: &str) {
         let _ = name;
+    }
+
+    /// Makes, changes or drops an object of the data dictionary. Default: there is none.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] without a dictionary; what the dictionary says.
+    fn define(&mut self, definition: &Definition) -> Result<()> {
+        let _ = definition;
+        Err(Error::new(Kind::Unsupported, "There is no data dictionary here"))
+    }
+
+    /// The triggers, as `system.triggers` has them. Default: there are none.
+    ///
+    /// # Errors
+    /// When the data dictionary cannot be read.
+    fn triggers(&mut self) -> Result<Vec<[Value; 10]>> {
+        Ok(Vec::new())
     }
 
     /// What a view shows; `None` where there is none of this name. Default: there is none.

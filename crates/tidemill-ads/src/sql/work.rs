@@ -11,7 +11,9 @@ use super::explain;
 use super::expression::Expr;
 use super::procedure;
 use super::select::{Query, table_name};
-use super::statement::{CreateIndex, Select, Statement, StatementKind, TableChange, TableName, TransactionMode};
+use super::statement::{
+    CreateIndex, Definition, Select, Statement, StatementKind, TableChange, TableName, TransactionMode,
+};
 use super::structure;
 use super::tables::Tables;
 use super::value::Value;
@@ -40,6 +42,7 @@ pub(super) enum Work {
     CreateView(TableName, Box<Select>, String),
     /// And whether it is no fault when there is none.
     DropView(TableName, bool),
+    Define(Box<Definition>),
     Transaction(Transactional),
     Procedure(String, Vec<Expr>),
     Immediate(Expr),
@@ -103,6 +106,7 @@ impl Work {
                 Self::CreateView(name.clone(), select.clone(), text.clone())
             }
             StatementKind::DropView { name, if_exists } => Self::DropView(name.clone(), *if_exists),
+            StatementKind::Define(definition) => Self::Define(definition.clone()),
             StatementKind::Begin => Self::Transaction(Transactional::Begin),
             StatementKind::Commit => Self::Transaction(Transactional::Commit),
             StatementKind::Rollback(None) => Self::Transaction(Transactional::Rollback),
@@ -155,6 +159,7 @@ impl Work {
                 | Self::DropIndex(..)
                 | Self::CreateView(..)
                 | Self::DropView(..)
+                | Self::Define(_)
                 | Self::Immediate(_)
                 | Self::Procedure(..)
         )
@@ -208,6 +213,10 @@ impl Work {
                 if !tables.drop_view(name)? && !is_optional {
                     return Err(Error::new(Kind::NoTable, format!("View not found: {name}")).at(name.location.0));
                 }
+                Ok(Answer::Done)
+            }
+            Self::Define(definition) => {
+                tables.define(definition)?;
                 Ok(Answer::Done)
             }
             Self::Transaction(what) => {

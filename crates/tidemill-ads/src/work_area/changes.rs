@@ -9,6 +9,7 @@ use tidemill_xbase::{Field, FieldKind, OpenMode, Place, Value};
 use super::fields::is_day;
 use super::{TableType, WorkArea};
 use crate::date_format::time_of;
+use crate::dictionary::TriggerEvent;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 
@@ -53,41 +54,54 @@ impl WorkArea {
     }
 
     fn write_changes(&mut self) -> Result<()> {
+        let record = self.record.number;
         if self.record.is_deleted {
-            let record = self.record.number;
-            self.editor.delete(record)?;
+            match self.appended {
+                // A record that was never written was never there.
+                Some(_) => self.without_firing(|area| Ok(area.editor.delete(record)?))?,
+                None => self.firing(TriggerEvent::Delete, record, |area| Ok(area.editor.delete(record)?))?,
+            }
             self.forget_changes();
             if self.locked.remove(&record) {
                 self.editor.unlock_record(record)?;
             }
         } else if self.record.is_changed {
             self.keep_within_constraint()?;
-            let memos: Vec<(usize, Value<'_>)> = self
-                .record
-                .memos
-                .iter()
-                .map(|(field, value)| {
-                    let is_text = self
-                        .editor
-                        .fields()
-                        .get(*field)
-                        .is_some_and(|field| matches!(field.kind, FieldKind::Memo | FieldKind::MemoWide));
-                    let value = match value {
-                        None => Value::Null,
-                        Some(bytes) if is_text => Value::Encoded(bytes),
-                        Some(bytes) => Value::Bytes(bytes),
-                    };
-                    (*field, value)
-                })
-                .collect();
-            let record = self.record.number;
-            self.editor.replace_bytes(record, &self.record.bytes, &memos)?;
+            let event = match self.appended {
+                Some(_) => TriggerEvent::Insert,
+                None => TriggerEvent::Update,
+            };
+            self.firing(event, record, |area| area.write_fields(record))?;
             self.forget_changes();
         } else if let Some(record) = self.appended {
-            self.editor.finish_appended(record)?;
+            self.firing(TriggerEvent::Insert, record, |area| {
+                Ok(area.editor.finish_appended(record)?)
+            })?;
         }
         self.appended = None;
         self.unlock_after_change()
+    }
+
+    fn write_fields(&mut self, record: u32) -> Result<()> {
+        let memos: Vec<(usize, Value<'_>)> = self
+            .record
+            .memos
+            .iter()
+            .map(|(field, value)| {
+                let is_text = self
+                    .editor
+                    .fields()
+                    .get(*field)
+                    .is_some_and(|field| matches!(field.kind, FieldKind::Memo | FieldKind::MemoWide));
+                let value = match value {
+                    None => Value::Null,
+                    Some(bytes) if is_text => Value::Encoded(bytes),
+                    Some(bytes) => Value::Bytes(bytes),
+                };
+                (*field, value)
+            })
+            .collect();
+        Ok(self.editor.replace_bytes(record, &self.record.bytes, &memos)?)
     }
 
     /// Forgets what was changed in the current record and not written. One that was appended and never written is deleted, and
@@ -98,7 +112,7 @@ impl WorkArea {
     pub fn cancel_update(&mut self) -> Result<()> {
         self.forget_changes();
         if let Some(record) = self.appended {
-            self.editor.delete(record)?;
+            self.without_firing(|area| Ok(area.editor.delete(record)?))?;
         }
         self.cancel_changes()
     }
@@ -149,7 +163,7 @@ impl WorkArea {
             written?;
         }
         match is_deleted {
-            true => self.editor.delete(record)?,
+            true => self.firing(TriggerEvent::Delete, record, |area| Ok(area.editor.delete(record)?))?,
             false => self.editor.recall(record)?,
         }
         self.appended = None;

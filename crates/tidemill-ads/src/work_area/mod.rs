@@ -5,6 +5,7 @@ mod copies;
 mod cursor;
 mod fields;
 mod filters;
+mod firing;
 mod locate;
 mod locks;
 mod orders;
@@ -31,6 +32,7 @@ use filters::{KnownCondition, KnownOrders};
 
 use cursor::Cursor;
 pub use fields::FieldType;
+pub(crate) use firing::AreaTriggers;
 pub use orders::{IndexOptions, OrderId, SeekKey, SeekKind};
 pub use raw_key::KeyLength;
 pub use walk::Counted;
@@ -195,6 +197,8 @@ impl TableOptions {
 /// move the areas that they lead to.
 #[derive(Debug)]
 pub struct WorkArea {
+    /// What its changes fire.
+    triggers: Option<Box<AreaTriggers>>,
     editor: TableEditor,
     /// As the table was when its records were counted last.
     table: Arc<Table>,
@@ -396,6 +400,7 @@ impl WorkArea {
             work,
             search: None,
             last_autoincrement: 0,
+            triggers: None,
             sought: Key::default(),
             raw_key: None,
         };

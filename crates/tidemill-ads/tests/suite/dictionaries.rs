@@ -2,6 +2,7 @@
 
 mod relations;
 mod rules;
+mod triggers;
 mod views;
 
 use std::path::PathBuf;

@@ -1,12 +1,12 @@
 //! Statements and procedures that make and change data dictionaries.
 
 use crate::dictionary::{
-    DatabaseProperty, FieldProperty, NewRelation, NewTable, ObjectKind, PropertyShape, PropertyValue, RelationRule,
-    TableProperty, Validation,
+    DatabaseProperty, FieldProperty, NewRelation, NewTable, NewTrigger, ObjectKind, PropertyShape, PropertyValue,
+    RelationRule, TableProperty, TriggerContainer, Validation,
 };
 use crate::sql::error::{Error, Kind};
 use crate::sql::procedure::Arguments;
-use crate::sql::statement::TableName;
+use crate::sql::statement::{Body, Definition, TableName};
 use crate::sql::value::Value;
 use crate::{Connection, ErrorCode, Result, Settings, TableType};
 
@@ -61,6 +61,81 @@ pub(super) fn relations(connection: &mut Connection) -> Result<Vec<[Value; 9]>> 
         ]
     });
     Ok(relations.collect())
+}
+
+/// Makes, changes or drops an object.
+pub(super) fn define(connection: &mut Connection, definition: &Definition, settings: &Settings) -> Result<()> {
+    match definition {
+        Definition::Trigger(trigger) => {
+            let (kind, container, function) = match &trigger.body {
+                Body::Script(script) => (TriggerContainer::Script, script.as_str(), ""),
+                Body::Library {
+                    function,
+                    library,
+                    is_com,
+                } => {
+                    let kind = if *is_com {
+                        TriggerContainer::Com
+                    } else {
+                        TriggerContainer::Library
+                    };
+                    (kind, library.as_str(), function.as_str())
+                }
+            };
+            let new = NewTrigger {
+                name: &trigger.name,
+                table: &trigger.table,
+                event: trigger.event,
+                moment: trigger.moment,
+                kind,
+                container,
+                function,
+                priority: trigger.priority,
+                options: trigger.options,
+                comment: "",
+            };
+            connection.create_trigger(&new, trigger.replaces, settings)
+        }
+        Definition::DropTrigger { table, name } => connection.drop_trigger(table, name, settings),
+    }
+}
+
+/// The triggers, as `system.triggers` has them.
+pub(super) fn triggers(connection: &mut Connection) -> Result<Vec<[Value; 10]>> {
+    if !connection.has_dictionary() {
+        return Ok(Vec::new());
+    }
+    let names = connection.dictionary_objects(ObjectKind::QualifiedTrigger, "")?;
+    let triggers = names.into_iter().map(|qualified| {
+        let name = qualified.rsplit("::").next().unwrap_or_default().to_owned();
+        let properties = [1408, 1401, 1402, 1403, 1404, 1405, 1406, 1407, 1];
+        let shown =
+            properties.map(|number| shown(connection.object_property(ObjectKind::Trigger, ("", &qualified), number)));
+        let [
+            table,
+            event,
+            moment,
+            kind,
+            container,
+            function,
+            priority,
+            options,
+            comment,
+        ] = shown;
+        [
+            Value::Text(name),
+            table,
+            event,
+            moment,
+            kind,
+            container,
+            function,
+            priority,
+            options,
+            comment,
+        ]
+    });
+    Ok(triggers.collect())
 }
 
 /// `ADS_DD_RI_PRIMARY_TABLE` to `ADS_DD_RI_CASCADE_ERROR`, in the order of the columns.
@@ -144,6 +219,14 @@ pub(super) fn procedure(
             &text(2),
             settings,
         )?,
+        "sp_disabletriggers" | "sp_enabletriggers" => {
+            let is_all = is_true(&text(2)).unwrap_or(false);
+            if is_all || !text(0).is_empty() || !text(1).is_empty() {
+                let why = "triggers are switched off and on for the own connection alone: give NULL, NULL and FALSE";
+                return Err(Error::new(Kind::Unsupported, why).into());
+            }
+            connection.switch_triggers(name.eq_ignore_ascii_case("sp_enabletriggers"))?;
+        }
         "sp_dropreferentialintegrity" => connection.drop_relation(&needed(0)?, settings)?,
         _ => return Ok(false),
     }

@@ -38,6 +38,9 @@ impl Parser<'_> {
         if self.take("DATABASE") {
             return self.database();
         }
+        if self.take("TRIGGER") {
+            return self.trigger(false);
+        }
         if !self.take("TABLE") {
             self.refuse_dictionary("CREATE")?;
             return Err(self.unexpected("TABLE, INDEX or VIEW"));
@@ -72,6 +75,9 @@ impl Parser<'_> {
 
     pub(super) fn alter(&mut self) -> Result<StatementKind> {
         self.skip();
+        if self.take("TRIGGER") {
+            return self.trigger(true);
+        }
         self.take_any(&["ONLINE", "ONLINE_WITH_TRANSITION"]);
         self.expect("TABLE")?;
         let table = self.table_name()?;
@@ -88,6 +94,9 @@ impl Parser<'_> {
 
     pub(super) fn drop_object(&mut self) -> Result<StatementKind> {
         self.skip();
+        if self.take("TRIGGER") {
+            return self.drop_trigger();
+        }
         match self.take_any(&["TABLE", "INDEX", "VIEW"]) {
             Some(0) => {
                 let if_exists = self.if_exists();
@@ -131,7 +140,6 @@ impl Parser<'_> {
             "PROCEDURE",
             "PUBLICATION",
             "SUBSCRIPTION",
-            "TRIGGER",
             "USER",
         ];
         match kept.iter().find(|word| self.is_next(word)) {
@@ -173,7 +181,7 @@ impl Parser<'_> {
     }
 
     /// That what stands here is not done.
-    fn refusal(&self, why: &str) -> Error {
+    pub(super) fn refusal(&self, why: &str) -> Error {
         Error::new(Kind::Unsupported, why).at(self.place())
     }
 

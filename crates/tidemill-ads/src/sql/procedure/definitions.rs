@@ -37,7 +37,17 @@ pub(super) const ACTIONS: &[Definition] = &[
         "",
     ),
     ("sp_CreateSavepoint", "Name,Character,128", ""),
+    (
+        "sp_DisableTriggers",
+        "ObjectName,Character,200;Parent,Character,200;AllUsers,Logical;Options,Integer",
+        "",
+    ),
     ("sp_DropReferentialIntegrity", "Name,Character,200", ""),
+    (
+        "sp_EnableTriggers",
+        "ObjectName,Character,200;Parent,Character,200;AllUsers,Logical;Options,Integer",
+        "",
+    ),
     ("sp_mgKillUser", NAMED_USER, ""),
     ("sp_ModifyDatabase", "Property,Character,200;Value,Memo", ""),
     (
