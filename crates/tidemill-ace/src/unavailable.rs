@@ -117,15 +117,12 @@ unavailable! {
         AdsAreTriggersEnabled
         AdsCloseCachedTrigStatements
         AdsDDAddIndexFile
-        AdsDDAddProcedure
-        AdsDDAddProcedure100
         AdsDDAddUserToGroup
         AdsDDAutoCreateIndex
         AdsDDAutoCreateTable
         AdsDDCreateASA
         AdsDDCreateArticle
         AdsDDCreateArticle100
-        AdsDDCreateFunction
         AdsDDCreateFunction100
         AdsDDCreateLink
         AdsDDCreatePackage
@@ -141,7 +138,6 @@ unavailable! {
         AdsDDDeleteUserGroup
         AdsDDDeployDatabase
         AdsDDDisableTriggers
-        AdsDDDropFunction
         AdsDDDropLink
         AdsDDDropPackage
         AdsDDEnableTriggers
@@ -154,7 +150,6 @@ unavailable! {
         AdsDDGetObjectProperty100
         AdsDDGetPermissions
         AdsDDGetProcInterfaceVersion
-        AdsDDGetProcedureProperty
         AdsDDGetPublicationProperty
         AdsDDGetSubscriptionProperty
         AdsDDGetUserGroupProperty
@@ -163,7 +158,6 @@ unavailable! {
         AdsDDModifyLink
         AdsDDMoveObjectFile
         AdsDDRemoveIndexFile
-        AdsDDRemoveProcedure
         AdsDDRemoveUserFromGroup
         AdsDDRenameObject
         AdsDDRevokePermission
@@ -173,7 +167,6 @@ unavailable! {
         AdsDDSetObjectAccessRights
         AdsDDSetObjectProperty
         AdsDDSetObjectProperty100
-        AdsDDSetProcedureProperty
         AdsDDSetPublicationProperty
         AdsDDSetSubscriptionProperty
         AdsDDSetUserGroupProperty

@@ -29,6 +29,7 @@ use tidemill_xbase::{CodePage, LogOptions, TransactionLog};
 
 pub use administration::NewTable;
 use object::{Kind, Object, place};
+pub use programs::{NewFunction, NewProcedure};
 pub use property::{
     DatabaseProperty, FieldProperty, ObjectKind, PropertyShape, PropertyValue, TableProperty, Validation,
 };

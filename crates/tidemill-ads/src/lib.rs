@@ -51,8 +51,9 @@ pub use collation::by_bytes;
 pub use connection::{AreaId, Connection, delete_file};
 pub use date_format::{DateFormat, clock, now, time_of};
 pub use dictionary::{
-    DatabaseProperty, FieldProperty, NewRelation, NewTable, NewTrigger, ObjectKind, PropertyShape, PropertyValue,
-    RelationRule, TableProperty, TriggerContainer, TriggerEvent, TriggerMoment, Validation,
+    DatabaseProperty, FieldProperty, NewFunction, NewProcedure, NewRelation, NewTable, NewTrigger, ObjectKind,
+    PropertyShape, PropertyValue, RelationRule, TableProperty, TriggerContainer, TriggerEvent, TriggerMoment,
+    Validation,
 };
 pub use error::{Error, ErrorCode, Refusal, Result};
 pub use machine::{host_name, login_name};

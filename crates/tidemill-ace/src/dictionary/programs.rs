@@ -1,8 +1,8 @@
-//! Views and triggers: what a dictionary keeps as SQL.
+//! Views, triggers, procedures and functions: what a dictionary keeps as SQL.
 
 use tidemill_ads::{
-    ErrorCode, NewTrigger, ObjectKind, PropertyShape, PropertyValue, Result, TriggerContainer, TriggerEvent,
-    TriggerMoment,
+    ErrorCode, NewFunction, NewProcedure, NewTrigger, ObjectKind, PropertyShape, PropertyValue, Result,
+    TriggerContainer, TriggerEvent, TriggerMoment,
 };
 
 use super::{given_text, put};
@@ -217,6 +217,152 @@ pub extern "C" fn AdsDDSetTriggerProperty(
             property,
             (value, len),
         )
+    })
+}
+
+/// Adds a procedure to a dictionary.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDAddProcedure(
+    connection: Handle,
+    name: Name,
+    container: Name,
+    function: Name,
+    kind: u32,
+    input: Name,
+    output: Name,
+    comment: Name,
+) -> u32 {
+    call(|| {
+        let container = container.needed()?;
+        add_procedure(connection, (name, function, comment), kind, &container, (input, output))
+    })
+}
+
+/// As [`AdsDDAddProcedure`], with the container in UTF-16.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDAddProcedure100(
+    connection: Handle,
+    name: Name,
+    container: WideName,
+    function: Name,
+    kind: u32,
+    input: Name,
+    output: Name,
+    comment: Name,
+) -> u32 {
+    call(|| {
+        let container = container.needed()?;
+        add_procedure(connection, (name, function, comment), kind, &container, (input, output))
+    })
+}
+
+fn add_procedure(
+    connection: Handle,
+    (name, function, comment): (Name, Name, Name),
+    kind: u32,
+    container: &str,
+    (input, output): (Name, Name),
+) -> Result<()> {
+    let given = |name: Name| Ok::<_, tidemill_ads::Error>(name.text()?.unwrap_or_default());
+    let procedure = NewProcedure {
+        name: &name.needed()?,
+        kind,
+        container,
+        function: &given(function)?,
+        input: &given(input)?,
+        output: &given(output)?,
+        comment: &given(comment)?,
+    };
+    with_connection(connection, |session| {
+        session.connection.create_procedure(&procedure, false, &settings())
+    })
+}
+
+/// Removes a procedure from a dictionary.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDRemoveProcedure(connection: Handle, name: Name) -> u32 {
+    call(|| {
+        let name = name.needed()?;
+        with_connection(connection, |session| {
+            session.connection.drop_procedure(&name, &settings())
+        })
+    })
+}
+
+/// A property of a procedure.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDGetProcedureProperty(
+    connection: Handle,
+    name: Name,
+    property: u16,
+    value: Bytes,
+    len: Out<u16>,
+) -> u32 {
+    call(|| {
+        get(
+            connection,
+            ObjectKind::Procedure,
+            ("", &name.needed()?),
+            property,
+            (value, len),
+        )
+    })
+}
+
+/// Sets a property of a procedure.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDSetProcedureProperty(
+    connection: Handle,
+    name: Name,
+    property: u16,
+    value: Bytes,
+    len: u16,
+) -> u32 {
+    call(|| {
+        set(
+            connection,
+            ObjectKind::Procedure,
+            ("", &name.needed()?),
+            property,
+            (value, len),
+        )
+    })
+}
+
+/// Adds a function to a dictionary.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDCreateFunction(
+    connection: Handle,
+    name: Name,
+    returns: Name,
+    count: u16,
+    parameters: Name,
+    script: Name,
+    comment: Name,
+) -> u32 {
+    call(|| {
+        let given = |name: Name| Ok::<_, tidemill_ads::Error>(name.text()?.unwrap_or_default());
+        let function = NewFunction {
+            name: &name.needed()?,
+            parameters: (count.into(), &given(parameters)?),
+            returns: &returns.needed()?,
+            script: &script.needed()?,
+            comment: &given(comment)?,
+        };
+        with_connection(connection, |session| {
+            session.connection.create_function(&function, false, &settings())
+        })
+    })
+}
+
+/// Removes a function from a dictionary.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDDropFunction(connection: Handle, name: Name) -> u32 {
+    call(|| {
+        let name = name.needed()?;
+        with_connection(connection, |session| {
+            session.connection.drop_function(&name, &settings())
+        })
     })
 }
 

@@ -166,6 +166,50 @@ static void triggers(void)
     run("UPDATE goods SET price = 20");
 }
 
+static void procedures(void)
+{
+    UNSIGNED16 length;
+    UNSIGNED8 text[300];
+    UNSIGNED32 number = 77;
+
+    OK(AdsDDAddProcedure(dictionary, TEXT("add"), TEXT("INSERT INTO __output VALUES ( _a + _b )"), NULL, ADS_SCRIPT_PROC,
+                         TEXT("a,Integer;b,Integer"), TEXT("total,Integer"), TEXT("Adds")));
+    IS(AdsDDAddProcedure(dictionary, TEXT("ADD"), TEXT("RAISE"), NULL, ADS_SCRIPT_PROC, NULL, NULL, NULL), AE_DD_REQUEST_NOT_COMPLETED);
+    IS(AdsDDAddProcedure(dictionary, TEXT("bad"), TEXT("RAISE"), NULL, ADS_SCRIPT_PROC, TEXT("a,Nothing"), NULL, NULL), AE_INVALID_FIELDDEF);
+    IS(AdsDDAddProcedure(dictionary, TEXT("bad"), TEXT("RAISE"), NULL, 7, NULL, NULL, NULL), AE_INVALID_OPTION);
+    OK(AdsDDAddProcedure100(dictionary, TEXT("note"), utf16("INSERT INTO journal VALUES ( 'noted' )"), NULL, ADS_SCRIPT_PROC, NULL, NULL, NULL));
+    OK(AdsDDAddProcedure(dictionary, TEXT("native"), TEXT("shop.aep"), TEXT("Native"), ADS_STORED_PROC, NULL, NULL, NULL));
+    SAME(answer("EXECUTE PROCEDURE add( 3, 4 )"), "7");
+    SAME(answer("SELECT total FROM ( EXECUTE PROCEDURE add( 1, 1 ) ) a"), "2");
+    run("DELETE FROM journal");
+    run("EXECUTE PROCEDURE note()");
+    SAME(answer("SELECT what FROM journal"), "noted");
+    IS(refused("EXECUTE PROCEDURE native()"), 7200);
+
+    length = sizeof text;
+    OK(AdsDDGetProcedureProperty(dictionary, TEXT("add"), ADS_DD_PROC_INPUT, text, &length));
+    SAME(text, "a,Integer;b,Integer");
+    length = sizeof number;
+    OK(AdsDDGetProcedureProperty(dictionary, TEXT("native"), ADS_DD_PROC_INVOKE_OPTION, &number, &length));
+    IS(number, ADS_STORED_PROC);
+    length = sizeof text;
+    IS(AdsDDGetProcedureProperty(dictionary, TEXT("native"), ADS_DD_PROC_SCRIPT, text, &length), AE_PROPERTY_NOT_SET);
+    OK(AdsDDSetProcedureProperty(dictionary, TEXT("add"), ADS_DD_PROC_SCRIPT, "INSERT INTO __output VALUES ( _a - _b )", 40));
+    SAME(answer("EXECUTE PROCEDURE add( 3, 4 )"), "-1");
+    IS(AdsDDSetProcedureProperty(dictionary, TEXT("add"), ADS_DD_PROC_INVOKE_OPTION, &number, sizeof number), AE_INVALID_PROPERTY_ID);
+    OK(AdsDDRemoveProcedure(dictionary, TEXT("add")));
+    IS(AdsDDRemoveProcedure(dictionary, TEXT("add")), AE_INVALID_OBJECT_NAME);
+    OK(AdsDDRemoveProcedure(dictionary, TEXT("note")));
+    OK(AdsDDRemoveProcedure(dictionary, TEXT("native")));
+
+    OK(AdsDDCreateFunction(dictionary, TEXT("twice"), TEXT("INTEGER"), 1, TEXT("n INTEGER"), TEXT("RETURN 2 * n"), TEXT("Doubles")));
+    IS(AdsDDCreateFunction(dictionary, TEXT("Twice"), TEXT("INTEGER"), 0, NULL, TEXT("RETURN 2"), NULL), AE_DD_REQUEST_NOT_COMPLETED);
+    SAME(answer("SELECT twice( 21 ) FROM system.iota"), "42");
+    SAME(answer("SELECT Comment FROM system.functions"), "Doubles");
+    OK(AdsDDDropFunction(dictionary, TEXT("twice")));
+    IS(AdsDDDropFunction(dictionary, TEXT("twice")), AE_INVALID_OBJECT_NAME);
+}
+
 int main(int arguments, char **argument)
 {
     if (arguments != 2)
@@ -174,6 +218,7 @@ int main(int arguments, char **argument)
     make_tables();
     views();
     triggers();
+    procedures();
     OK(AdsDDClose(dictionary));
     OK(AdsApplicationExit());
     return failures != 0;

@@ -104,6 +104,8 @@ impl Connection {
         let objects = match kind {
             ObjectKind::Table => return Ok(dictionary.names().map(str::to_owned).collect()),
             ObjectKind::View => dictionary.of_kind(Kind::View),
+            ObjectKind::Procedure => dictionary.of_kind(Kind::StoredProc),
+            ObjectKind::Function => dictionary.of_kind(Kind::Function),
             ObjectKind::ViewOrTable | ObjectKind::TableViewOrLink => {
                 let views = dictionary.of_kind(Kind::View).into_iter();
                 let views = views.map(|view| view.name.as_str());

@@ -15,12 +15,14 @@ pub(crate) enum Kind {
     Relation,
     Trigger,
     View,
+    StoredProc,
+    Function,
     /// Another one, which is not looked at.
     Other,
 }
 
 /// The kinds that are known, and their names.
-const NAMES: [(Kind, &str); 8] = [
+const NAMES: [(Kind, &str); 10] = [
     (Kind::Database, "Database"),
     (Kind::Table, "Table"),
     (Kind::Index, "Index"),
@@ -29,6 +31,8 @@ const NAMES: [(Kind, &str); 8] = [
     (Kind::Relation, "Relation"),
     (Kind::Trigger, "Trigger"),
     (Kind::View, "View"),
+    (Kind::StoredProc, "StoredProc"),
+    (Kind::Function, "Function"),
 ];
 
 impl Kind {
@@ -164,6 +168,17 @@ pub(crate) mod place {
     pub(crate) const TRIGGER_FUNCTION: usize = 4;
     pub(crate) const TRIGGER_PRIORITY: usize = 5;
     pub(crate) const TRIGGER_OPTIONS: usize = 6;
+    /// Of a procedure: what it takes and gives, its library and function, how it is called, and its script.
+    pub(crate) const PROCEDURE_INPUT: usize = 0;
+    pub(crate) const PROCEDURE_OUTPUT: usize = 1;
+    pub(crate) const PROCEDURE_LIBRARY: usize = 2;
+    pub(crate) const PROCEDURE_FUNCTION: usize = 3;
+    pub(crate) const PROCEDURE_KIND: usize = 4;
+    pub(crate) const PROCEDURE_SCRIPT: usize = 5;
+    /// Of a function: what it returns and takes, as it is written, and its script.
+    pub(crate) const FUNCTION_RETURNS: usize = 4;
+    pub(crate) const FUNCTION_PARAMETERS: usize = 5;
+    pub(crate) const FUNCTION_SCRIPT: usize = 6;
     /// Of a view: its SELECT. No file at hand has one.
     pub(crate) const VIEW_STATEMENT: usize = 0;
     /// Of a key, that is, an order of an index.

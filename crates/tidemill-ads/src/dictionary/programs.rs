@@ -1,4 +1,4 @@
-//! What a dictionary keeps as SQL: views. Programs make them, remove them, and ask and set their properties by number.
+//! What a dictionary keeps as SQL: views, triggers and procedures. Programs make them, remove them, and ask and set their properties by number.
 
 use super::administration::{
     found, given_text, invalid_name, invalid_property, not_completed, not_set, put_text, set_text, text_at,
@@ -9,7 +9,7 @@ use super::{Dictionary, file};
 use crate::connection::{AreaId, Connection};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
-use crate::sql::{StatementOptions, check_script, view_of};
+use crate::sql::{FunctionTexts, StatementOptions, StoredProgram, check_function, check_script, definitions, view_of};
 use crate::statements::Executed;
 use crate::work_area::TableOptions;
 
@@ -31,6 +31,40 @@ enum At {
     ParentName,
 }
 
+/// A procedure that a dictionary is to have.
+#[derive(Debug, Clone, Copy)]
+pub struct NewProcedure<'p> {
+    /// Its name.
+    pub name: &'p str,
+    /// How it is called: 1 a library, 2 a COM object or an assembly, 4 an SQL script.
+    pub kind: u32,
+    /// The script, or the name of the library or object.
+    pub container: &'p str,
+    /// The function of a library.
+    pub function: &'p str,
+    /// What it takes, as in `AdsCreateTable`.
+    pub input: &'p str,
+    /// The columns that it gives, in the same way.
+    pub output: &'p str,
+    /// What it is about.
+    pub comment: &'p str,
+}
+
+/// A function that a dictionary is to have.
+#[derive(Debug, Clone, Copy)]
+pub struct NewFunction<'f> {
+    /// Its name.
+    pub name: &'f str,
+    /// How many parameters it takes, and these as they are written: `a INTEGER, b CHAR(20)`.
+    pub parameters: (usize, &'f str),
+    /// The type of what it returns.
+    pub returns: &'f str,
+    /// The script.
+    pub script: &'f str,
+    /// What it is about.
+    pub comment: &'f str,
+}
+
 /// Numbers of `ace.h`, the names of the `sp_Modify…` procedures, and where the values are.
 type Properties = &'static [(u16, &'static str, At)];
 
@@ -40,6 +74,19 @@ const OF_VIEW: Properties = &[
     (701, "VIEW_STMT_LEN", At::LengthOf(place::VIEW_STATEMENT)),
     (704, "VIEW_STMT_W", At::Wide(place::VIEW_STATEMENT)),
 ];
+
+const OF_PROCEDURE: Properties = &[
+    (1, "COMMENT", At::Comment),
+    (800, "PROC_INPUT", At::Text(place::PROCEDURE_INPUT)),
+    (801, "PROC_OUTPUT", At::Text(place::PROCEDURE_OUTPUT)),
+    (802, "PROC_DLL_NAME", At::Text(place::PROCEDURE_LIBRARY)),
+    (803, "PROC_DLL_FUNCTION_NAME", At::Text(place::PROCEDURE_FUNCTION)),
+    (804, "PROC_INVOKE_OPTION", At::Fixed(place::PROCEDURE_KIND)),
+    (805, "PROC_SCRIPT", At::Text(place::PROCEDURE_SCRIPT)),
+    (806, "PROC_SCRIPT_W", At::Wide(place::PROCEDURE_SCRIPT)),
+];
+
+const OF_FUNCTION: Properties = &[(1, "COMMENT", At::Comment)];
 
 const OF_TRIGGER: Properties = &[
     (1, "COMMENT", At::Comment),
@@ -60,6 +107,8 @@ impl ObjectKind {
         match self {
             Self::View => OF_VIEW,
             Self::Trigger => OF_TRIGGER,
+            Self::Procedure => OF_PROCEDURE,
+            Self::Function => OF_FUNCTION,
             _ => &[],
         }
     }
@@ -92,6 +141,8 @@ impl ObjectKind {
         match self {
             Self::View => Kind::View,
             Self::Trigger => Kind::Trigger,
+            Self::Procedure => Kind::StoredProc,
+            Self::Function => Kind::Function,
             _ => Kind::Other,
         }
     }
@@ -192,6 +243,87 @@ impl Connection {
         self.remove_object(ObjectKind::View, ("", name), settings)
     }
 
+    /// Adds a procedure to the dictionary, or gives the one of its name another definition. It is no part of a transaction.
+    ///
+    /// # Errors
+    /// [`ErrorCode::DdRequestNotCompleted`] for a name that another has; [`ErrorCode::InvalidObjectName`] for one to replace that is not
+    /// there; [`ErrorCode::InvalidFieldDefinition`]; [`ErrorCode::InvalidOption`] for a kind that there is not; [`ErrorCode::Statement`] for a
+    /// script that is none; when the dictionary cannot be written.
+    pub fn create_procedure(
+        &mut self,
+        procedure: &NewProcedure<'_>,
+        replaces: bool,
+        settings: &Settings,
+    ) -> Result<()> {
+        if ![1, 2, SCRIPT_PROCEDURE].contains(&procedure.kind) {
+            let what = format!("{} is no kind of procedure: 1, 2 and 4 are", procedure.kind);
+            return Err(Error::new(ErrorCode::InvalidOption, what));
+        }
+        let mut object = new_object(Kind::StoredProc, procedure.name)?;
+        procedure.comment.clone_into(&mut object.comment);
+        put_text(&mut object, place::PROCEDURE_INPUT, procedure.input);
+        put_text(&mut object, place::PROCEDURE_OUTPUT, procedure.output);
+        let (container, function) = match procedure.kind {
+            SCRIPT_PROCEDURE => (place::PROCEDURE_SCRIPT, ""),
+            _ => (place::PROCEDURE_LIBRARY, procedure.function),
+        };
+        put_text(&mut object, container, procedure.container);
+        put_text(&mut object, place::PROCEDURE_FUNCTION, function);
+        let kind = procedure.kind.to_le_bytes().to_vec();
+        object.values.set(place::PROCEDURE_KIND, Some(kind));
+        match replaces {
+            true => self.replace_object(ObjectKind::Procedure, object, settings),
+            false => self.add_object(object, &[Kind::StoredProc], settings),
+        }
+    }
+
+    /// Removes a procedure from the dictionary. It is no part of a transaction.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidObjectName`] for one that is not there; when the dictionary cannot be written.
+    pub fn drop_procedure(&mut self, name: &str, settings: &Settings) -> Result<()> {
+        self.remove_object(ObjectKind::Procedure, ("", name), settings)
+    }
+
+    /// Adds a function to the dictionary, or gives the one of its name another definition. It is no part of a transaction.
+    ///
+    /// # Errors
+    /// As [`Connection::create_procedure`].
+    pub fn create_function(&mut self, function: &NewFunction<'_>, replaces: bool, settings: &Settings) -> Result<()> {
+        let mut object = new_object(Kind::Function, function.name)?;
+        function.comment.clone_into(&mut object.comment);
+        put_text(&mut object, place::FUNCTION_RETURNS, function.returns);
+        put_text(&mut object, place::FUNCTION_PARAMETERS, function.parameters.1);
+        put_text(&mut object, place::FUNCTION_SCRIPT, function.script);
+        object.info = [None, i32::try_from(function.parameters.0).ok()];
+        match replaces {
+            true => self.replace_object(ObjectKind::Function, object, settings),
+            false => self.add_object(object, &[Kind::Function], settings),
+        }
+    }
+
+    /// Removes a function from the dictionary. It is no part of a transaction.
+    ///
+    /// # Errors
+    /// As [`Connection::drop_procedure`].
+    pub fn drop_function(&mut self, name: &str, settings: &Settings) -> Result<()> {
+        self.remove_object(ObjectKind::Function, ("", name), settings)
+    }
+
+    /// The functions, and what they are about.
+    pub(crate) fn function_texts(&mut self) -> Result<Vec<(FunctionTexts, String)>> {
+        if !self.has_dictionary() {
+            return Ok(Vec::new());
+        }
+        let dictionary = self.dictionary_mut()?;
+        dictionary.renew()?;
+        let comments = dictionary
+            .of_kind(Kind::Function)
+            .into_iter()
+            .map(|function| function.comment.clone());
+        Ok(dictionary.functions().zip(comments).collect())
+    }
+
     /// Whether the dictionary has a view of this name, in any case.
     pub(crate) fn has_dictionary_view(&self, name: &str) -> bool {
         self.dictionary
@@ -235,6 +367,28 @@ impl Connection {
         Ok(())
     }
 
+    /// Gives the object of a name what another one has; its comment stays where the other has none.
+    fn replace_object(&mut self, kind: ObjectKind, object: Object, settings: &Settings) -> Result<()> {
+        check(&object)?;
+        self.dictionary_mut()?.change(settings, |changing| {
+            let is_it = |known: &Object| known.kind == kind.kind() && known.is_called(&object.name);
+            let known = found(changing, is_it, &object.name)?;
+            let comment = if object.comment.is_empty() {
+                known.comment.clone()
+            } else {
+                object.comment
+            };
+            changing.replace(&Object {
+                values: object.values,
+                info: object.info,
+                comment,
+                ..known
+            })
+        })?;
+        self.statements.forget_names();
+        Ok(())
+    }
+
     fn remove_object(&mut self, kind: ObjectKind, object: (&str, &str), settings: &Settings) -> Result<()> {
         let dictionary = self.dictionary_mut()?;
         dictionary.renew()?;
@@ -271,6 +425,28 @@ impl Dictionary {
         Some(text_or_empty(view, place::VIEW_STATEMENT))
     }
 
+    /// A procedure.
+    pub(crate) fn procedure(&self, name: &str) -> Option<StoredProgram> {
+        let mut procedures = self.objects.iter().filter(|object| object.kind == Kind::StoredProc);
+        let procedure = procedures.find(|procedure| procedure.is_called(name))?;
+        let text = |place| text_or_empty(procedure, place);
+        Some(StoredProgram {
+            name: procedure.name.clone(),
+            input: text(place::PROCEDURE_INPUT),
+            output: text(place::PROCEDURE_OUTPUT),
+            body: match procedure.values.number(place::PROCEDURE_KIND) {
+                Some(SCRIPT_PROCEDURE) => Ok(text(place::PROCEDURE_SCRIPT)),
+                _ => Err([text(place::PROCEDURE_LIBRARY), text(place::PROCEDURE_FUNCTION)]),
+            },
+        })
+    }
+
+    /// Its functions.
+    pub(crate) fn functions(&self) -> impl Iterator<Item = FunctionTexts> {
+        let functions = self.objects.iter().filter(|object| object.kind == Kind::Function);
+        functions.map(function_of)
+    }
+
     /// The names, statements and comments of its views.
     pub(crate) fn views(&self) -> impl Iterator<Item = [String; 3]> {
         let views = self.objects.iter().filter(|object| object.kind == Kind::View);
@@ -281,8 +457,9 @@ impl Dictionary {
     }
 }
 
-/// `ADS_TRIG_SCRIPT` of `ace.h`.
+/// `ADS_TRIG_SCRIPT` and `ADS_SCRIPT_PROC` of `ace.h`.
 const SCRIPT: u32 = 3;
+const SCRIPT_PROCEDURE: u32 = 4;
 
 /// Whether the SQL that an object keeps can be what it is to be.
 fn check(object: &Object) -> Result<()> {
@@ -294,7 +471,22 @@ fn check(object: &Object) -> Result<()> {
         Kind::Trigger if object.values.number(place::TRIGGER_CONTAINER_KIND) == Some(SCRIPT) => {
             Ok(check_script(&text_or_empty(object, place::TRIGGER_CONTAINER))?)
         }
+        Kind::StoredProc => {
+            definitions(&text_or_empty(object, place::PROCEDURE_INPUT))?;
+            definitions(&text_or_empty(object, place::PROCEDURE_OUTPUT))?;
+            Ok(check_script(&text_or_empty(object, place::PROCEDURE_SCRIPT))?)
+        }
+        Kind::Function => Ok(check_function(&function_of(object))?),
         _ => Ok(()),
+    }
+}
+
+fn function_of(object: &Object) -> FunctionTexts {
+    FunctionTexts {
+        name: object.name.clone(),
+        parameters: text_or_empty(object, place::FUNCTION_PARAMETERS),
+        returns: text_or_empty(object, place::FUNCTION_RETURNS),
+        script: text_or_empty(object, place::FUNCTION_SCRIPT),
     }
 }
 

@@ -14,6 +14,8 @@ pub enum ObjectKind {
     ViewOrTable,
     /// Views, tables and links.
     TableViewOrLink,
+    Procedure,
+    Function,
     Trigger,
     /// Triggers with the names of their tables before them: `table::trigger`.
     QualifiedTrigger,
@@ -30,8 +32,10 @@ impl ObjectKind {
             5 => Self::Index,
             6 => Self::View,
             7 => Self::ViewOrTable,
+            10 => Self::Procedure,
             13 => Self::TableViewOrLink,
             14 => Self::Trigger,
+            18 => Self::Function,
             20 => Self::QualifiedTrigger,
             _ => return None,
         })

@@ -283,7 +283,11 @@ impl Lent {
             return Ok(Self::Table { snapshot, has_numbers });
         };
         views::within(name, || {
-            let query = Query::bind_any(&view, tables, &mut Parameters::default())?;
+            let mut parameters = Parameters {
+                functions: tables.functions(),
+                ..Parameters::default()
+            };
+            let query = Query::bind_any(&view, tables, &mut parameters)?;
             let facts = Facts::of(tables);
             query.rows(tables, &facts.session(&[])).map(Self::Rows)
         })

@@ -26,14 +26,16 @@ use tidemill_xbase::{
 };
 
 use super::analytical::Analytical;
-use super::answer::Answer;
+use super::answer::{Answer, Rows};
 use super::error::{Error, Kind, Result};
 use super::evaluate::ConnectionFacts;
 use super::given::GivenTables;
 use super::prepared::Statements;
 use super::procedure::Arguments;
 use super::statement::{Definition, Select, TableName};
+use super::stored::{self, StoredProgram};
 use super::tables::{Clock, FiredChange, Snapshot, TableInUse, Tables};
+use super::user_functions::UserFunctions;
 use super::value::Value;
 use super::view_of;
 use super::watch::Watch;
@@ -55,6 +57,8 @@ pub(crate) struct StatementTables {
     views: HashMap<String, Select>,
     /// Tables in memory that a script was given.
     pub(crate) given: GivenTables,
+    /// The functions of the data dictionary, once they were asked for.
+    functions: Option<Arc<UserFunctions>>,
     pub(crate) known: Arc<Statements>,
     /// What a statement outside of a program's transaction does as a whole.
     statement: Option<Transaction>,
@@ -120,6 +124,7 @@ impl Default for StatementTables {
             cache: ColumnCache::new(CACHE),
             views: HashMap::new(),
             given: GivenTables::default(),
+            functions: None,
             known: Arc::default(),
             statement: None,
             own: Transactions::default(),
@@ -144,6 +149,7 @@ impl StatementTables {
     pub(crate) fn forget_names(&mut self) {
         self.found.clear();
         self.known.clear();
+        self.functions = None;
         self.close_all();
     }
 
@@ -444,6 +450,15 @@ impl ConnectionTables<'_> {
         if !self.is_under_way() {
             self.state().close_editors();
         }
+    }
+
+    fn stored_procedure(&self, name: &str) -> Option<StoredProgram> {
+        self.connection.dictionary.as_ref()?.procedure(name)
+    }
+
+    /// Gives a script tables, and returns those that were given before.
+    pub(super) fn give(&mut self, given: GivenTables) -> GivenTables {
+        std::mem::replace(&mut self.connection.statements.given, given)
     }
 
     fn savepoints(&mut self) -> Result<&mut Transaction> {
@@ -771,6 +786,9 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn procedure(&mut self, name: &str, arguments: &[Value]) -> Result<Option<Answer>> {
+        if let Some(procedure) = self.stored_procedure(name) {
+            return stored::run(&procedure, arguments, self).map(Some);
+        }
         let done = dictionary::procedure(self.connection, name, &Arguments(arguments), self.settings)?;
         Ok(done.then_some(Answer::Done))
     }
@@ -786,8 +804,41 @@ impl Tables for ConnectionTables<'_> {
         Ok(dictionary::define(self.connection, definition, self.settings)?)
     }
 
-    fn triggers(&mut self) -> Result<Vec<[Value; 10]>> {
-        Ok(dictionary::triggers(self.connection)?)
+    fn dictionary_rows(&mut self, table: &str) -> Result<Vec<Vec<Value>>> {
+        Ok(dictionary::rows(self.connection, table)?)
+    }
+
+    fn functions(&mut self) -> Arc<UserFunctions> {
+        if let Some(known) = &self.connection.statements.functions {
+            return Arc::clone(known);
+        }
+        let functions = match &self.connection.dictionary {
+            Some(dictionary) => {
+                let file = dictionary.file().to_owned();
+                Arc::new(UserFunctions::new(
+                    dictionary.functions(),
+                    file,
+                    self.settings,
+                    self.options,
+                ))
+            }
+            None => Arc::default(),
+        };
+        self.state().functions = Some(Arc::clone(&functions));
+        functions
+    }
+
+    fn ready_functions(&self) {
+        if let Some(functions) = &self.connection.statements.functions {
+            functions.join(self.connection.transactions.log());
+        }
+    }
+
+    fn procedure_shape(&mut self, name: &str) -> Result<Option<Rows>> {
+        match self.stored_procedure(name) {
+            Some(procedure) => stored::shape_of(&procedure, self).map(Some),
+            None => Ok(None),
+        }
     }
 
     fn view(&mut self, name: &TableName) -> Result<Option<Select>> {

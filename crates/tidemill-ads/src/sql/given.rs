@@ -9,6 +9,7 @@ use tidemill_xbase::{
     OpenOptions, Sharing, TableEditor, Value as Stored,
 };
 
+use super::answer::Rows;
 use super::bind::Parameters;
 use super::change::{all_of, rows_of};
 use super::error::Result;
@@ -167,12 +168,17 @@ pub(super) fn snapshot_of(
 }
 
 /// The rows of a table that is given.
-fn rows(name: &str, tables: &mut dyn Tables) -> Result<(Vec<String>, Vec<Vec<Value>>)> {
-    let query = Query::bind_any(&all_of(&TableName::new(name))?, tables, &mut Parameters::default())?;
-    let facts = Facts::of(tables);
-    let rows = reading(tables, |tables| query.rows(tables, &facts.session(&[])))?;
+pub(super) fn rows(name: &str, tables: &mut dyn Tables) -> Result<(Vec<String>, Vec<Vec<Value>>)> {
+    let rows = answer(name, tables)?;
     let names = rows.columns.iter().map(|column| column.name.clone()).collect();
     Ok((names, rows_of(&rows)?))
+}
+
+/// As [`rows`], as an answer.
+pub(super) fn answer(name: &str, tables: &mut dyn Tables) -> Result<Rows> {
+    let query = Query::bind_any(&all_of(&TableName::new(name))?, tables, &mut Parameters::default())?;
+    let facts = Facts::of(tables);
+    reading(tables, |tables| query.rows(tables, &facts.session(&[])))
 }
 
 /// Runs the script of a trigger over the tables that the connection is given.

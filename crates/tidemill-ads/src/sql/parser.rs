@@ -22,7 +22,8 @@ use super::error::{Error, Kind, Result};
 use super::nesting::balance_conditions;
 use super::quantified::{write_out, write_out_value};
 use super::statement::{
-    Delete, Insert, InsertSource, Merge, Place, Select, Statement, StatementKind, TableName, TransactionMode, Update,
+    Delete, Insert, InsertSource, Merge, Place, Select, Statement, StatementKind, TableName, TransactionMode, TypeName,
+    Update,
 };
 use super::tokens::{Tokens, is_word};
 
@@ -106,6 +107,24 @@ pub(super) fn parse_expression(text: &str) -> Result<Expr> {
         Ok(expression) if parser.is_end() => Ok(expression),
         Ok(_) => Err(parser.unexpected("the end of the expression").within(text)),
         Err(error) => Err(error.within(text)),
+    }
+}
+
+/// What the parameters of a function, `a INTEGER, b CHAR(20)`, and the type of what it returns say.
+///
+/// # Errors
+/// As [`parse`].
+pub(super) fn signature_of(parameters: &str, returns: &str) -> Result<(Vec<(Ident, TypeName)>, TypeName)> {
+    let mut parser = parser_of(parameters, Tokens::of(parameters)?);
+    let parsed = parser.parameters().map_err(|error| error.within(parameters))?;
+    if !parser.is_end() {
+        return Err(parser.unexpected("the end of the parameters").within(parameters));
+    }
+    let mut parser = parser_of(returns, Tokens::of(returns)?);
+    let type_of = parser.type_name().map_err(|error| error.within(returns))?;
+    match parser.is_end() {
+        true => Ok((parsed, type_of)),
+        false => Err(parser.unexpected("the end of the type").within(returns)),
     }
 }
 

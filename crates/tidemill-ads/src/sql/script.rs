@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use sqlparser::ast;
 
@@ -18,6 +19,7 @@ use super::prepared::{Facts, Prepared};
 use super::statement::{Condition, Declaration, Script, Statement, StatementKind};
 use super::structure::variable_type;
 use super::tables::{Tables, reading};
+use super::user_functions::UserFunctions;
 use super::value::{Type, Value};
 use super::work::Work;
 
@@ -25,6 +27,8 @@ use super::work::Work;
 const MAX_STEPS: u64 = 100_000_000;
 /// How deep EXECUTE IMMEDIATE may call itself.
 const MAX_DEPTH: usize = 16;
+/// How deep procedures and functions of a data dictionary may call one another.
+const MAX_CALLS: usize = 32;
 /// The system variable that a script has of its own.
 const UPDATE_COUNT: &str = "::stmt.UpdateCount";
 
@@ -42,6 +46,7 @@ pub(super) struct Interpreter<'p, 't> {
     steps: u64,
     answer: Answer,
     returned: Option<Value>,
+    functions: Arc<UserFunctions>,
     changed: u64,
     /// Who is given what each statement answers; else the last rows are the answer.
     take: Option<Take<'t>>,
@@ -122,6 +127,25 @@ enum Flow {
     Return,
 }
 
+/// Runs a program of the data dictionary; those that call one another too deep are refused.
+///
+/// # Errors
+/// [`Kind::Limit`]; as `work`.
+pub(super) fn called<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    thread_local! {
+        static DEPTH: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+    let depth = DEPTH.get();
+    if depth >= MAX_CALLS {
+        let why = format!("{name}: procedures and functions call one another more than {MAX_CALLS} deep");
+        return Err(Error::new(Kind::Limit, why));
+    }
+    DEPTH.set(depth + 1);
+    let done = work();
+    DEPTH.set(depth);
+    done
+}
+
 /// Runs a text from within a script.
 pub(super) fn immediate(text: &str, tables: &mut dyn Tables, allows_live: bool) -> Result<Answer> {
     thread_local! {
@@ -153,6 +177,7 @@ impl<'p, 't> Interpreter<'p, 't> {
             steps: 0,
             answer: Answer::Done,
             returned: None,
+            functions: Arc::default(),
             changed: 0,
             take,
         }
@@ -171,6 +196,7 @@ impl<'p, 't> Interpreter<'p, 't> {
         tables: &mut dyn Tables,
         allows_live: bool,
     ) -> Result<(Answer, Option<Value>)> {
+        self.functions = tables.functions();
         self.block(statements, tables, allows_live)?;
         let answer = match self.answer {
             Answer::Done if self.changed > 0 => Answer::Changed(self.changed),
@@ -467,7 +493,10 @@ impl<'p, 't> Interpreter<'p, 't> {
         };
         let answer = self.run_work(&work, &names, tables, allows_live);
         match work.changes_structure() {
-            true => self.bound.clear(),
+            true => {
+                self.bound.clear();
+                self.functions = tables.functions();
+            }
             false => {
                 self.bound.insert(place, (work, names));
             }
@@ -497,6 +526,7 @@ impl<'p, 't> Interpreter<'p, 't> {
         Parameters {
             names: Vec::new(),
             variables,
+            functions: Arc::clone(&self.functions),
         }
     }
 
@@ -529,7 +559,7 @@ impl<'p, 't> Interpreter<'p, 't> {
 }
 
 /// A value as a variable keeps it: CHAR(n) is always n characters long.
-fn fitted(value: Value, type_of: Type, length: usize) -> Result<Value> {
+pub(super) fn fitted(value: Value, type_of: Type, length: usize) -> Result<Value> {
     Ok(match value.cast(type_of)? {
         Value::Text(text) if length > 0 => {
             let cut: String = text.chars().take(length).collect();

@@ -50,7 +50,7 @@ impl Compiled {
         // What depends on the clock or on the session is compiled anew.
         let mut is_stable = true;
         if let Some(selection) = selection {
-            selection.visit(&mut |part| is_stable &= !matches!(part, Expr::Call(..)));
+            selection.visit(&mut |part| is_stable &= !matches!(part, Expr::Call(..) | Expr::User(..)));
         }
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((parameters, condition)) = &*known

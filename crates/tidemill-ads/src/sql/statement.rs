@@ -142,6 +142,14 @@ pub enum Definition {
         /// The trigger.
         name: String,
     },
+    /// `CREATE PROCEDURE …`, `ALTER PROCEDURE …`.
+    Procedure(ProcedureDefinition),
+    /// `DROP PROCEDURE name`.
+    DropProcedure(String),
+    /// `CREATE FUNCTION …`, `ALTER FUNCTION …`.
+    Function(FunctionDefinition),
+    /// `DROP FUNCTION name`.
+    DropFunction(String),
 }
 
 impl Definition {
@@ -150,6 +158,10 @@ impl Definition {
         match self {
             Self::Trigger(_) => "CREATE TRIGGER",
             Self::DropTrigger { .. } => "DROP TRIGGER",
+            Self::Procedure(_) => "CREATE PROCEDURE",
+            Self::DropProcedure(_) => "DROP PROCEDURE",
+            Self::Function(_) => "CREATE FUNCTION",
+            Self::DropFunction(_) => "DROP FUNCTION",
         }
     }
 }
@@ -171,6 +183,38 @@ pub struct TriggerDefinition {
     pub priority: u32,
     /// What `NO VALUES`, `NO MEMOS` and `NO TRANSACTION` leave of the options.
     pub options: u32,
+    /// `ALTER`: whether it replaces the one of its name.
+    pub replaces: bool,
+}
+
+/// `[CREATE | ALTER] PROCEDURE name ( parameters ) …`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcedureDefinition {
+    /// Its name.
+    pub name: String,
+    /// What it takes, as in `AdsCreateTable`: `a,INTEGER;b,CHAR,20;`.
+    pub input: String,
+    /// The columns that it gives, in the same way.
+    pub output: String,
+    /// What it is written in.
+    pub body: Body,
+    /// `ALTER`: whether it replaces the one of its name.
+    pub replaces: bool,
+}
+
+/// `[CREATE | ALTER] FUNCTION name ( parameters ) RETURNS type …`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionDefinition {
+    /// Its name.
+    pub name: String,
+    /// How many parameters it takes, and these as they are written.
+    pub parameters: (usize, String),
+    /// The type of what it returns, as it is written.
+    pub returns: String,
+    /// What stands between BEGIN and END.
+    pub script: String,
+    /// `DESCRIPTION …`; empty for none.
+    pub comment: String,
     /// `ALTER`: whether it replaces the one of its name.
     pub replaces: bool,
 }

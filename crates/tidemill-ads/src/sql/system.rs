@@ -1,10 +1,10 @@
 //! Tables of `system`, with all columns and numbers that the help of ADS gives them. Of those that tell
-//! of a data dictionary the relations, triggers and views have rows.
+//! of a data dictionary those have rows whose objects it keeps.
 
 mod definitions;
 
 use definitions::{
-    COLUMNS, EMPTY, INDEX_FILES, INDEXES, IOTA, OBJECTS, RELATIONS, SYSTEM_PROCEDURES, TABLES, TRIGGERS, VIEWS,
+    COLUMNS, INDEX_FILES, INDEXES, IOTA, OBJECTS, OF_DICTIONARY, RELATIONS, SYSTEM_PROCEDURES, TABLES, VIEWS,
 };
 use tidemill_xbase::index::Tag;
 use tidemill_xbase::{Dialect, Field, Table, named_expression, production_path};
@@ -28,13 +28,12 @@ const FILLED: &[(&str, &str)] = &[
     ("relations", ""),
     ("systemprocedures", ""),
     ("tables", ""),
-    ("triggers", ""),
     ("views", ""),
 ];
 
 /// The names of the tables of `system`.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    FILLED.iter().chain(EMPTY).map(|(name, _)| *name)
+    FILLED.iter().chain(OF_DICTIONARY).map(|(name, _)| *name)
 }
 
 /// The rows of a table of `system`; `None` when there is none of this name.
@@ -56,10 +55,16 @@ pub(super) fn rows(name: &str, tables: &mut dyn Tables) -> Result<Option<Rows>> 
         "views" => of_views(tables),
         "objects" => of_objects(),
         "relations" => of_relations(tables)?,
-        "triggers" => of_triggers(tables)?,
         "systemprocedures" => of_procedures(),
-        other => match EMPTY.iter().find(|(name, _)| *name == other) {
-            Some((_, definition)) => Listing::new(definition),
+        other => match OF_DICTIONARY.iter().find(|(name, _)| *name == other) {
+            Some((name, definition)) => {
+                let mut listing = Listing::new(definition);
+                tables
+                    .dictionary_rows(name)?
+                    .into_iter()
+                    .for_each(|row| listing.row(row));
+                listing
+            }
             None => return Ok(None),
         },
     };
@@ -168,14 +173,6 @@ fn of_relations(tables: &mut dyn Tables) -> Result<Listing> {
     Ok(listing)
 }
 
-fn of_triggers(tables: &mut dyn Tables) -> Result<Listing> {
-    let mut listing = Listing::new(TRIGGERS);
-    for trigger in tables.triggers()? {
-        listing.row(trigger);
-    }
-    Ok(listing)
-}
-
 /// Whether a field of text was made with NOCPTRANS.
 pub(super) fn is_untranslated(field: &Field) -> bool {
     field.binary && matches!(field.letter, 'C' | 'M' | 'V')
@@ -253,8 +250,8 @@ fn of_views(tables: &mut dyn Tables) -> Listing {
 
 fn of_objects() -> Listing {
     let mut listing = Listing::new(OBJECTS);
-    let empty = EMPTY.iter().map(|(name, _)| (*name, ""));
-    let mut known: Vec<(&str, &str)> = FILLED.iter().copied().chain(empty).collect();
+    let others = OF_DICTIONARY.iter().map(|(name, _)| (*name, ""));
+    let mut known: Vec<(&str, &str)> = FILLED.iter().copied().chain(others).collect();
     known.sort_unstable();
     for (name, parent) in known {
         let parent = if parent.is_empty() { Value::Null } else { text(parent) };

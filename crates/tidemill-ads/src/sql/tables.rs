@@ -18,6 +18,7 @@ use super::answer::{Answer, Rows};
 use super::error::{Error, Kind, Result};
 use super::evaluate::ConnectionFacts;
 use super::statement::{Definition, Select, TableName};
+use super::user_functions::UserFunctions;
 use super::value::Value;
 use super::watch::Watch;
 use crate::sole_use::Changing;
@@ -558,12 +559,30 @@ pub trait Tables {
         Err(Error::new(Kind::Unsupported, "There is no data dictionary here"))
     }
 
-    /// The triggers, as `system.triggers` has them. Default: there are none.
+    /// The rows of a table of `system` that tells of the data dictionary. Default: there are none.
     ///
     /// # Errors
-    /// When the data dictionary cannot be read.
-    fn triggers(&mut self) -> Result<Vec<[Value; 10]>> {
+    /// When the dictionary cannot be read.
+    fn dictionary_rows(&mut self, table: &str) -> Result<Vec<Vec<Value>>> {
+        let _ = table;
         Ok(Vec::new())
+    }
+
+    /// The functions of the data dictionary. Default: there are none.
+    fn functions(&mut self) -> Arc<UserFunctions> {
+        Arc::default()
+    }
+
+    /// Lets the functions of the data dictionary see what the transaction has changed that is under way.
+    fn ready_functions(&self) {}
+
+    /// A procedure of the data dictionary, as rows that it might give: none, of its columns. Default: there is none.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for one that gives no rows.
+    fn procedure_shape(&mut self, name: &str) -> Result<Option<Rows>> {
+        let _ = name;
+        Ok(None)
     }
 
     /// What a view shows; `None` where there is none of this name. Default: there is none.

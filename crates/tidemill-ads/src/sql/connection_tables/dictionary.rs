@@ -1,8 +1,8 @@
 //! Statements and procedures that make and change data dictionaries.
 
 use crate::dictionary::{
-    DatabaseProperty, FieldProperty, NewRelation, NewTable, NewTrigger, ObjectKind, PropertyShape, PropertyValue,
-    RelationRule, TableProperty, TriggerContainer, Validation,
+    DatabaseProperty, FieldProperty, NewFunction, NewProcedure, NewRelation, NewTable, NewTrigger, ObjectKind,
+    PropertyShape, PropertyValue, RelationRule, TableProperty, TriggerContainer, Validation,
 };
 use crate::sql::error::{Error, Kind};
 use crate::sql::procedure::Arguments;
@@ -67,21 +67,7 @@ pub(super) fn relations(connection: &mut Connection) -> Result<Vec<[Value; 9]>> 
 pub(super) fn define(connection: &mut Connection, definition: &Definition, settings: &Settings) -> Result<()> {
     match definition {
         Definition::Trigger(trigger) => {
-            let (kind, container, function) = match &trigger.body {
-                Body::Script(script) => (TriggerContainer::Script, script.as_str(), ""),
-                Body::Library {
-                    function,
-                    library,
-                    is_com,
-                } => {
-                    let kind = if *is_com {
-                        TriggerContainer::Com
-                    } else {
-                        TriggerContainer::Library
-                    };
-                    (kind, library.as_str(), function.as_str())
-                }
-            };
+            let (kind, container, function) = container(&trigger.body);
             let new = NewTrigger {
                 name: &trigger.name,
                 table: &trigger.table,
@@ -97,45 +83,102 @@ pub(super) fn define(connection: &mut Connection, definition: &Definition, setti
             connection.create_trigger(&new, trigger.replaces, settings)
         }
         Definition::DropTrigger { table, name } => connection.drop_trigger(table, name, settings),
+        Definition::Procedure(procedure) => {
+            let (kind, container, function) = container(&procedure.body);
+            let new = NewProcedure {
+                name: &procedure.name,
+                // Of a procedure the script is no third kind, but a bit.
+                kind: if kind == TriggerContainer::Script {
+                    4
+                } else {
+                    kind as u32
+                },
+                container,
+                function,
+                input: &procedure.input,
+                output: &procedure.output,
+                comment: "",
+            };
+            connection.create_procedure(&new, procedure.replaces, settings)
+        }
+        Definition::DropProcedure(name) => connection.drop_procedure(name, settings),
+        Definition::Function(function) => {
+            let new = NewFunction {
+                name: &function.name,
+                parameters: (function.parameters.0, &function.parameters.1),
+                returns: &function.returns,
+                script: &function.script,
+                comment: &function.comment,
+            };
+            connection.create_function(&new, function.replaces, settings)
+        }
+        Definition::DropFunction(name) => connection.drop_function(name, settings),
     }
 }
 
-/// The triggers, as `system.triggers` has them.
-pub(super) fn triggers(connection: &mut Connection) -> Result<Vec<[Value; 10]>> {
+fn container(body: &Body) -> (TriggerContainer, &str, &str) {
+    match body {
+        Body::Script(script) => (TriggerContainer::Script, script, ""),
+        Body::Library {
+            function,
+            library,
+            is_com: false,
+        } => (TriggerContainer::Library, library, function),
+        Body::Library { function, library, .. } => (TriggerContainer::Com, library, function),
+    }
+}
+
+/// The rows of a table of `system`: the properties of each object of a kind, behind its name.
+pub(super) fn rows(connection: &mut Connection, table: &str) -> Result<Vec<Vec<Value>>> {
+    let (kind, listed, properties): (_, _, &[u16]) = match table {
+        "triggers" => (
+            ObjectKind::Trigger,
+            ObjectKind::QualifiedTrigger,
+            &[1408, 1401, 1402, 1403, 1404, 1405, 1406, 1407, 1],
+        ),
+        "storedprocedures" => (
+            ObjectKind::Procedure,
+            ObjectKind::Procedure,
+            &[800, 801, 802, 803, 1, 804, 805],
+        ),
+        "functions" => return functions(connection),
+        _ => return Ok(Vec::new()),
+    };
     if !connection.has_dictionary() {
         return Ok(Vec::new());
     }
-    let names = connection.dictionary_objects(ObjectKind::QualifiedTrigger, "")?;
-    let triggers = names.into_iter().map(|qualified| {
+    let names = connection.dictionary_objects(listed, "")?;
+    let rows = names.into_iter().map(|qualified| {
         let name = qualified.rsplit("::").next().unwrap_or_default().to_owned();
-        let properties = [1408, 1401, 1402, 1403, 1404, 1405, 1406, 1407, 1];
-        let shown =
-            properties.map(|number| shown(connection.object_property(ObjectKind::Trigger, ("", &qualified), number)));
-        let [
-            table,
-            event,
-            moment,
-            kind,
-            container,
-            function,
-            priority,
-            options,
-            comment,
-        ] = shown;
-        [
-            Value::Text(name),
-            table,
-            event,
-            moment,
-            kind,
-            container,
-            function,
-            priority,
-            options,
-            comment,
+        let properties = properties.iter();
+        let values = properties.map(|number| shown(connection.object_property(kind, ("", &qualified), *number)));
+        let values: Vec<Value> = values.collect();
+        std::iter::once(Value::Text(name)).chain(values).collect()
+    });
+    Ok(rows.collect())
+}
+
+/// The functions, as `system.functions` has them.
+fn functions(connection: &mut Connection) -> Result<Vec<Vec<Value>>> {
+    let rows = connection.function_texts()?.into_iter().map(|(texts, comment)| {
+        let text = |text: String| {
+            if text.is_empty() {
+                Value::Null
+            } else {
+                Value::Text(text)
+            }
+        };
+        let [name, returns, parameters] = [texts.name, texts.returns, texts.parameters].map(text);
+        vec![
+            name,
+            Value::Null,
+            returns,
+            parameters,
+            text(texts.script),
+            text(comment),
         ]
     });
-    Ok(triggers.collect())
+    Ok(rows.collect())
 }
 
 /// `ADS_DD_RI_PRIMARY_TABLE` to `ADS_DD_RI_CASCADE_ERROR`, in the order of the columns.
@@ -219,6 +262,17 @@ pub(super) fn procedure(
             &text(2),
             settings,
         )?,
+        "sp_modifyprocedureproperty" => {
+            let (procedure, property) = (needed(0)?, needed(1)?);
+            modify(
+                connection,
+                ObjectKind::Procedure,
+                ("", &procedure),
+                &property,
+                &text(2),
+                settings,
+            )?;
+        }
         "sp_disabletriggers" | "sp_enabletriggers" => {
             let is_all = is_true(&text(2)).unwrap_or(false);
             if is_all || !text(0).is_empty() || !text(1).is_empty() {

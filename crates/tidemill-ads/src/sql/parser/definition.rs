@@ -41,6 +41,12 @@ impl Parser<'_> {
         if self.take("TRIGGER") {
             return self.trigger(false);
         }
+        if self.take("PROCEDURE") {
+            return self.procedure(false);
+        }
+        if self.take("FUNCTION") {
+            return self.function(false);
+        }
         if !self.take("TABLE") {
             self.refuse_dictionary("CREATE")?;
             return Err(self.unexpected("TABLE, INDEX or VIEW"));
@@ -78,6 +84,12 @@ impl Parser<'_> {
         if self.take("TRIGGER") {
             return self.trigger(true);
         }
+        if self.take("PROCEDURE") {
+            return self.procedure(true);
+        }
+        if self.take("FUNCTION") {
+            return self.function(true);
+        }
         self.take_any(&["ONLINE", "ONLINE_WITH_TRANSITION"]);
         self.expect("TABLE")?;
         let table = self.table_name()?;
@@ -96,6 +108,12 @@ impl Parser<'_> {
         self.skip();
         if self.take("TRIGGER") {
             return self.drop_trigger();
+        }
+        if self.take("PROCEDURE") {
+            return self.drop_procedure();
+        }
+        if self.take("FUNCTION") {
+            return self.drop_function();
         }
         match self.take_any(&["TABLE", "INDEX", "VIEW"]) {
             Some(0) => {
@@ -133,15 +151,7 @@ impl Parser<'_> {
 
     /// Refuses what only a data dictionary keeps.
     fn refuse_dictionary(&self, verb: &str) -> Result<()> {
-        let kept = [
-            "FUNCTION",
-            "GROUP",
-            "PACKAGE",
-            "PROCEDURE",
-            "PUBLICATION",
-            "SUBSCRIPTION",
-            "USER",
-        ];
+        let kept = ["GROUP", "PACKAGE", "PUBLICATION", "SUBSCRIPTION", "USER"];
         match kept.iter().find(|word| self.is_next(word)) {
             Some(what) => {
                 let why =
@@ -173,7 +183,7 @@ impl Parser<'_> {
     }
 
     /// A text in quotes.
-    fn text(&mut self) -> Result<String> {
+    pub(super) fn text(&mut self) -> Result<String> {
         match self.grammar.parse_literal_string() {
             Ok(text) => Ok(text),
             Err(_) => Err(self.unexpected("a text in quotes")),

@@ -1,8 +1,13 @@
 //! What makes and drops objects of a data dictionary.
 
+use sqlparser::ast::Ident;
+use sqlparser::tokenizer::Token;
+
 use super::Parser;
 use crate::sql::error::Result;
-use crate::sql::statement::{Body, Definition, StatementKind, TriggerDefinition};
+use crate::sql::statement::{
+    Body, Definition, FunctionDefinition, ProcedureDefinition, StatementKind, TriggerDefinition, TypeName,
+};
 use crate::{TriggerEvent, TriggerMoment};
 
 /// `ADS_TRIGOPTIONS_WANT_VALUES`, `ADS_TRIGOPTIONS_WANT_MEMOS_AND_BLOBS` and `ADS_TRIGOPTIONS_NO_TRANSACTION` of `ace.h`.
@@ -73,6 +78,87 @@ impl Parser<'_> {
         Ok(StatementKind::Define(Box::new(Definition::Trigger(definition))))
     }
 
+    /// `a INTEGER, b CHAR(20)`, up to a closing parenthesis or the end.
+    pub(super) fn parameters(&mut self) -> Result<Vec<(Ident, TypeName)>> {
+        let mut parameters = Vec::new();
+        while !self.is_end() && !self.is_token(&Token::RParen) {
+            parameters.push((self.ident()?, self.type_name()?));
+            if !self.grammar.consume_token(&Token::Comma) {
+                break;
+            }
+        }
+        Ok(parameters)
+    }
+
+    /// What stands behind CREATE FUNCTION, or with `replaces` behind ALTER FUNCTION.
+    pub(super) fn function(&mut self, replaces: bool) -> Result<StatementKind> {
+        let name = self.table_name()?;
+        if name.parts.len() > 1 {
+            return Err(self.refusal("functions of packages are not kept: leave the package out"));
+        }
+        self.expect_token(&Token::LParen)?;
+        let begin = self.place();
+        let parameters = match self.parameters()?.len() {
+            0 => (0, String::new()),
+            count => (count, self.written_from(begin)),
+        };
+        self.expect_token(&Token::RParen)?;
+        self.expect("RETURNS")?;
+        let begin = self.place();
+        self.type_name()?;
+        let returns = self.written_from(begin);
+        let comment = match self.take("DESCRIPTION") {
+            true => self.text()?,
+            false => String::new(),
+        };
+        let definition = FunctionDefinition {
+            name: name.to_string(),
+            parameters,
+            returns,
+            script: self.script()?,
+            comment,
+            replaces,
+        };
+        Ok(StatementKind::Define(Box::new(Definition::Function(definition))))
+    }
+
+    /// What stands behind DROP FUNCTION.
+    pub(super) fn drop_function(&mut self) -> Result<StatementKind> {
+        let name = self.table_name()?.to_string();
+        Ok(StatementKind::Define(Box::new(Definition::DropFunction(name))))
+    }
+
+    /// What stands behind CREATE PROCEDURE, or with `replaces` behind ALTER PROCEDURE.
+    pub(super) fn procedure(&mut self, replaces: bool) -> Result<StatementKind> {
+        let name = self.ident()?.value;
+        let (mut input, mut output) = (String::new(), String::new());
+        self.expect_token(&Token::LParen)?;
+        while !self.grammar.consume_token(&Token::RParen) {
+            if self.is_next("CURSOR") && self.is_nth(1, "VARYING") {
+                let why =
+                    "a procedure has columns that are known before it runs: name them in the place of CURSOR VARYING";
+                return Err(self.refusal(why));
+            }
+            let (parameter, type_of) = (self.ident()?.value, self.type_name()?);
+            let written = definition_of(&parameter, &type_of);
+            match self.take("OUTPUT") {
+                true => output += &written,
+                false => input += &written,
+            }
+            if !self.grammar.consume_token(&Token::Comma) && !self.is_token(&Token::RParen) {
+                return Err(self.unexpected(", or )"));
+            }
+        }
+        let definition = ProcedureDefinition {
+            name,
+            input,
+            output,
+            body: self.body()?,
+            replaces,
+        };
+        Ok(StatementKind::Define(Box::new(Definition::Procedure(definition))))
+    }
+
     /// `BEGIN … END` or `FUNCTION … IN LIBRARY …`.
     fn body(&mut self) -> Result<Body> {
         if self.take("FUNCTION") {
@@ -89,6 +175,11 @@ impl Parser<'_> {
                 is_com,
             });
         }
+        self.script().map(Body::Script)
+    }
+
+    /// What stands between `BEGIN` and `END`.
+    fn script(&mut self) -> Result<String> {
         self.expect("BEGIN")?;
         let begin = self.place();
         let statements = self.statements(&["END"])?;
@@ -97,7 +188,13 @@ impl Parser<'_> {
             false => self.written_from(begin),
         };
         self.expect("END")?;
-        Ok(Body::Script(script))
+        Ok(script)
+    }
+
+    /// What stands behind DROP PROCEDURE.
+    pub(super) fn drop_procedure(&mut self) -> Result<StatementKind> {
+        let name = self.ident()?.value;
+        Ok(StatementKind::Define(Box::new(Definition::DropProcedure(name))))
     }
 
     /// What stands behind DROP TRIGGER.
@@ -107,4 +204,25 @@ impl Parser<'_> {
         let table = written.to_string();
         Ok(StatementKind::Define(Box::new(Definition::DropTrigger { table, name })))
     }
+}
+
+/// A parameter as `AdsCreateTable` has fields: `name,CHAR,20;`. Text that varies is as long as it may be.
+fn definition_of(name: &str, type_of: &TypeName) -> String {
+    let written = type_of.name.value.to_ascii_uppercase();
+    let kind = match written.as_str() {
+        "STRING" => "MEMO",
+        "VARCHAR" | "CHARACTER" => "CHAR",
+        "INT" => "INTEGER",
+        "SHORT" | "SMALLINT" => "SHORTINT",
+        "BIGINT" | "LONGINT" => "LONGINTEGER",
+        "BIT" | "BOOLEAN" => "LOGICAL",
+        "FLOAT" | "REAL" => "DOUBLE",
+        "DECIMAL" => "NUMERIC",
+        "DATETIME" => "TIMESTAMP",
+        "BLOB" => "BINARY",
+        other => other,
+    };
+    let numbers = type_of.length.into_iter().chain(type_of.decimals);
+    let numbers: String = numbers.map(|number| format!(",{number}")).collect();
+    format!("{name},{kind}{numbers};")
 }

@@ -62,6 +62,11 @@ pub(super) const ACTIONS: &[Definition] = &[
         "",
     ),
     (
+        "sp_ModifyProcedureProperty",
+        "ProcName,Character,200;Property,Character,200;Value,Memo",
+        "",
+    ),
+    (
         "sp_ModifyViewProperty",
         "ViewName,Character,200;Property,Character,200;Value,Memo",
         "",

@@ -219,7 +219,7 @@ fn source(
             alias,
             args: Some(arguments),
             ..
-        } => procedure(&table_name(name), alias.as_ref(), arguments, parameters),
+        } => procedure(&table_name(name), alias.as_ref(), arguments, tables, parameters),
         TableFactor::Table {
             name,
             alias,
@@ -291,13 +291,19 @@ fn procedure(
     name: &TableName,
     alias: Option<&ast::TableAlias>,
     arguments: &ast::TableFunctionArgs,
+    tables: &mut dyn Tables,
     parameters: &mut Parameters,
 ) -> Result<(Source, Vec<Column>, Vec<String>)> {
-    let Some(definition) = procedure::output_of(name.last()) else {
-        let why = format!("Procedure not found, or it gives no rows: {name}");
-        return Err(Error::new(Kind::NoFunction, why).at(name.location.0));
+    let at = |error: Error| error.at(name.location.0);
+    let shape = match procedure::output_of(name.last()) {
+        Some(definition) => Some(Listing::new(definition).finish()?),
+        None => tables.procedure_shape(name.last()).map_err(at)?,
     };
-    let columns = columns_of(&Listing::new(definition).finish()?);
+    let Some(shape) = shape else {
+        let why = format!("Procedure not found, or it gives no rows: {name}");
+        return Err(at(Error::new(Kind::NoFunction, why)));
+    };
+    let columns = columns_of(&shape);
     let argument = |argument: &ast::FunctionArg| match argument {
         ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => {
             Scope::new(&[], Vec::new(), parameters).bind(expr)

@@ -18,9 +18,6 @@ pub(super) const INDEX_FILES: &str =
 pub(super) const RELATIONS: &str = "Name,Character,200;RI_Primary_Table,Character,200;RI_Primary_Index,Character,200;RI_Foreign_Table,Character,200;\
          RI_Foreign_Index,Character,200;RI_UpdateRule,ShortInt;RI_DeleteRule,ShortInt;RI_No_Pkey_Error,Memo;RI_Cascade_Error,Memo";
 pub(super) const VIEWS: &str = "Name,Character,200;View_Stmt_Len,ShortInt;View_Stmt,Memo;Comment,Memo";
-pub(super) const TRIGGERS: &str = "Name,Character,200;Trig_TableName,Character,200;Trig_Event_Type,Integer;Trig_Trigger_Type,Integer;\
-    Trig_Container_Type,Integer;Trig_Container,Memo;Trig_Function_Name,Character,260;Trig_Priority,Integer;Trig_Options,Integer;\
-    Comment,Memo";
 pub(super) const OBJECTS: &str = "SystemView,Character,200;ParentView,Character,200;OrderFields,Character,200";
 pub(super) const SYSTEM_PROCEDURES: &str = "Name,Character,200;Proc_Input,Memo;Proc_Output,Memo;Comment,Memo";
 
@@ -32,7 +29,7 @@ const ARTICLES: &str = "Name,Character,200;Parent,Character,200;Ident_Columns,Me
     Update_Merge,Logical;Insert_Merge,Logical";
 
 /// Tables that tell of a data dictionary, and have no rows without one.
-pub(super) const EMPTY: &[(&str, &str)] = &[
+pub(super) const OF_DICTIONARY: &[(&str, &str)] = &[
     ("articles", ARTICLES),
     (
         "dictionary",
@@ -73,6 +70,12 @@ pub(super) const EMPTY: &[(&str, &str)] = &[
         "Name,Character,200;Publication,Character,200;Target,Character,260;Target_UserName,Character,200;\
          Replication_Queue,Character,260;Forward,Logical;Enabled,Logical;Comment,Memo;Options,Integer;User_Defined_Prop,Binary;\
          Paused,Logical;TCP/IP,Logical;UDP/IP,Logical;IPX,Logical",
+    ),
+    (
+        "triggers",
+        "Name,Character,200;Trig_TableName,Character,200;Trig_Event_Type,Integer;Trig_Trigger_Type,Integer;\
+         Trig_Container_Type,Integer;Trig_Container,Memo;Trig_Function_Name,Character,260;Trig_Priority,Integer;Trig_Options,Integer;\
+         Comment,Memo",
     ),
     ("usergroupmembers", "User_Name,Character,50;Group_Name,Character,100"),
     ("usergroups", "Name,Character,100;Comment,Memo;User_Defined_Prop,Binary"),
