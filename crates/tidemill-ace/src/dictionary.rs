@@ -1,6 +1,7 @@
 //! Data dictionaries: made and opened, their tables, their objects, and properties.
 
 mod programs;
+mod users;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -20,6 +21,7 @@ use crate::settings::settings;
 use crate::table::given_type;
 
 pub use programs::*;
+pub use users::*;
 
 /// Makes a dictionary and connects to it. It cannot be encrypted.
 #[unsafe(no_mangle)]
@@ -57,10 +59,13 @@ fn create(path: &str, encrypts: bool, description: &str, answer: Out<Handle>) ->
     answer.set(add_connection(connection)?)
 }
 
-/// Connects to a dictionary.
+/// Connects to a dictionary as its administrator.
 #[unsafe(no_mangle)]
-pub extern "C" fn AdsDDOpen(path: Name, _password: Name, answer: Out<Handle>) -> u32 {
-    call(|| connect(path, ADS_LOCAL_SERVER, answer))
+pub extern "C" fn AdsDDOpen(path: Name, password: Name, answer: Out<Handle>) -> u32 {
+    call(|| {
+        let password = password.text()?.unwrap_or_default();
+        connect(path, ADS_LOCAL_SERVER, ("ADSSYS", &password), answer)
+    })
 }
 
 /// Closes a connection to a dictionary.
@@ -199,7 +204,10 @@ pub extern "C" fn AdsDDSetDatabaseProperty(connection: Handle, property: u16, va
     call(|| {
         with_connection(connection, |session| {
             let property = kept(DatabaseProperty::from_number(property), property)?;
-            let value = given_text(value, len)?;
+            let value = match property {
+                DatabaseProperty::LogInRequired | DatabaseProperty::VerifyAccessRights => given_short(value, len)?,
+                _ => given_text(value, len)?,
+            };
             session.connection.set_database_property(property, &value, &settings())
         })
     })

@@ -37,7 +37,7 @@ pub struct Unavailable {
 pub enum Why {
     /// It comes later.
     Planned,
-    /// What of dictionaries is not served: users, rights, views, procedures, triggers, links, replication.
+    /// What of dictionaries is not served: links, replication, packages, properties that are not known.
     Dictionary,
     /// Tables are not encrypted, and encrypted ones are not read.
     Encryption,
@@ -117,7 +117,6 @@ unavailable! {
         AdsAreTriggersEnabled
         AdsCloseCachedTrigStatements
         AdsDDAddIndexFile
-        AdsDDAddUserToGroup
         AdsDDAutoCreateIndex
         AdsDDAutoCreateTable
         AdsDDCreateASA
@@ -128,14 +127,10 @@ unavailable! {
         AdsDDCreatePackage
         AdsDDCreatePublication
         AdsDDCreateSubscription
-        AdsDDCreateUser
-        AdsDDCreateUserGroup
         AdsDDDeleteArticle
         AdsDDDeleteIndex
         AdsDDDeletePublication
         AdsDDDeleteSubscription
-        AdsDDDeleteUser
-        AdsDDDeleteUserGroup
         AdsDDDeployDatabase
         AdsDDDisableTriggers
         AdsDDDropLink
@@ -148,19 +143,13 @@ unavailable! {
         AdsDDGetLinkProperty
         AdsDDGetObjectProperty
         AdsDDGetObjectProperty100
-        AdsDDGetPermissions
         AdsDDGetProcInterfaceVersion
         AdsDDGetPublicationProperty
         AdsDDGetSubscriptionProperty
-        AdsDDGetUserGroupProperty
-        AdsDDGetUserProperty
-        AdsDDGrantPermission
         AdsDDModifyLink
         AdsDDMoveObjectFile
         AdsDDRemoveIndexFile
-        AdsDDRemoveUserFromGroup
         AdsDDRenameObject
-        AdsDDRevokePermission
         AdsDDSetActiveDictionary
         AdsDDSetArticleProperty
         AdsDDSetIndexProperty
@@ -169,8 +158,6 @@ unavailable! {
         AdsDDSetObjectProperty100
         AdsDDSetPublicationProperty
         AdsDDSetSubscriptionProperty
-        AdsDDSetUserGroupProperty
-        AdsDDSetUserProperty
         AdsDDVerifyUserRights
         AdsDisableRI
         AdsEnableRI

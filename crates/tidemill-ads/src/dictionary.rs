@@ -6,10 +6,12 @@
 //!
 //! # What this module does not do
 //!
-//! Users, rights and passwords are encrypted, in a way that is not known: a dictionary that has any is opened by who trusts it alone.
+//! Users, rights and passwords by Advantage are encrypted, in a way that is not known: a dictionary that has any is opened by who trusts
+//! it alone.
 //! Tables with rules that are not known are read and not changed.
 
 mod administration;
+mod database;
 mod file;
 mod object;
 mod programs;
@@ -18,6 +20,7 @@ mod relating;
 mod relations;
 mod rules;
 mod triggers;
+mod users;
 mod values;
 
 use std::collections::BTreeMap;
@@ -37,6 +40,8 @@ pub use relating::NewRelation;
 pub use relations::RelationRule;
 pub use triggers::{NewTrigger, TriggerContainer, TriggerEvent, TriggerMoment};
 pub(crate) use triggers::{TableTriggers, Trigger};
+pub(crate) use users::Login;
+pub use users::Rights;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::paths::Paths;
@@ -147,13 +152,13 @@ impl Dictionary {
     pub(crate) fn secrets(&self) -> Option<String> {
         let has_password = |object: &&Object| {
             let mut places = place::DATABASE_SECRETS.into_iter();
-            object.kind == Kind::Database && places.any(|place| object.values.get(place).is_some())
+            let has_any = object.kind == Kind::Database && places.any(|place| object.values.get(place).is_some());
+            has_any && !Self::has_own_password(object)
         };
-        let is_of_users = |object: &&Object| matches!(object.type_name.as_str(), "User" | "Permission");
         let secret = self
             .objects
             .iter()
-            .find(|object| has_password(object) || is_of_users(object))?;
+            .find(|object| has_password(object) || Self::is_foreign(object))?;
         Some(match secret.kind {
             Kind::Database => "a password".to_owned(),
             _ => format!("{secret}"),

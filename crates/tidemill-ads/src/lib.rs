@@ -52,7 +52,7 @@ pub use connection::{AreaId, Connection, delete_file};
 pub use date_format::{DateFormat, clock, now, time_of};
 pub use dictionary::{
     DatabaseProperty, FieldProperty, NewFunction, NewProcedure, NewRelation, NewTable, NewTrigger, ObjectKind,
-    PropertyShape, PropertyValue, RelationRule, TableProperty, TriggerContainer, TriggerEvent, TriggerMoment,
+    PropertyShape, PropertyValue, RelationRule, Rights, TableProperty, TriggerContainer, TriggerEvent, TriggerMoment,
     Validation,
 };
 pub use error::{Error, ErrorCode, Refusal, Result};

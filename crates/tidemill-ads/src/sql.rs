@@ -39,7 +39,7 @@
 //! # What this module does not do
 //!
 //! Joins, subqueries, windows and common table expressions need an [`Analytical`] engine; without one they are an error of
-//! [`Kind::NeedsAnalytical`]. Statements make no triggers, users or rights of a data dictionary.
+//! [`Kind::NeedsAnalytical`]. Statements make no links, packages or publications of a data dictionary.
 
 mod analytical;
 mod answer;

@@ -92,6 +92,7 @@ impl Connection {
                 if area.options().mode != OpenMode::ReadOnly {
                     self.hold_area_to_rules(&mut area, settings)?;
                 }
+                area.set_rights(self.rights_at(table.path()));
                 area
             }
             None => self

@@ -367,7 +367,7 @@ pub extern "C" fn AdsDDDropFunction(connection: Handle, name: Name) -> u32 {
 }
 
 /// A property of an object, which is named with its parent.
-fn get(
+pub(super) fn get(
     connection: Handle,
     kind: ObjectKind,
     object: (&str, &str),
@@ -380,7 +380,7 @@ fn get(
 }
 
 /// Sets a property of an object.
-fn set(
+pub(super) fn set(
     connection: Handle,
     kind: ObjectKind,
     object: (&str, &str),

@@ -210,6 +210,79 @@ static void procedures(void)
     IS(AdsDDDropFunction(dictionary, TEXT("twice")), AE_INVALID_OBJECT_NAME);
 }
 
+static ADSHANDLE login(const char *user, const char *password, UNSIGNED32 expected)
+{
+    ADSHANDLE connection = 0;
+    IS(AdsConnect60(TEXT(in_folder("shop.add")), ADS_LOCAL_SERVER, TEXT(user), TEXT(password), ADS_DEFAULT, &connection), expected);
+    return connection;
+}
+
+static void users(void)
+{
+    UNSIGNED16 length, on = 1, off = 0;
+    UNSIGNED8 text[300];
+    UNSIGNED32 rights = 0;
+    ADSHANDLE ann, table, own = dictionary;
+
+    OK(AdsDDCreateUserGroup(dictionary, TEXT("clerks"), TEXT("Who sells")));
+    OK(AdsDDCreateUser(dictionary, TEXT("clerks"), TEXT("ann"), TEXT("secret"), TEXT("A clerk")));
+    OK(AdsDDCreateUser(dictionary, NULL, TEXT("bob"), NULL, NULL));
+    IS(AdsDDCreateUser(dictionary, NULL, TEXT("BOB"), NULL, NULL), AE_INVALID_OBJECT_NAME);
+    OK(AdsDDAddUserToGroup(dictionary, TEXT("clerks"), TEXT("bob")));
+    IS(AdsDDAddUserToGroup(dictionary, TEXT("clerks"), TEXT("bob")), AE_ALREADY_MEMBER_OF_GROUP);
+    OK(AdsDDRemoveUserFromGroup(dictionary, TEXT("clerks"), TEXT("bob")));
+    IS(AdsDDRemoveUserFromGroup(dictionary, TEXT("clerks"), TEXT("bob")), AE_NOT_MEMBER_OF_GROUP);
+    length = sizeof text;
+    OK(AdsDDGetUserProperty(dictionary, TEXT("ann"), ADS_DD_USER_GROUP_MEMBERSHIP, text, &length));
+    SAME(text, "clerks");
+    length = sizeof text;
+    IS(AdsDDGetUserProperty(dictionary, TEXT("ann"), ADS_DD_USER_PASSWORD, text, &length), AE_INVALID_PROPERTY_ID);
+    OK(AdsDDSetUserProperty(dictionary, TEXT("ann"), ADS_DD_USER_PASSWORD, "other", 6));
+    OK(AdsDDSetUserProperty(dictionary, TEXT("ann"), ADS_DD_COMMENT, "The clerk", 10));
+    length = sizeof text;
+    OK(AdsDDGetUserGroupProperty(dictionary, TEXT("clerks"), ADS_DD_COMMENT, text, &length));
+    SAME(text, "Who sells");
+    OK(AdsDDSetUserGroupProperty(dictionary, TEXT("clerks"), ADS_DD_COMMENT, "Clerks", 7));
+    SAME(answer("SELECT comment FROM system.usergroups WHERE name = 'clerks'"), "Clerks");
+
+    OK(AdsDDGrantPermission(dictionary, ADS_DD_TABLE_OBJECT, TEXT("goods"), NULL, TEXT("clerks"), ADS_PERMISSION_READ | ADS_PERMISSION_INSERT));
+    OK(AdsDDGrantPermission(dictionary, ADS_DD_TABLE_OBJECT, TEXT("journal"), NULL, TEXT("clerks"), ADS_PERMISSION_ALL));
+    OK(AdsDDRevokePermission(dictionary, ADS_DD_TABLE_OBJECT, TEXT("journal"), NULL, TEXT("clerks"), ADS_PERMISSION_ALL));
+    IS(AdsDDGrantPermission(dictionary, ADS_DD_TABLE_OBJECT, TEXT("goods"), NULL, TEXT("clerks"), ADS_PERMISSION_ALTER), AE_INVALID_OPTION);
+    IS(AdsDDGrantPermission(dictionary, ADS_DD_COLUMN_OBJECT, TEXT("name"), TEXT("goods"), TEXT("clerks"), ADS_PERMISSION_READ),
+       AE_INVALID_OBJECT_TYPE);
+    OK(AdsDDGetPermissions(dictionary, TEXT("ann"), ADS_DD_TABLE_OBJECT, TEXT("goods"), NULL, 1, &rights));
+    IS(rights, ADS_PERMISSION_READ | ADS_PERMISSION_INSERT | ADS_PERMISSION_INHERIT);
+    OK(AdsDDGetPermissions(dictionary, TEXT("ann"), ADS_DD_TABLE_OBJECT, TEXT("goods"), NULL, 0, &rights));
+    IS(rights, ADS_PERMISSION_INHERIT);
+    OK(AdsDDSetDatabaseProperty(dictionary, ADS_DD_VERIFY_ACCESS_RIGHTS, (UNSIGNED8 *) &on, sizeof on));
+    OK(AdsDDSetDatabaseProperty(dictionary, ADS_DD_LOG_IN_REQUIRED, (UNSIGNED8 *) &on, sizeof on));
+
+    login("ann", "secret", 7078);
+    login("", "", 7078);
+    ann = login("ann", "other", AE_SUCCESS);
+    IS(AdsOpenTable(ann, TEXT("journal"), NULL, ADS_ADT, ADS_ANSI, 0, 0, ADS_SHARED, &table), 7079);
+    OK(AdsOpenTable(ann, TEXT("goods"), NULL, ADS_ADT, ADS_ANSI, 0, 0, ADS_SHARED, &table));
+    IS(AdsSetLong(table, TEXT("price"), 1), 7080);
+    IS(AdsDeleteRecord(table), 7080);
+    OK(AdsAppendRecord(table));
+    OK(AdsSetLong(table, TEXT("price"), 1));
+    OK(AdsWriteRecord(table));
+    OK(AdsCloseTable(table));
+    IS(AdsDDRemoveTable(ann, TEXT("goods"), 0), AE_PERMISSION_DENIED);
+    IS(AdsDeleteFile(ann, TEXT("journal.adt")), AE_PERMISSION_DENIED);
+    IS(AdsDDSetDatabaseProperty(ann, ADS_DD_VERIFY_ACCESS_RIGHTS, (UNSIGNED8 *) &off, sizeof off), AE_PERMISSION_DENIED);
+    dictionary = ann;
+    IS(refused("SELECT * FROM journal"), 7200);
+    SAME(answer("SELECT USER() FROM system.iota"), "ann");
+    dictionary = own;
+    OK(AdsDisconnect(ann));
+    OK(AdsDDDeleteUser(dictionary, TEXT("ann")));
+    IS(AdsDDDeleteUser(dictionary, TEXT("ann")), AE_INVALID_OBJECT_NAME);
+    OK(AdsDDDeleteUserGroup(dictionary, TEXT("clerks")));
+    login("ann", "other", 7078);
+}
+
 int main(int arguments, char **argument)
 {
     if (arguments != 2)
@@ -219,6 +292,7 @@ int main(int arguments, char **argument)
     views();
     triggers();
     procedures();
+    users();
     OK(AdsDDClose(dictionary));
     OK(AdsApplicationExit());
     return failures != 0;

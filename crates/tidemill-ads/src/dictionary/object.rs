@@ -17,12 +17,15 @@ pub(crate) enum Kind {
     View,
     StoredProc,
     Function,
+    User,
+    Group,
+    Permission,
     /// Another one, which is not looked at.
     Other,
 }
 
 /// The kinds that are known, and their names.
-const NAMES: [(Kind, &str); 10] = [
+const NAMES: [(Kind, &str); 13] = [
     (Kind::Database, "Database"),
     (Kind::Table, "Table"),
     (Kind::Index, "Index"),
@@ -33,6 +36,9 @@ const NAMES: [(Kind, &str); 10] = [
     (Kind::View, "View"),
     (Kind::StoredProc, "StoredProc"),
     (Kind::Function, "Function"),
+    (Kind::User, "User"),
+    (Kind::Group, "Group"),
+    (Kind::Permission, "Permission"),
 ];
 
 impl Kind {
@@ -122,6 +128,14 @@ pub(crate) mod place {
     pub(crate) const DATABASE_PATHS: [usize; 2] = [2, 3];
     /// Of a dictionary: a password and a digest.
     pub(crate) const DATABASE_SECRETS: [usize; 2] = [0, 1];
+    /// Of a dictionary: whether users have to log in, and whether their rights are checked. No file at hand has either.
+    pub(crate) const DATABASE_LOG_IN_REQUIRED: usize = 4;
+    pub(crate) const DATABASE_VERIFY_RIGHTS: usize = 5;
+    /// Of a user of our own: the hash of his password, and the numbers of his groups.
+    pub(crate) const USER_PASSWORD: usize = 0;
+    pub(crate) const USER_GROUPS: usize = 1;
+    /// Of a permission of our own: its bits.
+    pub(crate) const PERMISSION_RIGHTS: usize = 0;
     /// Of a table and of an index: the path of its file.
     pub(crate) const PATH: usize = 0;
     /// Of a table: the condition that its records fulfil, and what is said where one does not. No file at hand has one.

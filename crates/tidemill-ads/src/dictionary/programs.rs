@@ -86,7 +86,8 @@ const OF_PROCEDURE: Properties = &[
     (806, "PROC_SCRIPT_W", At::Wide(place::PROCEDURE_SCRIPT)),
 ];
 
-const OF_FUNCTION: Properties = &[(1, "COMMENT", At::Comment)];
+/// Of functions, users and groups.
+const OF_ANY: Properties = &[(1, "COMMENT", At::Comment)];
 
 const OF_TRIGGER: Properties = &[
     (1, "COMMENT", At::Comment),
@@ -108,7 +109,7 @@ impl ObjectKind {
             Self::View => OF_VIEW,
             Self::Trigger => OF_TRIGGER,
             Self::Procedure => OF_PROCEDURE,
-            Self::Function => OF_FUNCTION,
+            Self::Function | Self::User | Self::UserGroup => OF_ANY,
             _ => &[],
         }
     }
@@ -137,12 +138,15 @@ impl ObjectKind {
         })
     }
 
-    fn kind(self) -> Kind {
+    pub(super) fn kind(self) -> Kind {
         match self {
             Self::View => Kind::View,
             Self::Trigger => Kind::Trigger,
             Self::Procedure => Kind::StoredProc,
             Self::Function => Kind::Function,
+            Self::User => Kind::User,
+            Self::UserGroup => Kind::Group,
+            Self::Table => Kind::Table,
             _ => Kind::Other,
         }
     }
@@ -210,7 +214,7 @@ impl Connection {
         }
         check(&object)?;
         let number = object.number;
-        self.dictionary_mut()?.change(settings, |changing| {
+        self.dictionary_to_change()?.change(settings, |changing| {
             // Others may have changed it, or removed it, since.
             let now = found(changing, |known| known.number == number, &object.name)?;
             let object = Object {
@@ -342,7 +346,10 @@ impl Connection {
             table: options.clone(),
             ..StatementOptions::default()
         };
-        match self.execute(select, &[], settings, &options)? {
+        self.statements.lent_rights += 1;
+        let shown = self.execute(select, &[], settings, &options);
+        self.statements.lent_rights -= 1;
+        match shown? {
             Executed::Cursor(area) => Ok(area),
             Executed::Changed(_) | Executed::Done => {
                 Err(Error::new(ErrorCode::InternalError, "a view has no rows to show"))
@@ -353,7 +360,7 @@ impl Connection {
     /// Adds an object of the dictionary itself, unless one of these kinds has its name.
     fn add_object(&mut self, object: Object, others: &[Kind], settings: &Settings) -> Result<()> {
         check(&object)?;
-        self.dictionary_mut()?.change(settings, |changing| {
+        self.dictionary_to_change()?.change(settings, |changing| {
             let mut known = changing.objects().iter();
             let has_name = |known: &&Object| others.contains(&known.kind) && known.is_called(&object.name);
             if let Some(known) = known.find(has_name) {
@@ -370,7 +377,7 @@ impl Connection {
     /// Gives the object of a name what another one has; its comment stays where the other has none.
     fn replace_object(&mut self, kind: ObjectKind, object: Object, settings: &Settings) -> Result<()> {
         check(&object)?;
-        self.dictionary_mut()?.change(settings, |changing| {
+        self.dictionary_to_change()?.change(settings, |changing| {
             let is_it = |known: &Object| known.kind == kind.kind() && known.is_called(&object.name);
             let known = found(changing, is_it, &object.name)?;
             let comment = if object.comment.is_empty() {
@@ -390,7 +397,7 @@ impl Connection {
     }
 
     fn remove_object(&mut self, kind: ObjectKind, object: (&str, &str), settings: &Settings) -> Result<()> {
-        let dictionary = self.dictionary_mut()?;
+        let dictionary = self.dictionary_to_change()?;
         dictionary.renew()?;
         let number = dictionary.object(kind, object)?.number;
         dictionary.change(settings, |changing| changing.remove(number))?;
@@ -401,7 +408,7 @@ impl Connection {
 
 impl Dictionary {
     /// An object by the name of its table, where it has one, and its own; `table::name` is both.
-    fn object(&self, kind: ObjectKind, (parent, name): (&str, &str)) -> Result<&Object> {
+    pub(super) fn object(&self, kind: ObjectKind, (parent, name): (&str, &str)) -> Result<&Object> {
         let (parent, name) = match name.split_once("::") {
             Some((parent, name)) if kind == ObjectKind::Trigger => (parent, name),
             _ => (parent, name),

@@ -14,6 +14,8 @@ pub enum ObjectKind {
     ViewOrTable,
     /// Views, tables and links.
     TableViewOrLink,
+    User,
+    UserGroup,
     Procedure,
     Function,
     Trigger,
@@ -32,6 +34,8 @@ impl ObjectKind {
             5 => Self::Index,
             6 => Self::View,
             7 => Self::ViewOrTable,
+            8 => Self::User,
+            9 => Self::UserGroup,
             10 => Self::Procedure,
             13 => Self::TableViewOrLink,
             14 => Self::Trigger,
@@ -73,6 +77,9 @@ pub enum DatabaseProperty {
     Comment,
     DefaultTablePath,
     TempTablePath,
+    AdminPassword,
+    LogInRequired,
+    VerifyAccessRights,
 }
 
 /// A property of a table.
@@ -120,7 +127,10 @@ pub enum Validation {
 const DATABASE: &[(u16, &str, DatabaseProperty)] = &[
     (1, "COMMENT", DatabaseProperty::Comment),
     (100, "DEFAULT_TABLE_PATH", DatabaseProperty::DefaultTablePath),
+    (101, "ADMIN_PASSWORD", DatabaseProperty::AdminPassword),
     (102, "TEMP_TABLE_PATH", DatabaseProperty::TempTablePath),
+    (103, "LOG_IN_REQUIRED", DatabaseProperty::LogInRequired),
+    (104, "VERIFY_ACCESS_RIGHTS", DatabaseProperty::VerifyAccessRights),
 ];
 
 const TABLE: &[(u16, &str, TableProperty)] = &[

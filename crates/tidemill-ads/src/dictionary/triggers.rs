@@ -253,7 +253,7 @@ impl Connection {
         put_text(&mut object, place::TRIGGER_CONTAINER, trigger.container);
         put_text(&mut object, place::TRIGGER_FUNCTION, trigger.function);
         trigger.comment.clone_into(&mut object.comment);
-        self.dictionary_mut()?.change(settings, |changing| {
+        self.dictionary_to_change()?.change(settings, |changing| {
             let is_table = |known: &Object| known.kind == Kind::Table && known.is_called(trigger.table);
             let table = found(changing, is_table, trigger.table)?.number;
             let is_it = |known: &Object| known.is(Kind::Trigger, table) && known.is_called(trigger.name);
@@ -282,7 +282,7 @@ impl Connection {
     /// # Errors
     /// [`ErrorCode::InvalidObjectName`] for one that is not there; when the dictionary cannot be written.
     pub fn drop_trigger(&mut self, table: &str, name: &str, settings: &Settings) -> Result<()> {
-        self.dictionary_mut()?.change(settings, |changing| {
+        self.dictionary_to_change()?.change(settings, |changing| {
             let tables: Vec<u32> = changing
                 .objects()
                 .iter()

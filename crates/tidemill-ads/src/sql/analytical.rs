@@ -282,7 +282,8 @@ impl Lent {
             let snapshot = tables.snapshot(name).map_err(at)?;
             return Ok(Self::Table { snapshot, has_numbers });
         };
-        views::within(name, || {
+        tables.lend_rights(true);
+        let rows = views::within(name, || {
             let mut parameters = Parameters {
                 functions: tables.functions(),
                 ..Parameters::default()
@@ -290,7 +291,9 @@ impl Lent {
             let query = Query::bind_any(&view, tables, &mut parameters)?;
             let facts = Facts::of(tables);
             query.rows(tables, &facts.session(&[])).map(Self::Rows)
-        })
+        });
+        tables.lend_rights(false);
+        rows
     }
 
     fn schema(&self) -> SchemaRef {

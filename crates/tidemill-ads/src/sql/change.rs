@@ -30,7 +30,7 @@ use super::system::is_untranslated;
 use super::tables::{Snapshot, Structure, Tables};
 use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};
 use super::vector::Vector;
-use crate::TriggerEvent;
+use crate::{Rights, TriggerEvent};
 
 /// A bound statement that changes records.
 #[derive(Debug)]
@@ -239,6 +239,7 @@ impl Change {
     /// # Errors
     /// [`Kind::Value`] for values that do not fit, and when the table cannot be read or written; nothing is changed then.
     pub(super) fn run(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<u64> {
+        tables.may(&self.table, self.rights())?;
         tables.ready_to_write(&self.table)?;
         if let ChangeKind::Insert {
             columns,
@@ -254,6 +255,22 @@ impl Change {
             return Ok(1);
         }
         as_one(tables, |tables| self.run_within(tables, session))
+    }
+
+    /// What who runs it has to be allowed.
+    fn rights(&self) -> Rights {
+        let changed = |deletion: Option<bool>| match deletion {
+            None => Rights::UPDATE,
+            Some(_) => Rights(Rights::UPDATE.0 | Rights::DELETE.0),
+        };
+        match &self.kind {
+            ChangeKind::Insert { is_deleted: false, .. } => Rights::INSERT,
+            ChangeKind::Insert { .. } => Rights(Rights::INSERT.0 | Rights::DELETE.0),
+            ChangeKind::Update { deletion, .. } => changed(*deletion),
+            ChangeKind::Delete { .. } => Rights::DELETE,
+            ChangeKind::Merge(merging) => merging.rights(),
+            ChangeKind::Picked(picking) => picking.rights(),
+        }
     }
 
     fn run_within(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<u64> {
@@ -541,9 +558,11 @@ fn open(name: &TableName, tables: &mut dyn Tables) -> Result<(Structure, Vec<Col
         let why = format!("{name} is a view, and records are changed in the table that it shows");
         return Err(Error::new(Kind::Unsupported, why).at(name.location.0));
     }
-    let snapshot = tables
-        .snapshot_without_orders(name)
-        .map_err(|error| error.at(name.location.0))?;
+    // Who may only add records may see what they are made of.
+    tables.lend_rights(true);
+    let snapshot = tables.snapshot_without_orders(name);
+    tables.lend_rights(false);
+    let snapshot = snapshot.map_err(|error| error.at(name.location.0))?;
     let columns = frames::columns(&snapshot);
     Ok((snapshot.structure(), columns))
 }

@@ -216,6 +216,8 @@ impl Parser<'_> {
                 self.take("SAVEPOINT");
                 Ok(StatementKind::Release(self.ident()?))
             }
+            "GRANT" => self.rights(true),
+            "REVOKE" => self.rights(false),
             "EXECUTE" => self.execute(),
             "EXPLAIN" => {
                 self.skip();

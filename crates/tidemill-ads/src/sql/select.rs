@@ -104,6 +104,12 @@ impl Plan {
                     _ => Err(Error::new(Kind::Unsupported, format!("{name} gave no rows"))),
                 }
             }
+            Source::View(query) => {
+                tables.lend_rights(true);
+                let rows = query.rows(tables, session);
+                tables.lend_rights(false);
+                self.answer(&rows?, session)
+            }
             Source::Query(query) => {
                 let rows = query.rows(tables, session)?;
                 self.answer(&rows, session)

@@ -8,7 +8,7 @@ use std::fmt;
 use sqlparser::ast::{Expr, Ident, Query};
 use sqlparser::tokenizer::Location;
 
-use crate::{TriggerEvent, TriggerMoment};
+use crate::{Rights, TriggerEvent, TriggerMoment};
 
 /// One statement of a text.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,6 +150,17 @@ pub enum Definition {
     Function(FunctionDefinition),
     /// `DROP FUNCTION name`.
     DropFunction(String),
+    /// `GRANT … ON … TO …`, `REVOKE … ON … FROM …`.
+    Rights {
+        /// Those that are granted or revoked; all that the object has for `ALL`.
+        rights: Option<Rights>,
+        /// The table, view, procedure or function.
+        object: String,
+        /// The user or group.
+        grantee: String,
+        /// Whether they are granted.
+        grants: bool,
+    },
 }
 
 impl Definition {
@@ -162,6 +173,8 @@ impl Definition {
             Self::DropProcedure(_) => "DROP PROCEDURE",
             Self::Function(_) => "CREATE FUNCTION",
             Self::DropFunction(_) => "DROP FUNCTION",
+            Self::Rights { grants: true, .. } => "GRANT",
+            Self::Rights { .. } => "REVOKE",
         }
     }
 }

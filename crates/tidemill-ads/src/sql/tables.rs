@@ -22,7 +22,7 @@ use super::user_functions::UserFunctions;
 use super::value::Value;
 use super::watch::Watch;
 use crate::sole_use::Changing;
-use crate::{FieldProperty, TriggerEvent};
+use crate::{FieldProperty, Rights, TriggerEvent};
 
 /// A table as a statement sees it, with its columns and its open orders.
 ///
@@ -320,6 +320,28 @@ pub trait Tables {
     /// # Errors
     /// As [`Tables::snapshot`].
     fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor>;
+
+    /// Refuses what the user may not do with a table. Default: he may do all.
+    ///
+    /// # Errors
+    /// [`Kind::Engine`] with the code of the server.
+    fn may(&mut self, name: &TableName, wanted: Rights) -> Result<()> {
+        let _ = (name, wanted);
+        Ok(())
+    }
+
+    /// Begins to do something with the rights of a view or a procedure, or ends it.
+    fn lend_rights(&mut self, begins: bool) {
+        let _ = begins;
+    }
+
+    /// Refuses who may not change the data dictionary and the structure of tables. Default: everybody may.
+    ///
+    /// # Errors
+    /// [`Kind::Engine`] with the code of the client.
+    fn may_administer(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// Whether an event fires a trigger of a table. Default: it does not.
     ///

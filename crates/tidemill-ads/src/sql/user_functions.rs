@@ -74,6 +74,7 @@ impl PartialEq for UserFunction {
 impl UserFunctions {
     pub(crate) fn new(
         texts: impl Iterator<Item = FunctionTexts>,
+        may: impl Fn(&str) -> Result<(), String>,
         dictionary: PathBuf,
         settings: &Settings,
         options: &StatementOptions,
@@ -86,7 +87,8 @@ impl UserFunctions {
             log: Mutex::default(),
         });
         let function = |texts: FunctionTexts| {
-            let signature = Signature::of(&texts).map_err(|error| error.message().to_owned());
+            let signature = may(&texts.name);
+            let signature = signature.and_then(|()| Signature::of(&texts).map_err(|error| error.message().to_owned()));
             Arc::new(UserFunction {
                 texts,
                 signature,

@@ -146,6 +146,19 @@ impl Work {
         })
     }
 
+    /// The table that is made, dropped, or given another structure.
+    fn restructured(&self) -> Option<&TableName> {
+        match self {
+            Self::Into(table, _)
+            | Self::AlterTable(table, _)
+            | Self::DropTable { table, .. }
+            | Self::DropIndex(table, _) => Some(table),
+            Self::CreateTable(made) => Some(&made.name),
+            Self::CreateIndex(index) => Some(&index.table),
+            _ => None,
+        }
+    }
+
     /// Whether statements that were bound before may mean something else afterwards.
     pub(super) fn changes_structure(&self) -> bool {
         matches!(
@@ -168,6 +181,9 @@ impl Work {
     /// # Errors
     /// What the statement finds.
     pub(super) fn run(&self, tables: &mut dyn Tables, session: &Session<'_>, allows_live: bool) -> Result<Answer> {
+        if let Some(table) = self.restructured().filter(|table| !table.last().starts_with('#')) {
+            tables.may_administer().map_err(|error| error.at(table.location.0))?;
+        }
         match self {
             Self::Select(query) => query.run(tables, session, allows_live),
             Self::Into(name, query) => {

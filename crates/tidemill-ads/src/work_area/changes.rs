@@ -9,7 +9,7 @@ use tidemill_xbase::{Field, FieldKind, OpenMode, Place, Value};
 use super::fields::is_day;
 use super::{TableType, WorkArea};
 use crate::date_format::time_of;
-use crate::dictionary::TriggerEvent;
+use crate::dictionary::{Rights, TriggerEvent};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 
@@ -22,6 +22,7 @@ impl WorkArea {
     pub fn append_record(&mut self) -> Result<u32> {
         self.leave_record()?;
         self.changeable()?;
+        self.may(Rights::INSERT)?;
         self.record.number = 0;
         let record = self.editor.append_record(&mut self.record.bytes)?;
         self.record.number = record;
@@ -147,6 +148,7 @@ impl WorkArea {
     /// [`ErrorCode::NoCurrentRecord`], [`ErrorCode::TableReadOnly`], [`ErrorCode::LockFailed`]; [`ErrorCode::InvalidRecordNumber`] for a
     /// record that was deleted from an ADT before.
     pub fn set_deleted(&mut self, is_deleted: bool) -> Result<()> {
+        self.may(Rights::DELETE)?;
         let record = self.lock_for_change()?;
         if self.is_adt() {
             if self.table.header().dialect.is_deleted(&self.record.bytes) {
@@ -178,6 +180,7 @@ impl WorkArea {
     pub fn recall_all(&mut self) -> Result<()> {
         self.write_record()?;
         self.changeable()?;
+        self.may(Rights::DELETE)?;
         if self.is_adt() {
             return self.refuse(ErrorCode::NotImplemented, "what is deleted from an ADT is not recalled");
         }
@@ -317,7 +320,7 @@ impl WorkArea {
         if known.kind.uses_memo() {
             return self.put_memo(field, Some(bytes.to_vec()));
         }
-        let record = self.lock_for_change()?;
+        let record = self.lock_to_update()?;
         self.editor.encode_raw(record, &mut self.record.bytes, field, bytes)?;
         self.record.is_changed = true;
         Ok(())
@@ -447,7 +450,7 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::InvalidRecordLength`]; as [`WorkArea::set_number`].
     pub fn set_record(&mut self, bytes: &[u8]) -> Result<()> {
-        self.lock_for_change()?;
+        self.lock_to_update()?;
         if bytes.len() != self.record.bytes.len() {
             let (given, wanted) = (bytes.len(), self.record.bytes.len());
             return self.refuse(
@@ -474,7 +477,7 @@ impl WorkArea {
         if !known.kind.uses_memo() {
             return self.wrong_type(field, "memos");
         }
-        self.lock_for_change()?;
+        self.lock_to_update()?;
         let bytes = bytes.filter(|bytes| !bytes.is_empty());
         match self.record.memos.iter_mut().find(|(changed, _)| *changed == field) {
             Some((_, value)) => *value = bytes,
@@ -510,6 +513,7 @@ impl WorkArea {
     fn alone(&mut self) -> Result<()> {
         self.write_record()?;
         self.changeable()?;
+        self.may(Rights::ALL)?;
         if self.options.mode != OpenMode::Exclusive {
             return self.refuse(ErrorCode::TableNotExclusive, "others have the table open");
         }
@@ -525,7 +529,7 @@ impl WorkArea {
 
     /// Puts a value into the record in memory. The record stays as it was where the value does not fit.
     pub(super) fn put(&mut self, field: usize, value: Value<'_>) -> Result<()> {
-        let record = self.lock_for_change()?;
+        let record = self.lock_to_update()?;
         let place = self.shape(field)?.place();
         self.before.clear();
         self.before
@@ -537,6 +541,34 @@ impl WorkArea {
             (Err(_), _) => {}
         }
         Ok(put?)
+    }
+
+    /// Lets this work area do what the user may do with its table.
+    pub(crate) fn set_rights(&mut self, rights: Rights) {
+        self.rights = rights;
+    }
+
+    /// Refuses what the user may not do.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoWriteRights`].
+    pub(super) fn may(&self, wanted: Rights) -> Result<()> {
+        match self.rights.has(wanted) {
+            true => Ok(()),
+            false => self.refuse(
+                ErrorCode::NoWriteRights,
+                "the user has not the permission for this change",
+            ),
+        }
+    }
+
+    /// As [`WorkArea::lock_for_change`], for new values of fields: those of a record that was appended belong to it.
+    fn lock_to_update(&mut self) -> Result<u32> {
+        let is_new = self.appended.is_some_and(|record| self.place == Place::Record(record));
+        if !is_new {
+            self.may(Rights::UPDATE)?;
+        }
+        self.lock_for_change()
     }
 
     /// Sees to it that the current record may be changed, and that it is in memory as it is now.

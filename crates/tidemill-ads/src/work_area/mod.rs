@@ -25,6 +25,7 @@ use tidemill_xbase::{
     TableCursor, TableEditor, TableOrder, TransactionLog,
 };
 
+use crate::dictionary::Rights;
 use crate::error::{Error, ErrorCode, Result};
 use crate::progress::Work;
 use crate::settings::{Settings, today};
@@ -199,6 +200,8 @@ impl TableOptions {
 pub struct WorkArea {
     /// What its changes fire.
     triggers: Option<Box<AreaTriggers>>,
+    /// What the user may do with it.
+    rights: Rights,
     editor: TableEditor,
     /// As the table was when its records were counted last.
     table: Arc<Table>,
@@ -401,6 +404,7 @@ impl WorkArea {
             search: None,
             last_autoincrement: 0,
             triggers: None,
+            rights: Rights::ALL,
             sought: Key::default(),
             raw_key: None,
         };

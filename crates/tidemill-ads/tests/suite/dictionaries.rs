@@ -4,6 +4,7 @@ mod procedures;
 mod relations;
 mod rules;
 mod triggers;
+mod users;
 mod views;
 
 use std::path::PathBuf;

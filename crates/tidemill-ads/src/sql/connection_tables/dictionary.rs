@@ -2,7 +2,7 @@
 
 use crate::dictionary::{
     DatabaseProperty, FieldProperty, NewFunction, NewProcedure, NewRelation, NewTable, NewTrigger, ObjectKind,
-    PropertyShape, PropertyValue, RelationRule, TableProperty, TriggerContainer, Validation,
+    PropertyShape, PropertyValue, RelationRule, Rights, TableProperty, TriggerContainer, Validation,
 };
 use crate::sql::error::{Error, Kind};
 use crate::sql::procedure::Arguments;
@@ -113,6 +113,27 @@ pub(super) fn define(connection: &mut Connection, definition: &Definition, setti
             connection.create_function(&new, function.replaces, settings)
         }
         Definition::DropFunction(name) => connection.drop_function(name, settings),
+        Definition::Rights {
+            rights,
+            object,
+            grantee,
+            grants,
+        } => {
+            let kinds = [
+                ObjectKind::Table,
+                ObjectKind::View,
+                ObjectKind::Procedure,
+                ObjectKind::Function,
+            ];
+            let mut names = kinds.into_iter();
+            let kind = names.find(|kind| {
+                let names = connection.dictionary_objects(*kind, "").unwrap_or_default();
+                names.iter().any(|name| name.eq_ignore_ascii_case(object))
+            });
+            let kind = kind.unwrap_or(ObjectKind::Table);
+            let rights = rights.unwrap_or_else(|| Rights::of(kind));
+            connection.set_rights((kind, object), grantee, rights, *grants, settings)
+        }
     }
 }
 
@@ -142,6 +163,9 @@ pub(super) fn rows(connection: &mut Connection, table: &str) -> Result<Vec<Vec<V
             &[800, 801, 802, 803, 1, 804, 805],
         ),
         "functions" => return functions(connection),
+        "users" | "usergroups" | "usergroupmembers" | "permissions" | "effectivepermissions" => {
+            return grantees(connection, table);
+        }
         _ => return Ok(Vec::new()),
     };
     if !connection.has_dictionary() {
@@ -181,6 +205,78 @@ fn functions(connection: &mut Connection) -> Result<Vec<Vec<Value>>> {
     Ok(rows.collect())
 }
 
+/// Users, groups and their rights, as tables of `system` have them.
+fn grantees(connection: &mut Connection, table: &str) -> Result<Vec<Vec<Value>>> {
+    if !connection.has_dictionary() {
+        return Ok(Vec::new());
+    }
+    let text = Value::Text;
+    let users = connection.dictionary_objects(ObjectKind::User, "")?;
+    let groups = connection.dictionary_objects(ObjectKind::UserGroup, "")?;
+    let mut rows = Vec::new();
+    match table {
+        "users" => {
+            for user in users {
+                let comment = shown(connection.object_property(ObjectKind::User, ("", &user), 1));
+                rows.push(vec![text(user), Value::Logical(false), comment]);
+            }
+        }
+        "usergroups" => {
+            for group in groups {
+                let comment = shown(connection.object_property(ObjectKind::UserGroup, ("", &group), 1));
+                rows.push(vec![text(group), comment]);
+            }
+        }
+        "usergroupmembers" => {
+            for user in users {
+                for group in connection.groups_of(&user)? {
+                    rows.push(vec![text(user.clone()), text(group)]);
+                }
+            }
+        }
+        _ => {
+            let is_effective = table == "effectivepermissions";
+            let kinds = [
+                (ObjectKind::Table, 1),
+                (ObjectKind::View, 6),
+                (ObjectKind::Procedure, 10),
+                (ObjectKind::Function, 18),
+            ];
+            for (kind, number) in kinds {
+                let possible = Rights::of(kind);
+                for object in connection.dictionary_objects(kind, "")? {
+                    for grantee in users.iter().chain(&groups) {
+                        let rights = connection.rights_of(grantee, (kind, &object), is_effective)?;
+                        let shown = |right: Rights| match possible.has(right) {
+                            true => Value::Integer(rights.has(right).into()),
+                            false => Value::Null,
+                        };
+                        let mut row = vec![
+                            text(object.clone()),
+                            Value::Integer(number),
+                            Value::Null,
+                            text(grantee.clone()),
+                        ];
+                        row.extend(
+                            [
+                                Rights::READ,
+                                Rights::UPDATE,
+                                Rights::INSERT,
+                                Rights::DELETE,
+                                Rights::EXECUTE,
+                            ]
+                            .map(shown),
+                        );
+                        row.extend([Value::Null, shown(Rights::INHERIT)]);
+                        rows.push(row);
+                    }
+                }
+            }
+        }
+    }
+    Ok(rows)
+}
+
 /// `ADS_DD_RI_PRIMARY_TABLE` to `ADS_DD_RI_CASCADE_ERROR`, in the order of the columns.
 const RELATION_PROPERTIES: [u16; 8] = [501, 502, 503, 504, 505, 506, 507, 508];
 
@@ -212,7 +308,13 @@ pub(super) fn procedure(
         }
         "sp_modifydatabase" => {
             let property = kept(DatabaseProperty::from_name(&needed(0)?), &needed(0)?)?;
-            connection.set_database_property(property, &PropertyValue::Text(text(1)), settings)?;
+            let value = match property {
+                DatabaseProperty::LogInRequired | DatabaseProperty::VerifyAccessRights => {
+                    PropertyValue::Short(is_true(&text(1))?.into())
+                }
+                _ => PropertyValue::Text(text(1)),
+            };
+            connection.set_database_property(property, &value, settings)?;
         }
         "sp_modifytableproperty" => {
             let property = kept(TableProperty::from_name(&needed(1)?), &needed(1)?)?;
@@ -268,6 +370,30 @@ pub(super) fn procedure(
                 connection,
                 ObjectKind::Procedure,
                 ("", &procedure),
+                &property,
+                &text(2),
+                settings,
+            )?;
+        }
+        "sp_createuser" => connection.create_user((&needed(0)?, &text(1)), "", &text(2), settings)?,
+        "sp_dropuser" => connection.remove_grantee(ObjectKind::User, &needed(0)?, settings)?,
+        "sp_creategroup" => connection.create_group(&needed(0)?, &text(1), settings)?,
+        "sp_dropgroup" => connection.remove_grantee(ObjectKind::UserGroup, &needed(0)?, settings)?,
+        "sp_addusertogroup" => connection.set_membership(&needed(0)?, &needed(1)?, true, settings)?,
+        "sp_removeuserfromgroup" => connection.set_membership(&needed(0)?, &needed(1)?, false, settings)?,
+        "sp_modifyuserproperty" => {
+            let (user, property) = (needed(0)?, needed(1)?);
+            match property.eq_ignore_ascii_case("USER_PASSWORD") {
+                true => connection.set_password(&user, &text(2), settings)?,
+                false => modify(connection, ObjectKind::User, ("", &user), &property, &text(2), settings)?,
+            }
+        }
+        "sp_modifygroupproperty" => {
+            let (group, property) = (needed(0)?, needed(1)?);
+            modify(
+                connection,
+                ObjectKind::UserGroup,
+                ("", &group),
                 &property,
                 &text(2),
                 settings,

@@ -9,6 +9,7 @@ use tidemill_xbase::{Columns, Dialect, OpenOptions, Sharing, Table};
 use super::surroundings::{index_state, is_read_only, state_of};
 use super::{ConnectionTables, Orders};
 use crate::TableType;
+use crate::dictionary::Rights;
 use crate::sql::error::Result;
 use crate::sql::given::snapshot_of;
 use crate::sql::statement::TableName;
@@ -23,6 +24,7 @@ impl ConnectionTables<'_> {
             return snapshot_of(given, &OpenOptions::new().blank(blanks), &cache);
         }
         let path = self.path(name)?;
+        self.connection.check_rights_at(&path, Rights::READ)?;
         let snapshot = match self.has_more_than_its_file(&path) {
             true => self.uncommitted(name, &path),
             false => self.committed(name, &path, orders),

@@ -8,7 +8,7 @@ use crate::sql::error::Result;
 use crate::sql::statement::{
     Body, Definition, FunctionDefinition, ProcedureDefinition, StatementKind, TriggerDefinition, TypeName,
 };
-use crate::{TriggerEvent, TriggerMoment};
+use crate::{Rights, TriggerEvent, TriggerMoment};
 
 /// `ADS_TRIGOPTIONS_WANT_VALUES`, `ADS_TRIGOPTIONS_WANT_MEMOS_AND_BLOBS` and `ADS_TRIGOPTIONS_NO_TRANSACTION` of `ace.h`.
 const VALUES: u32 = 1;
@@ -195,6 +195,58 @@ impl Parser<'_> {
     pub(super) fn drop_procedure(&mut self) -> Result<StatementKind> {
         let name = self.ident()?.value;
         Ok(StatementKind::Define(Box::new(Definition::DropProcedure(name))))
+    }
+
+    /// GRANT or REVOKE.
+    pub(super) fn rights(&mut self, grants: bool) -> Result<StatementKind> {
+        const WORDS: [(&str, Rights); 6] = [
+            ("SELECT", Rights::READ),
+            ("INSERT", Rights::INSERT),
+            ("UPDATE", Rights::UPDATE),
+            ("DELETE", Rights::DELETE),
+            ("EXECUTE", Rights::EXECUTE),
+            ("INHERIT", Rights::INHERIT),
+        ];
+        const KEPT: &str = "SELECT, INSERT, UPDATE, DELETE, EXECUTE, INHERIT or ALL";
+        self.skip();
+        let (mut rights, mut is_all) = (0, false);
+        loop {
+            if self.take("ALL") {
+                is_all = true;
+            } else if let Some((_, right)) = WORDS.iter().find(|(word, _)| self.take(word)) {
+                rights |= right.0;
+            } else if ["CREATE", "ALTER", "DROP", "ACCESS"]
+                .iter()
+                .any(|word| self.is_next(word))
+            {
+                let why = format!("only ADSSYS and the members of DB:Admin change a data dictionary: name {KEPT}");
+                return Err(self.refusal(&why));
+            } else {
+                return Err(self.unexpected(KEPT));
+            }
+            if self.is_token(&Token::LParen) {
+                return Err(self.refusal("rights are those of a table as a whole: leave the column out"));
+            }
+            if !self.grammar.consume_token(&Token::Comma) {
+                break;
+            }
+        }
+        self.expect("ON")?;
+        let object = self.table_name()?.to_string();
+        self.expect(if grants { "TO" } else { "FROM" })?;
+        let grantee = self.ident()?.value;
+        if self.is_next("WITH") {
+            return Err(
+                self.refusal("rights are granted by ADSSYS and the members of DB:Admin alone: leave WITH GRANT out")
+            );
+        }
+        let rights = (!is_all).then_some(Rights(rights));
+        Ok(StatementKind::Define(Box::new(Definition::Rights {
+            rights,
+            object,
+            grantee,
+            grants,
+        })))
     }
 
     /// What stands behind DROP TRIGGER.

@@ -51,8 +51,10 @@ pub(in crate::sql) enum Source {
     Table(TableName, Structure),
     /// A table of `system`.
     System(String),
-    /// A view, or a query in parentheses.
+    /// A query in parentheses.
     Query(Box<Query>),
+    /// What a view shows, whose rights count for its tables.
+    View(Box<Query>),
     /// What a procedure gives.
     Procedure(String, Vec<Expr>),
     Rows(Rows),
@@ -236,9 +238,12 @@ fn source(
                 return Ok((Source::System(system), columns, qualifiers));
             }
             if let Some(view) = tables.view(&name).map_err(|e| e.at(name.location.0))? {
-                let query = views::within(&name, || Query::bind(&view, tables, parameters))?;
+                tables.lend_rights(true);
+                let query = views::within(&name, || Query::bind(&view, tables, parameters));
+                tables.lend_rights(false);
+                let query = query?;
                 let columns = query.columns();
-                return Ok((Source::Query(Box::new(query)), columns, qualifiers));
+                return Ok((Source::View(Box::new(query)), columns, qualifiers));
             }
             let snapshot = tables
                 .snapshot_without_orders(&name)
