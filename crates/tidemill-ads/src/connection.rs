@@ -45,6 +45,8 @@ pub struct Connection {
     pub(crate) dictionary: Option<Dictionary>,
     /// Who uses it.
     pub(crate) login: Login,
+    /// The user for whom it runs triggers and functions, where it does.
+    pub(crate) acts_for: Option<String>,
     /// What runs triggers.
     pub(crate) runner: Arc<Runner>,
     /// Behind all that has their files open.
@@ -117,6 +119,7 @@ impl Connection {
             dictionary: None,
             runner: Arc::default(),
             login: Login::default(),
+            acts_for: None,
             temporary: Temporary::default(),
         })
     }

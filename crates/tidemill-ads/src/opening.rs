@@ -143,6 +143,7 @@ impl Connection {
                 triggers: dictionary.triggers_at(area.path())?,
                 runner: Arc::clone(&self.runner),
                 dictionary: dictionary.file().to_owned(),
+                user: self.user_name().to_owned(),
                 settings: settings.clone(),
                 analytical: self.analytical.clone(),
             })

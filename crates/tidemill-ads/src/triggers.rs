@@ -40,6 +40,8 @@ pub(crate) struct Firing<'f> {
     pub(crate) event: TriggerEvent,
     /// The file of the dictionary.
     pub(crate) dictionary: PathBuf,
+    /// The user of the connection.
+    pub(crate) user: &'f str,
     pub(crate) settings: &'f Settings,
     pub(crate) options: &'f StatementOptions,
     pub(crate) analytical: Option<Arc<dyn Analytical>>,
@@ -136,6 +138,7 @@ impl Runner {
                 none.insert(Box::new(opened))
             }
         };
+        connection.acts_for = Some(firing.user.to_owned());
         connection.set_analytical(firing.analytical.clone());
         *locked(&connection.runner.running) = running;
         connection.transactions = Transactions::joined(firing.log)?;

@@ -245,6 +245,9 @@ impl Dictionary {
 impl Connection {
     /// The name of the user; empty for nobody.
     pub fn user_name(&self) -> &str {
+        if let Some(user) = &self.acts_for {
+            return user;
+        }
         match &self.login {
             Login::User(_, name) => name,
             Login::Administrator if self.has_dictionary() => ADMINISTRATOR,

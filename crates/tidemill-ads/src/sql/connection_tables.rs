@@ -709,7 +709,7 @@ impl Tables for ConnectionTables<'_> {
                     Arc::new(UserFunctions::new(
                         dictionary.functions(),
                         may,
-                        file,
+                        (file, self.connection.user_name().to_owned()),
                         self.settings,
                         self.options,
                     ))

@@ -58,6 +58,8 @@ type VariableType = (Type, usize);
 struct Caller {
     /// The file of the dictionary.
     dictionary: PathBuf,
+    /// The user of the connection.
+    user: String,
     settings: Settings,
     options: StatementOptions,
     inner: Mutex<Option<Box<Connection>>>,
@@ -75,12 +77,13 @@ impl UserFunctions {
     pub(crate) fn new(
         texts: impl Iterator<Item = FunctionTexts>,
         may: impl Fn(&str) -> Result<(), String>,
-        dictionary: PathBuf,
+        (dictionary, user): (PathBuf, String),
         settings: &Settings,
         options: &StatementOptions,
     ) -> Self {
         let caller = Arc::new(Caller {
             dictionary,
+            user,
             settings: settings.clone(),
             options: options.clone(),
             inner: Mutex::default(),
@@ -214,6 +217,7 @@ impl Caller {
                 &self.settings,
             )?)),
         };
+        connection.acts_for = Some(self.user.clone());
         if let Some(log) = &log {
             connection.transactions = Transactions::joined(log)?;
         }

@@ -19,6 +19,8 @@ pub(crate) struct AreaTriggers {
     pub(crate) runner: Arc<Runner>,
     /// The file of the dictionary.
     pub(crate) dictionary: PathBuf,
+    /// The user of the connection.
+    pub(crate) user: String,
     pub(crate) settings: Settings,
     pub(crate) analytical: Option<Arc<dyn Analytical>>,
 }
@@ -91,6 +93,7 @@ impl WorkArea {
             triggers: &fired.triggers,
             event,
             dictionary: fired.dictionary.clone(),
+            user: &fired.user,
             settings: &fired.settings,
             options: &options,
             analytical: fired.analytical.clone(),

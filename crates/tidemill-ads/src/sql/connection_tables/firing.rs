@@ -136,6 +136,7 @@ impl ConnectionTables<'_> {
             triggers,
             event,
             dictionary,
+            user: self.connection.user_name(),
             settings: self.settings,
             options: self.options,
             analytical: self.connection.analytical.clone(),

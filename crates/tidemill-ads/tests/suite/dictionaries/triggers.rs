@@ -579,6 +579,94 @@ fn no_change_passes_a_trigger_by_another_way() {
     assert_eq!(house.rows("SELECT goods FROM sales"), [""; 0]);
 }
 
+#[test]
+fn tables_of_other_formats_fire_triggers_too() {
+    for (table_type, create) in [
+        (
+            TableType::Cdx,
+            "CREATE TABLE old ( code Char(4), n Numeric(6,2), day Date, note Memo )",
+        ),
+        (
+            TableType::Vfp,
+            "CREATE TABLE old ( code Char(4) NULL, n Integer, day Date NULL, note Memo NULL )",
+        ),
+    ] {
+        let mut house = shop();
+        let mut free = Connection::open(house.folder.path()).unwrap();
+        let mut options = house.options.clone();
+        options.table.table_type = table_type;
+        free.execute(create, &[], &house.settings, &options).unwrap();
+        free.execute("CREATE INDEX code ON old ( code )", &[], &house.settings, &options)
+            .unwrap();
+        free.end_transactions().unwrap();
+        let table = NewTable {
+            path: "old",
+            table_type,
+            ..NewTable::default()
+        };
+        house.connection.add_dictionary_table(&table, &house.settings).unwrap();
+        run(
+            &mut house,
+            &[
+                "CREATE TRIGGER a ON old AFTER UPDATE BEGIN INSERT INTO journal ( what ) VALUES ( __old.code + __new.code + __new.note ); END",
+                "CREATE TRIGGER b ON old INSTEAD OF INSERT BEGIN UPDATE __new SET n = n + 1; INSERT INTO old SELECT * FROM __new; END",
+                "CREATE TRIGGER c ON old BEFORE DELETE BEGIN INSERT INTO journal ( what ) VALUES ( 'gone ' + __old.code ); END",
+                "INSERT INTO old ( code, n, note ) VALUES ( 'a', 1, 'a note' )",
+                "UPDATE old SET code = 'b' WHERE code = 'a'",
+            ],
+        );
+        assert_eq!(journal(&mut house), ["aba note"], "{table_type:?}");
+        let id = house
+            .connection
+            .open_table(
+                "old",
+                &TableOptions {
+                    table_type,
+                    ..TableOptions::default()
+                },
+                &house.settings,
+            )
+            .unwrap();
+        let settings = house.settings.clone();
+        let area = house.connection.area(id).unwrap();
+        area.append_record().unwrap();
+        area.set_text(0, b"c", &settings).unwrap();
+        area.set_number(1, 7.0).unwrap();
+        area.write_record().unwrap();
+        house.connection.go_top(id, None, &settings).unwrap();
+        let area = house.connection.area(id).unwrap();
+        area.put_memo(3, Some(b"other".to_vec())).unwrap();
+        area.write_record().unwrap();
+        area.set_deleted(true).unwrap();
+        house.connection.close_table(id).unwrap();
+        assert_eq!(journal(&mut house), ["bbother", "gone b"], "{table_type:?}");
+        assert_eq!(
+            house
+                .rows("SELECT code, n FROM old WHERE NOT DELETED() AND code = 'c'")
+                .len(),
+            1,
+            "{table_type:?}"
+        );
+    }
+}
+
+#[test]
+fn rows_that_come_as_a_batch_do_not_pass_a_trigger() {
+    let mut house = noted();
+    let names: arrow_array::ArrayRef = std::sync::Arc::new(arrow_array::StringArray::from(vec!["fig"]));
+    let batch = arrow_array::RecordBatch::try_from_iter([("name", names)]).unwrap();
+    let mut tables = house.connection.tables(&house.settings, &house.options);
+    let error = tables
+        .append(&tidemill_ads::sql::TableName::new("goods"), &batch)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("has the trigger BEFORE_INSERT, which changes made in this way do not fire"),
+        "{error}"
+    );
+    assert_eq!(house.rows("SELECT COUNT(*) FROM goods"), ["0"]);
+}
+
 /// Type, name and `Property` of the objects of a dictionary.
 fn objects(file: &std::path::Path) -> Vec<(String, String, Vec<u8>)> {
     use arrow_array::Array as _;

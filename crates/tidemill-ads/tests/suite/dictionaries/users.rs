@@ -225,7 +225,8 @@ fn record_functions_need_the_rights_that_were_granted() {
 fn triggers_do_what_the_user_may_not() {
     let mut house = guarded();
     for sql in [
-        "CREATE TRIGGER hired ON Staff AFTER INSERT BEGIN UPDATE towns SET name = 'busy' WHERE code = __new.town; END",
+        "CREATE FUNCTION who ( ) RETURNS CHAR(20) BEGIN RETURN USER(); END",
+        "CREATE TRIGGER hired ON Staff AFTER INSERT BEGIN UPDATE towns SET name = 'busy by ' + who() WHERE code = __new.town; END",
         "GRANT INSERT ON Staff TO ann",
     ] {
         house.execute(sql).unwrap();
@@ -240,7 +241,7 @@ fn triggers_do_what_the_user_may_not() {
         0
     );
     drop(ann);
-    assert_eq!(house.rows("SELECT name FROM towns WHERE code = 'BRN'"), ["busy"]);
+    assert_eq!(house.rows("SELECT name FROM towns WHERE code = 'BRN'"), ["busy by ann"]);
 }
 
 #[test]
