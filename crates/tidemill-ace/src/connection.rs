@@ -18,13 +18,13 @@ pub(crate) const VERSION: (u32, u32, u8) = (12, 0, b'T');
 /// Connects to a folder.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsConnect(folder: Name, answer: Out<Handle>) -> u32 {
-    call(|| connect(folder, ADS_LOCAL_SERVER, answer))
+    call(|| connect(folder, ADS_LOCAL_SERVER, ("", ""), answer))
 }
 
 /// Connects to a folder; the kinds of server must include the local one.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsConnect26(folder: Name, servers: u16, answer: Out<Handle>) -> u32 {
-    call(|| connect(folder, servers, answer))
+    call(|| connect(folder, servers, ("", ""), answer))
 }
 
 /// Connects to a folder; the kinds of server must include the local one. User and password belong to dictionaries.
@@ -32,12 +32,15 @@ pub extern "C" fn AdsConnect26(folder: Name, servers: u16, answer: Out<Handle>) 
 pub extern "C" fn AdsConnect60(
     folder: Name,
     servers: u16,
-    _user: Name,
-    _password: Name,
+    user: Name,
+    password: Name,
     _options: u32,
     answer: Out<Handle>,
 ) -> u32 {
-    call(|| connect(folder, servers, answer))
+    call(|| {
+        let (user, password) = (user.text()?.unwrap_or_default(), password.text()?.unwrap_or_default());
+        connect(folder, servers, (&user, &password), answer)
+    })
 }
 
 /// Connects as a text says: `Data Source=folder;ServerType=ADS_LOCAL_SERVER;…`, whose values may stand in quotes.
@@ -53,7 +56,11 @@ pub extern "C" fn AdsConnect101(text: Name, _options: Out<Handle>, answer: Out<H
         match part("Data Source") {
             Some(folder) if !is_remote => {
                 let trusts = part("TrustDictionary").is_some_and(|value| is_yes(&value));
-                open(&folder, trusts || trusts_dictionaries(), answer)
+                let (user, password) = (
+                    part("User ID").unwrap_or_default(),
+                    part("Password").unwrap_or_default(),
+                );
+                open(&folder, trusts || trusts_dictionaries(), (&user, &password), answer)
             }
             Some(_) => no_server(),
             None => refuse(ErrorCode::InvalidPath, "the connection has no Data Source"),
@@ -73,11 +80,11 @@ fn unquoted(value: &str) -> &str {
     between('"').or_else(|| between('\'')).unwrap_or(value)
 }
 
-pub(crate) fn connect(folder: Name, servers: u16, answer: Out<Handle>) -> Result<()> {
+pub(crate) fn connect(folder: Name, servers: u16, user: (&str, &str), answer: Out<Handle>) -> Result<()> {
     if servers != 0 && servers & ADS_LOCAL_SERVER == 0 {
         return no_server();
     }
-    open(&folder.needed()?, trusts_dictionaries(), answer)
+    open(&folder.needed()?, trusts_dictionaries(), user, answer)
 }
 
 /// Whether the environment says that data dictionaries are opened although nobody's rights are checked.
@@ -94,12 +101,12 @@ fn is_yes(value: &str) -> bool {
 /// The environment variable of that.
 const TRUST: &str = "TIDEMILL_ACE_TRUST_DICTIONARY";
 
-fn open(folder: &str, trusts: bool, answer: Out<Handle>) -> Result<()> {
+fn open(folder: &str, trusts: bool, user: (&str, &str), answer: Out<Handle>) -> Result<()> {
     let settings = settings();
     let is_dictionary = folder.to_ascii_lowercase().trim_end().ends_with(".add");
     let path = settings.paths.resolve(folder, std::path::Path::new("."))?;
     let connection = match is_dictionary {
-        true => Connection::open_dictionary(path, trusts, &settings).map_err(how_to_trust)?,
+        true => Connection::open_dictionary_as(path, user, trusts, &settings).map_err(how_to_trust)?,
         false => Connection::open(path)?,
     };
     answer.set(add_connection(connection)?)
@@ -410,8 +417,7 @@ pub extern "C" fn AdsCheckExistence(connection: Handle, name: Name, answer: Out<
 pub extern "C" fn AdsDeleteFile(connection: Handle, name: Name) -> u32 {
     call(|| {
         with_connection(connection, |session| {
-            let path = session.connection.path_of(&name.needed()?, "", &settings())?;
-            tidemill_ads::delete_file(&path)
+            session.connection.delete_named_file(&name.needed()?, &settings())
         })
     })
 }

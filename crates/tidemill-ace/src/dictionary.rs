@@ -1,5 +1,8 @@
 //! Data dictionaries: made and opened, their tables, their objects, and properties.
 
+mod programs;
+mod users;
+
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -16,6 +19,9 @@ use crate::handle::{Handle, Object, add, add_connection, object, remove, session
 use crate::pointers::{Bytes, Name, Out, text_of};
 use crate::settings::settings;
 use crate::table::given_type;
+
+pub use programs::*;
+pub use users::*;
 
 /// Makes a dictionary and connects to it. It cannot be encrypted.
 #[unsafe(no_mangle)]
@@ -53,10 +59,13 @@ fn create(path: &str, encrypts: bool, description: &str, answer: Out<Handle>) ->
     answer.set(add_connection(connection)?)
 }
 
-/// Connects to a dictionary.
+/// Connects to a dictionary as its administrator.
 #[unsafe(no_mangle)]
-pub extern "C" fn AdsDDOpen(path: Name, _password: Name, answer: Out<Handle>) -> u32 {
-    call(|| connect(path, ADS_LOCAL_SERVER, answer))
+pub extern "C" fn AdsDDOpen(path: Name, password: Name, answer: Out<Handle>) -> u32 {
+    call(|| {
+        let password = password.text()?.unwrap_or_default();
+        connect(path, ADS_LOCAL_SERVER, ("ADSSYS", &password), answer)
+    })
 }
 
 /// Closes a connection to a dictionary.
@@ -195,7 +204,10 @@ pub extern "C" fn AdsDDSetDatabaseProperty(connection: Handle, property: u16, va
     call(|| {
         with_connection(connection, |session| {
             let property = kept(DatabaseProperty::from_number(property), property)?;
-            let value = given_text(value, len)?;
+            let value = match property {
+                DatabaseProperty::LogInRequired | DatabaseProperty::VerifyAccessRights => given_short(value, len)?,
+                _ => given_text(value, len)?,
+            };
             session.connection.set_database_property(property, &value, &settings())
         })
     })
@@ -451,6 +463,11 @@ fn validated(number: u16) -> Result<Validation> {
 fn put(value: &PropertyValue, buffer: Bytes, len: Out<u16>) -> Result<()> {
     match value {
         PropertyValue::Text(text) => buffer.put(&[text.as_bytes(), &[0]].concat(), len),
+        PropertyValue::Wide(text) => {
+            let units = text.encode_utf16().chain([0]);
+            let bytes: Vec<u8> = units.flat_map(u16::to_ne_bytes).collect();
+            buffer.put(&bytes, len)
+        }
         PropertyValue::Short(number) => buffer.put(&number.to_ne_bytes(), len),
         PropertyValue::Long(number) => buffer.put(&number.to_ne_bytes(), len),
     }

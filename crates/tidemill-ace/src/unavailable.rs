@@ -37,7 +37,7 @@ pub struct Unavailable {
 pub enum Why {
     /// It comes later.
     Planned,
-    /// What of dictionaries is not served: users, rights, views, procedures, triggers, links, replication.
+    /// What of dictionaries is not served: links, replication, packages, properties that are not known.
     Dictionary,
     /// Tables are not encrypted, and encrypted ones are not read.
     Encryption,
@@ -117,35 +117,22 @@ unavailable! {
         AdsAreTriggersEnabled
         AdsCloseCachedTrigStatements
         AdsDDAddIndexFile
-        AdsDDAddProcedure
-        AdsDDAddProcedure100
-        AdsDDAddUserToGroup
-        AdsDDAddView
-        AdsDDAddView100
         AdsDDAutoCreateIndex
         AdsDDAutoCreateTable
         AdsDDCreateASA
         AdsDDCreateArticle
         AdsDDCreateArticle100
-        AdsDDCreateFunction
         AdsDDCreateFunction100
         AdsDDCreateLink
         AdsDDCreatePackage
         AdsDDCreatePublication
         AdsDDCreateSubscription
-        AdsDDCreateTrigger
-        AdsDDCreateTrigger100
-        AdsDDCreateUser
-        AdsDDCreateUserGroup
         AdsDDDeleteArticle
         AdsDDDeleteIndex
         AdsDDDeletePublication
         AdsDDDeleteSubscription
-        AdsDDDeleteUser
-        AdsDDDeleteUserGroup
         AdsDDDeployDatabase
         AdsDDDisableTriggers
-        AdsDDDropFunction
         AdsDDDropLink
         AdsDDDropPackage
         AdsDDEnableTriggers
@@ -156,38 +143,21 @@ unavailable! {
         AdsDDGetLinkProperty
         AdsDDGetObjectProperty
         AdsDDGetObjectProperty100
-        AdsDDGetPermissions
         AdsDDGetProcInterfaceVersion
-        AdsDDGetProcedureProperty
         AdsDDGetPublicationProperty
         AdsDDGetSubscriptionProperty
-        AdsDDGetTriggerProperty
-        AdsDDGetUserGroupProperty
-        AdsDDGetUserProperty
-        AdsDDGetViewProperty
-        AdsDDGrantPermission
         AdsDDModifyLink
         AdsDDMoveObjectFile
         AdsDDRemoveIndexFile
-        AdsDDRemoveProcedure
-        AdsDDRemoveTrigger
-        AdsDDRemoveUserFromGroup
-        AdsDDRemoveView
         AdsDDRenameObject
-        AdsDDRevokePermission
         AdsDDSetActiveDictionary
         AdsDDSetArticleProperty
         AdsDDSetIndexProperty
         AdsDDSetObjectAccessRights
         AdsDDSetObjectProperty
         AdsDDSetObjectProperty100
-        AdsDDSetProcedureProperty
         AdsDDSetPublicationProperty
         AdsDDSetSubscriptionProperty
-        AdsDDSetTriggerProperty
-        AdsDDSetUserGroupProperty
-        AdsDDSetUserProperty
-        AdsDDSetViewProperty
         AdsDDVerifyUserRights
         AdsDisableRI
         AdsEnableRI

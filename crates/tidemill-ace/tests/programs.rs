@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 20] = [
+const PROGRAMS: [&str; 21] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -31,6 +31,7 @@ const PROGRAMS: [&str; 20] = [
     "tests/c/adt.c",
     "tests/c/dictionary.c",
     "tests/c/own_dictionary.c",
+    "tests/c/dictionary_programs.c",
 ];
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tidemill_xbase::{Alteration, FieldSpec, OpenMode, TableEditor, TableSet, TableWriter};
 
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, Login, ObjectKind, Rights};
 use crate::error::{Error, ErrorCode, Result};
 use crate::field_definitions;
 use crate::relation::Relation;
@@ -16,6 +16,7 @@ use crate::sole_use::SoleUse;
 use crate::sql::{Analytical, StatementTables};
 use crate::temporary::{Temporary, TemporaryTable};
 use crate::transactions::Transactions;
+use crate::triggers::Runner;
 use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea};
 
 /// An open work area of a connection. No two of one connection are the same, also not one after another.
@@ -42,6 +43,12 @@ pub struct Connection {
     pub(crate) enforcement: Enforcement,
     /// What a connection to a data dictionary opens tables by.
     pub(crate) dictionary: Option<Dictionary>,
+    /// Who uses it.
+    pub(crate) login: Login,
+    /// The user for whom it runs triggers and functions, where it does.
+    pub(crate) acts_for: Option<String>,
+    /// What runs triggers.
+    pub(crate) runner: Arc<Runner>,
     /// Behind all that has their files open.
     pub(crate) temporary: Temporary,
 }
@@ -110,30 +117,11 @@ impl Connection {
                 autoincrement: true,
             },
             dictionary: None,
+            runner: Arc::default(),
+            login: Login::default(),
+            acts_for: None,
             temporary: Temporary::default(),
         })
-    }
-
-    /// Connects to a data dictionary (`.add`). Tables have the names that the dictionary gives them, and open with their index files.
-    /// Users and rights cannot be checked: a dictionary that has any is opened where it is trusted.
-    ///
-    /// # Errors
-    /// As [`Connection::open`], of its folder; [`ErrorCode::InvalidDictionaryFile`] for a file that is no dictionary;
-    /// [`ErrorCode::NotImplemented`] for one with users or passwords that is not trusted.
-    pub fn open_dictionary(file: impl AsRef<Path>, is_trusted: bool, settings: &Settings) -> Result<Self> {
-        let file = file.as_ref();
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut connection = Self::open(folder.unwrap_or(Path::new(".")))?;
-        let dictionary = Dictionary::read(file, &settings.paths)?;
-        if let Some(secret) = dictionary.secrets().filter(|_| !is_trusted) {
-            let what = format!(
-                "{}: it has {secret}, and rights that are encrypted cannot be checked",
-                file.display()
-            );
-            return Err(Error::new(ErrorCode::NotImplemented, what));
-        }
-        connection.dictionary = Some(dictionary);
-        Ok(connection)
     }
 
     /// Gives joins, subqueries and windows to an engine. Default: none, they are refused.
@@ -286,6 +274,13 @@ impl Connection {
     /// [`TableEditor::open`](tidemill_xbase::TableEditor::open).
     pub fn open_table(&mut self, name: &str, options: &TableOptions, settings: &Settings) -> Result<AreaId> {
         self.renew_dictionary()?;
+        if let Some(view) = self.view_text(name) {
+            self.check_rights_to(ObjectKind::View, name, Rights::READ)?;
+            let rights = self.rights_to_view(name);
+            let area = self.open_view(&view, options, settings)?;
+            self.area(area)?.set_rights(rights);
+            return Ok(area);
+        }
         let path = self.path_of(name, options.table_type.extension(), settings)?;
         let path = TableSet::home(&path).unwrap_or(path);
         if options.mode == OpenMode::Exclusive {
@@ -352,7 +347,10 @@ impl Connection {
     ) -> Result<(PathBuf, Vec<FieldSpec>)> {
         match Temporary::is_one(name) && self.temporary.path(name).is_none() {
             true => self.temporary.add(name, &fields, table_type),
-            false => Ok((self.path_of(name, table_type.extension(), settings)?, fields)),
+            false => {
+                self.check_administrator()?;
+                Ok((self.path_of(name, table_type.extension(), settings)?, fields))
+            }
         }
     }
 

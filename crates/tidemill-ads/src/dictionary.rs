@@ -6,29 +6,42 @@
 //!
 //! # What this module does not do
 //!
-//! Users, rights and passwords are encrypted, in a way that is not known: a dictionary that has any is opened by who trusts it alone.
-//! Tables with rules that are not known, triggers among them, are read and not changed.
+//! Users, rights and passwords by Advantage are encrypted, in a way that is not known: a dictionary that has any is opened by who trusts
+//! it alone.
+//! Tables with rules that are not known are read and not changed.
 
 mod administration;
+mod database;
 mod file;
 mod object;
+mod programs;
 mod property;
 mod relating;
 mod relations;
 mod rules;
+mod triggers;
+mod users;
 mod values;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use tidemill_xbase::stamp::{FileMemo, FileStamp};
 use tidemill_xbase::{CodePage, LogOptions, TransactionLog};
 
 pub use administration::NewTable;
 use object::{Kind, Object, place};
-pub use property::{DatabaseProperty, FieldProperty, ObjectKind, PropertyValue, TableProperty, Validation};
+pub use programs::{NewFunction, NewProcedure};
+pub use property::{
+    DatabaseProperty, FieldProperty, ObjectKind, PropertyShape, PropertyValue, TableProperty, Validation,
+};
 pub use relating::NewRelation;
 pub use relations::RelationRule;
+pub use triggers::{NewTrigger, TriggerContainer, TriggerEvent, TriggerMoment};
+pub(crate) use triggers::{TableTriggers, Trigger};
+pub(crate) use users::Login;
+pub use users::Rights;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::paths::Paths;
@@ -42,6 +55,8 @@ pub(crate) struct Dictionary {
     paths: Paths,
     objects: Vec<Object>,
     tables: Vec<DictionaryTable>,
+    /// Of each table that has any, by its number; or which one is not understood.
+    triggers: BTreeMap<u32, Result<Arc<TableTriggers>, String>>,
     /// What its file looked like when it was read last.
     seen: FileMemo<(), ()>,
     /// What tables with relations are changed through outside of transactions.
@@ -69,6 +84,7 @@ impl Dictionary {
             paths: paths.clone(),
             objects: Vec::new(),
             tables: Vec::new(),
+            triggers: BTreeMap::new(),
             seen: FileMemo::new(1),
             log: OnceLock::new(),
         };
@@ -100,6 +116,7 @@ impl Dictionary {
             }
         }
         tables.sort_by(|a, b| a.name.cmp(&b.name));
+        self.triggers = Self::triggers_of(&self.objects);
         self.tables = tables;
         Ok(())
     }
@@ -135,13 +152,13 @@ impl Dictionary {
     pub(crate) fn secrets(&self) -> Option<String> {
         let has_password = |object: &&Object| {
             let mut places = place::DATABASE_SECRETS.into_iter();
-            object.kind == Kind::Database && places.any(|place| object.values.get(place).is_some())
+            let has_any = object.kind == Kind::Database && places.any(|place| object.values.get(place).is_some());
+            has_any && !Self::has_own_password(object)
         };
-        let is_of_users = |object: &&Object| matches!(object.type_name.as_str(), "User" | "Permission");
         let secret = self
             .objects
             .iter()
-            .find(|object| has_password(object) || is_of_users(object))?;
+            .find(|object| has_password(object) || Self::is_foreign(object))?;
         Some(match secret.kind {
             Kind::Database => "a password".to_owned(),
             _ => format!("{secret}"),

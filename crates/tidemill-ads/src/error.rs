@@ -146,6 +146,7 @@ pub enum ErrorCode {
     NotImplemented = 5042,
     TransactionOutOfSequence = 5047,
     UnsupportedCollation = 5049,
+    PermissionDenied = 5054,
     InvalidMemoBlockSize = 5058,
     NoFileFound = 5059,
     RecordNotLocked = 5062,
@@ -200,9 +201,14 @@ pub enum ErrorCode {
     MinConstraintViolation = 5148,
     MaxConstraintViolation = 5149,
     RecordConstraintViolation = 5150,
+    StoredProcedureFailed = 5154,
     InvalidDictionaryFile = 5155,
+    NotMember = 5156,
+    AlreadyMember = 5157,
     InvalidConstraint = 5160,
+    TriggerFailed = 5177,
     ValueOverflow = 5179,
+    TriggerNotMade = 5181,
     NoMemoFile = 5194,
     NotNullable = 5205,
     KeyCannotBeNull = 5208,
@@ -220,6 +226,14 @@ pub enum ErrorCode {
     DamagedNtx = 7015,
     /// The server's for a damaged CDX file.
     DamagedIndex = 7017,
+    /// The server's for a user that is not let in.
+    NotAuthenticated = 7078,
+    /// The server's for a table that the user may not read.
+    NoReadPermission = 7079,
+    /// The server's for a table that the user may not change.
+    NoWriteRights = 7080,
+    /// The server's for something else that the user may not do.
+    PermissionNotGranted = 7087,
     /// The server's for a record whose key another record has, in a candidate index.
     DuplicateKey = 7057,
     /// The server's for a candidate index that is not made, because two records have one key.

@@ -43,6 +43,7 @@ pub mod sql;
 mod statements;
 mod temporary;
 mod transactions;
+mod triggers;
 mod work_area;
 
 pub use bookmark::Bookmark;
@@ -50,7 +51,8 @@ pub use collation::by_bytes;
 pub use connection::{AreaId, Connection, delete_file};
 pub use date_format::{DateFormat, clock, now, time_of};
 pub use dictionary::{
-    DatabaseProperty, FieldProperty, NewRelation, NewTable, ObjectKind, PropertyValue, RelationRule, TableProperty,
+    DatabaseProperty, FieldProperty, NewFunction, NewProcedure, NewRelation, NewTable, NewTrigger, ObjectKind,
+    PropertyShape, PropertyValue, RelationRule, Rights, TableProperty, TriggerContainer, TriggerEvent, TriggerMoment,
     Validation,
 };
 pub use error::{Error, ErrorCode, Refusal, Result};

@@ -2,16 +2,57 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 use tidemill_xbase::{CodePage, KeySettings, OpenMode, TableEditor};
 
 use crate::connection::Connection;
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, Rights};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
-use crate::work_area::{TableOptions, WorkArea};
+use crate::work_area::{AreaTriggers, TableOptions, WorkArea};
 
 impl Connection {
+    /// Connects to a data dictionary (`.add`) without saying who one is. Tables have the names that the dictionary gives them, and open
+    /// with their index files. What Advantage has encrypted of users and rights cannot be checked: a dictionary that has any is opened
+    /// where it is trusted. Who is trusted may do all.
+    ///
+    /// # Errors
+    /// As [`Connection::open_dictionary_as`].
+    pub fn open_dictionary(file: impl AsRef<Path>, is_trusted: bool, settings: &Settings) -> Result<Self> {
+        Self::open_dictionary_as(file, ("", ""), is_trusted, settings)
+    }
+
+    /// As [`Connection::open_dictionary`], for a user with a password.
+    ///
+    /// # Errors
+    /// As [`Connection::open`], of its folder; [`ErrorCode::InvalidDictionaryFile`] for a file that is no dictionary;
+    /// [`ErrorCode::NotImplemented`] for one with encrypted users or passwords that is not trusted; [`ErrorCode::NotAuthenticated`] for a user
+    /// that the dictionary does not know, another password, and nobody where users have to say who they are.
+    pub fn open_dictionary_as(
+        file: impl AsRef<Path>,
+        (user, password): (&str, &str),
+        is_trusted: bool,
+        settings: &Settings,
+    ) -> Result<Self> {
+        let file = file.as_ref();
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut connection = Self::open(folder.unwrap_or(Path::new(".")))?;
+        let dictionary = Dictionary::read(file, &settings.paths)?;
+        if let Some(secret) = dictionary.secrets().filter(|_| !is_trusted) {
+            let what = format!(
+                "{}: it has {secret}, and rights that are encrypted cannot be checked",
+                file.display()
+            );
+            return Err(Error::new(ErrorCode::NotImplemented, what));
+        }
+        if !is_trusted {
+            connection.login = dictionary.login(user, password)?;
+        }
+        connection.dictionary = Some(dictionary);
+        Ok(connection)
+    }
+
     /// A work area over a file, which belongs to the open transaction.
     ///
     /// # Errors
@@ -33,15 +74,19 @@ impl Connection {
         codepage: Option<CodePage>,
         settings: &Settings,
     ) -> Result<WorkArea> {
+        let rights = self.rights_at(path);
+        self.check_rights_at(path, Rights::READ)?;
         let options = self.options_of(path, options);
         let open =
             |options: &TableOptions| WorkArea::open_in(self.transactions.log(), path, options, codepage, settings);
         if options.mode == OpenMode::ReadOnly {
             return open(&options);
         }
-        let opened = self.ready_to_write(path).and_then(|()| {
+        let opened = self.may_write(path, rights).and_then(|()| {
+            self.ready_to_write(path)?;
             let mut area = open(&options)?;
             self.hold_area_to_rules(&mut area, settings)?;
+            area.set_rights(rights);
             Ok(area)
         });
         match opened {
@@ -52,6 +97,27 @@ impl Connection {
             }
             opened => opened,
         }
+    }
+
+    /// A table that may not be changed in any way is one to read.
+    fn may_write(&self, path: &Path, rights: Rights) -> Result<()> {
+        match rights.has_any(Rights::WRITE) {
+            true => Ok(()),
+            false => {
+                let what = format!("{}: the user may read it alone", path.display());
+                Err(Error::new(ErrorCode::TableReadOnly, what))
+            }
+        }
+    }
+
+    /// Deletes a file that a program names.
+    ///
+    /// # Errors
+    /// [`ErrorCode::PermissionDenied`] for a user who may not change the data dictionary; as [`Connection::path_of`] and
+    /// [`delete_file`](crate::delete_file).
+    pub fn delete_named_file(&self, name: &str, settings: &Settings) -> Result<()> {
+        self.check_administrator()?;
+        crate::delete_file(&self.path_of(name, "", settings)?)
     }
 
     /// How a file is opened: a temporary table has names for its fields.
@@ -71,10 +137,18 @@ impl Connection {
     /// As [`Connection::hold_to_rules`].
     pub(crate) fn hold_area_to_rules(&self, area: &mut WorkArea, settings: &Settings) -> Result<()> {
         self.hold_to_rules(area.editor_to_read(), settings)?;
-        let log = self
-            .dictionary
-            .as_ref()
-            .filter(|_| area.editor_to_read().has_follower());
+        let dictionary = self.dictionary.as_ref();
+        area.set_triggers(dictionary.and_then(|dictionary| {
+            Some(AreaTriggers {
+                triggers: dictionary.triggers_at(area.path())?,
+                runner: Arc::clone(&self.runner),
+                dictionary: dictionary.file().to_owned(),
+                user: self.user_name().to_owned(),
+                settings: settings.clone(),
+                analytical: self.analytical.clone(),
+            })
+        }));
+        let log = dictionary.filter(|_| area.editor_to_read().has_follower());
         area.rest_in(log.map(|dictionary| dictionary.log(settings)))
     }
 
@@ -84,7 +158,7 @@ impl Connection {
     /// [`ErrorCode::TableReadOnly`] for rules that cannot be enforced, and for a table of a dictionary that this is no connection to.
     pub(crate) fn hold_to_rules(&self, editor: &mut TableEditor, settings: &Settings) -> Result<()> {
         match &self.dictionary {
-            Some(dictionary) if dictionary.has(editor.path()) => dictionary.enforce(editor, settings),
+            Some(dictionary) if dictionary.has(editor.path()) => dictionary.enforce(editor, &self.runner, settings),
             _ => refuse_of_others(editor),
         }
     }

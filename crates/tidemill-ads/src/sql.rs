@@ -39,7 +39,7 @@
 //! # What this module does not do
 //!
 //! Joins, subqueries, windows and common table expressions need an [`Analytical`] engine; without one they are an error of
-//! [`Kind::NeedsAnalytical`]. Statements make no triggers, users or rights of a data dictionary.
+//! [`Kind::NeedsAnalytical`]. Statements make no links, packages or publications of a data dictionary.
 
 mod analytical;
 mod answer;
@@ -59,6 +59,7 @@ mod explain;
 mod expression;
 mod frames;
 mod functions;
+mod given;
 mod group;
 mod interner;
 mod like;
@@ -74,13 +75,16 @@ mod script;
 mod select;
 mod sort;
 mod statement;
+mod stored;
 mod stream;
 mod structure;
 mod system;
 mod tables;
 mod tokens;
+mod user_functions;
 mod value;
 mod vector;
+mod views;
 mod walk;
 mod watch;
 mod work;
@@ -96,14 +100,20 @@ pub use connection_tables::{ConnectionTables, StatementOptions};
 pub use error::{Error, Kind, Result};
 pub use evaluate::ConnectionFacts;
 pub use functions::{changes_between_statements, function_names, is_volatile};
+pub(crate) use given::{GivenTables, run_trigger};
 pub use nesting::{balance_conditions, limit_nesting};
 pub use parser::parse;
 pub use prepared::{Prepared, Statements, parameters};
 pub use scalar::{Scalar, ScalarColumn};
+pub(crate) use script::check as check_script;
 /// A place in a statement, by line and column, counted from 1.
 pub use sqlparser::tokenizer::Location;
 pub use statement::*;
+pub(crate) use stored::{StoredProgram, definitions};
 pub use stream::{RowStream, Streamed};
-pub use tables::{Clock, Snapshot, TableInUse, Tables};
+pub use tables::{Clock, FiredChange, Snapshot, TableInUse, Tables};
+pub use user_functions::UserFunctions;
+pub(crate) use user_functions::{FunctionTexts, check as check_function};
 pub use value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};
+pub(crate) use views::select_of as view_of;
 pub use watch::Watch;

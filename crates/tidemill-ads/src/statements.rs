@@ -27,6 +27,7 @@ impl Connection {
     /// # Errors
     /// [`ErrorCode::Statement`](crate::ErrorCode::Statement): as [`Prepared::new`].
     pub fn prepare(&mut self, text: &str, settings: &Settings, options: &StatementOptions) -> Result<Arc<Prepared>> {
+        self.renew_dictionary()?;
         let known = Arc::clone(&self.statements.known);
         Ok(known.prepare(text, &mut self.tables(settings, options))?)
     }
@@ -45,6 +46,7 @@ impl Connection {
         options: &StatementOptions,
     ) -> Result<Executed> {
         self.check_process()?;
+        self.renew_dictionary()?;
         let known = Arc::clone(&self.statements.known);
         self.statements.begin_run(text, settings);
         let mut tables = self.tables(settings, options);
@@ -90,6 +92,7 @@ impl Connection {
                 if area.options().mode != OpenMode::ReadOnly {
                     self.hold_area_to_rules(&mut area, settings)?;
                 }
+                area.set_rights(self.rights_at(table.path()));
                 area
             }
             None => self

@@ -20,6 +20,8 @@ const MAX_DEPTH: usize = 1000;
 pub(crate) struct Transactions {
     log: Option<TransactionLog>,
     current: Option<Current>,
+    /// Whether somebody else has begun it, and ends it.
+    is_joined: bool,
 }
 
 /// An open transaction, with those that are nested in it: they only count how deep it is ("Nesting Transactions" in the help of ADS).
@@ -57,6 +59,33 @@ impl Current {
 }
 
 impl Transactions {
+    /// Takes part in the transaction that is under way in a log.
+    ///
+    /// # Errors
+    /// As [`TransactionLog::join`].
+    pub(crate) fn joined(log: &TransactionLog) -> Result<Self> {
+        let current = Current {
+            transaction: log.join()?,
+            savepoints: Vec::new(),
+            nested: Vec::new(),
+        };
+        Ok(Self {
+            log: Some(log.clone()),
+            current: Some(current),
+            is_joined: true,
+        })
+    }
+
+    fn check_own(&self) -> Result<()> {
+        match self.is_joined {
+            true => Err(Error::new(
+                ErrorCode::IllegalCommandDuringTransaction,
+                "what a trigger does belongs to the transaction of what fired it: it begins and ends none",
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// The log that tables go through now.
     pub(crate) fn log(&self) -> Option<&TransactionLog> {
         self.log.as_ref().filter(|_| self.current.is_some())
@@ -115,6 +144,7 @@ impl Connection {
     /// [`ErrorCode::TransactionOutOfSequence`] for more than 1000 within each other.
     pub fn begin_transaction(&mut self, settings: &Settings) -> Result<()> {
         self.check_process()?;
+        self.transactions.check_own()?;
         if let Some(current) = &mut self.transactions.current {
             if current.nested.len() >= MAX_DEPTH {
                 let why = format!("transactions nest more than {MAX_DEPTH} deep");
@@ -149,6 +179,7 @@ impl Connection {
     /// tables then.
     pub fn commit_transaction(&mut self) -> Result<()> {
         self.check_process()?;
+        self.transactions.check_own()?;
         let Some(current) = &mut self.transactions.current else {
             return Err(out_of_sequence("no transaction is open"));
         };
@@ -178,6 +209,7 @@ impl Connection {
     /// [`ErrorCode::TransactionOutOfSequence`] without a transaction.
     pub fn rollback_transaction(&mut self) -> Result<()> {
         self.check_process()?;
+        self.transactions.check_own()?;
         let Some(Current { transaction, .. }) = self.transactions.current.take() else {
             return Err(out_of_sequence("no transaction is open"));
         };

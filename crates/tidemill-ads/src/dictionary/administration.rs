@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use tidemill_xbase::index::Tag;
 use tidemill_xbase::{CodePage, Dialect, OpenOptions, Table, TableSet};
 
-use super::Dictionary;
 use super::file;
 use super::object::{Kind, Object, place};
-use super::property::{DatabaseProperty, FieldProperty, ObjectKind, PropertyValue, TableProperty, Validation};
+use super::property::{FieldProperty, ObjectKind, PropertyValue, TableProperty, Validation};
 use super::rules;
 use super::values::Values;
+use super::{Dictionary, Login};
 use crate::connection::{Connection, delete_file};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
@@ -53,7 +53,9 @@ impl Connection {
         description.clone_into(&mut database.comment);
         changing.add(database)?;
         changing.commit()?;
-        Self::open_dictionary(path, false, settings)
+        let mut connection = Self::open_dictionary(path, false, settings)?;
+        connection.login = Login::Administrator;
+        Ok(connection)
     }
 
     /// The name that the dictionary has for the table of a file.
@@ -67,6 +69,7 @@ impl Connection {
     /// # Errors
     /// [`ErrorCode::NotImplemented`].
     pub(crate) fn refuse_to_alter(&self, path: &Path) -> Result<()> {
+        self.check_administrator()?;
         match self.dictionary_name(path) {
             None => Ok(()),
             Some(name) => {
@@ -102,8 +105,28 @@ impl Connection {
         dictionary.renew()?;
         let of_table = |kind| Ok::<_, Error>(dictionary.children(kind, dictionary.table(parent)?.number));
         let objects = match kind {
-            ObjectKind::Table | ObjectKind::ViewOrTable => {
-                return Ok(dictionary.names().map(str::to_owned).collect());
+            ObjectKind::Table => return Ok(dictionary.names().map(str::to_owned).collect()),
+            ObjectKind::View => dictionary.of_kind(Kind::View),
+            ObjectKind::Procedure => dictionary.of_kind(Kind::StoredProc),
+            ObjectKind::User => dictionary.of_kind(Kind::User),
+            ObjectKind::UserGroup => dictionary.of_kind(Kind::Group),
+            ObjectKind::Function => dictionary.of_kind(Kind::Function),
+            ObjectKind::ViewOrTable | ObjectKind::TableViewOrLink => {
+                let views = dictionary.of_kind(Kind::View).into_iter();
+                let views = views.map(|view| view.name.as_str());
+                let mut names: Vec<String> = dictionary.names().chain(views).map(str::to_owned).collect();
+                names.sort();
+                return Ok(names);
+            }
+            ObjectKind::Trigger if !parent.trim().is_empty() => of_table(Kind::Trigger)?,
+            ObjectKind::Trigger => dictionary.of_kind(Kind::Trigger),
+            ObjectKind::QualifiedTrigger => {
+                let triggers = dictionary.of_kind(Kind::Trigger).into_iter();
+                let qualified = |trigger: &Object| {
+                    let table = dictionary.tables.iter().find(|table| table.number == trigger.parent)?;
+                    Some(format!("{}::{}", table.name, trigger.name))
+                };
+                return Ok(triggers.filter_map(qualified).collect());
             }
             ObjectKind::Relation => dictionary.of_kind(Kind::Relation),
             ObjectKind::IndexFile => of_table(Kind::Index)?,
@@ -124,6 +147,7 @@ impl Connection {
     /// [`ErrorCode::InvalidPath`] for a file outside of the folder of the dictionary; [`ErrorCode::FileInUse`] for an ADT that others
     /// have open; [`ErrorCode::IllegalCommandDuringTransaction`].
     pub fn add_dictionary_table(&mut self, table: &NewTable<'_>, settings: &Settings) -> Result<()> {
+        self.check_administrator()?;
         self.outside_of_transactions("adding a table to a data dictionary")?;
         let dictionary = self.dictionary()?;
         let path = dictionary.file_inside(table.path, table.table_type.extension())?;
@@ -163,7 +187,7 @@ impl Connection {
         let mut objects = Objects::of(&area, &path, self.dictionary()?)?;
         table.comment.clone_into(&mut objects.table.comment);
         name.clone_into(&mut objects.table.name);
-        let dictionary = self.dictionary_mut()?;
+        let dictionary = self.dictionary_to_change()?;
         let number = dictionary.change(settings, |changing| objects.add_to(changing))?;
         if area.is_adt()
             && let Err(error) = area.editor()?.bind_to_dictionary(Some((&own, number)))
@@ -181,6 +205,7 @@ impl Connection {
     /// [`ErrorCode::InvalidObjectName`] for a table that is not there; [`ErrorCode::FileInUse`] for one that others have open;
     /// [`ErrorCode::DdRequestNotCompleted`] for one that others refer to; [`ErrorCode::IllegalCommandDuringTransaction`].
     pub fn remove_dictionary_table(&mut self, name: &str, deletes: bool, settings: &Settings) -> Result<()> {
+        self.check_administrator()?;
         self.outside_of_transactions("removing a table from a data dictionary")?;
         let dictionary = self.dictionary_mut()?;
         dictionary.renew()?;
@@ -196,7 +221,7 @@ impl Connection {
                 area.editor()?.bind_to_dictionary(None)?;
             }
         }
-        self.dictionary_mut()?
+        self.dictionary_to_change()?
             .change(settings, |changing| changing.remove(number))?;
         self.statements.forget_names();
         let Some(path) = path.filter(|_| deletes) else {
@@ -230,45 +255,6 @@ impl Connection {
             options = options.exclusive();
         }
         WorkArea::open(path, &options, settings)
-    }
-
-    /// A property of the dictionary.
-    ///
-    /// # Errors
-    /// [`ErrorCode::PropertyNotSet`].
-    pub fn database_property(&mut self, property: DatabaseProperty) -> Result<PropertyValue> {
-        let dictionary = self.dictionary_mut()?;
-        dictionary.renew()?;
-        let database = dictionary.database()?;
-        let [tables, temporary] = place::DATABASE_PATHS;
-        match property {
-            DatabaseProperty::Comment => set_text(&database.comment),
-            DatabaseProperty::DefaultTablePath => text_at(database, tables),
-            DatabaseProperty::TempTablePath => text_at(database, temporary),
-        }
-    }
-
-    /// Sets a property of the dictionary; an empty text removes it.
-    ///
-    /// # Errors
-    /// [`ErrorCode::DataTooLong`]; when the dictionary cannot be written.
-    pub fn set_database_property(
-        &mut self,
-        property: DatabaseProperty,
-        value: &PropertyValue,
-        settings: &Settings,
-    ) -> Result<()> {
-        let text = given_text(value)?;
-        self.dictionary_mut()?.change(settings, |changing| {
-            let mut database = found(changing, |object| object.kind == Kind::Database, "the database")?;
-            let [tables, temporary] = place::DATABASE_PATHS;
-            match property {
-                DatabaseProperty::Comment => text.clone_into(&mut database.comment),
-                DatabaseProperty::DefaultTablePath => put_text(&mut database, tables, text),
-                DatabaseProperty::TempTablePath => put_text(&mut database, temporary, text),
-            }
-            changing.replace(&database)
-        })
     }
 
     /// A property of a table.
@@ -338,7 +324,7 @@ impl Connection {
             TableProperty::PrimaryKey if !text.trim().is_empty() => Some(self.unique_order(name, text, settings)?),
             _ => None,
         };
-        self.dictionary_mut()?.change(settings, |changing| {
+        self.dictionary_to_change()?.change(settings, |changing| {
             let mut table = found(
                 changing,
                 |object| object.kind == Kind::Table && object.is_called(name),
@@ -451,7 +437,7 @@ impl Connection {
         settings: &Settings,
     ) -> Result<()> {
         let path = self.dictionary()?.path(table).transpose()?.unwrap_or_default();
-        self.dictionary_mut()?.change(settings, |changing| {
+        self.dictionary_to_change()?.change(settings, |changing| {
             let number = found(
                 changing,
                 |object| object.kind == Kind::Table && object.is_called(table),
@@ -499,7 +485,7 @@ impl Dictionary {
         self.objects.iter().filter(|object| object.is(kind, parent)).collect()
     }
 
-    fn database(&self) -> Result<&Object> {
+    pub(super) fn database(&self) -> Result<&Object> {
         let found = self.objects.iter().find(|object| object.kind == Kind::Database);
         found.ok_or_else(|| {
             let what = format!(
@@ -630,10 +616,9 @@ impl Objects {
     fn add_to(self, changing: &mut file::Changing) -> Result<u32> {
         let name = &self.table.name;
         let mut known = changing.objects().iter();
-        if known.any(|object| object.kind == Kind::Table && object.is_called(name)) {
-            return Err(not_completed(&format!(
-                "the data dictionary has a table {name} already"
-            )));
+        let is_table = |object: &Object| matches!(object.kind, Kind::Table | Kind::View) && object.is_called(name);
+        if let Some(known) = known.find(|object| is_table(object)) {
+            return Err(not_completed(&format!("the data dictionary has a {known} already")));
         }
         let table = changing.add(self.table)?;
         for field in self.fields {
@@ -722,7 +707,7 @@ pub(super) fn found(changing: &file::Changing, is_it: impl Fn(&Object) -> bool, 
     object.cloned().ok_or_else(|| invalid_name(name))
 }
 
-fn text_of(text: &str) -> Vec<u8> {
+pub(super) fn text_of(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     match file::CODEPAGE.encode(text, &mut bytes) {
         Ok(()) => bytes,
@@ -748,9 +733,9 @@ pub(super) fn set_text(text: &str) -> Result<PropertyValue> {
     }
 }
 
-fn given_text(value: &PropertyValue) -> Result<&str> {
+pub(super) fn given_text(value: &PropertyValue) -> Result<&str> {
     match value {
-        PropertyValue::Text(text) => Ok(text),
+        PropertyValue::Text(text) | PropertyValue::Wide(text) => Ok(text),
         PropertyValue::Short(_) | PropertyValue::Long(_) => Err(Error::new(
             ErrorCode::InvalidProperty,
             "the property is a text, and a number is given",
@@ -774,11 +759,11 @@ pub(super) fn invalid_property() -> Error {
     Error::new(ErrorCode::InvalidPropertyId, "the property is not set by programs")
 }
 
-fn not_set() -> Error {
+pub(super) fn not_set() -> Error {
     Error::new(ErrorCode::PropertyNotSet, "the property is not set")
 }
 
-fn not_completed(why: &str) -> Error {
+pub(super) fn not_completed(why: &str) -> Error {
     Error::new(ErrorCode::DdRequestNotCompleted, why)
 }
 

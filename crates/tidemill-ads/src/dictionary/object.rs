@@ -14,12 +14,18 @@ pub(crate) enum Kind {
     Key,
     Relation,
     Trigger,
+    View,
+    StoredProc,
+    Function,
+    User,
+    Group,
+    Permission,
     /// Another one, which is not looked at.
     Other,
 }
 
 /// The kinds that are known, and their names.
-const NAMES: [(Kind, &str); 7] = [
+const NAMES: [(Kind, &str); 13] = [
     (Kind::Database, "Database"),
     (Kind::Table, "Table"),
     (Kind::Index, "Index"),
@@ -27,6 +33,12 @@ const NAMES: [(Kind, &str); 7] = [
     (Kind::Key, "Key"),
     (Kind::Relation, "Relation"),
     (Kind::Trigger, "Trigger"),
+    (Kind::View, "View"),
+    (Kind::StoredProc, "StoredProc"),
+    (Kind::Function, "Function"),
+    (Kind::User, "User"),
+    (Kind::Group, "Group"),
+    (Kind::Permission, "Permission"),
 ];
 
 impl Kind {
@@ -116,6 +128,14 @@ pub(crate) mod place {
     pub(crate) const DATABASE_PATHS: [usize; 2] = [2, 3];
     /// Of a dictionary: a password and a digest.
     pub(crate) const DATABASE_SECRETS: [usize; 2] = [0, 1];
+    /// Of a dictionary: whether users have to log in, and whether their rights are checked. No file at hand has either.
+    pub(crate) const DATABASE_LOG_IN_REQUIRED: usize = 4;
+    pub(crate) const DATABASE_VERIFY_RIGHTS: usize = 5;
+    /// Of a user of our own: the hash of his password, and the numbers of his groups.
+    pub(crate) const USER_PASSWORD: usize = 0;
+    pub(crate) const USER_GROUPS: usize = 1;
+    /// Of a permission of our own: its bits.
+    pub(crate) const PERMISSION_RIGHTS: usize = 0;
     /// Of a table and of an index: the path of its file.
     pub(crate) const PATH: usize = 0;
     /// Of a table: the condition that its records fulfil, and what is said where one does not. No file at hand has one.
@@ -125,6 +145,9 @@ pub(crate) mod place {
     /// Of a table: the number of the graph of relations that it belongs to.
     pub(crate) const TABLE_GRAPH: usize = 5;
     pub(crate) const TABLE_DEFAULT_INDEX: usize = 8;
+    /// Of a table: which kinds of triggers it has, and which options those of each event have.
+    pub(crate) const TABLE_TRIGGERS: usize = 9;
+    pub(crate) const TABLE_TRIGGER_OPTIONS: usize = 10;
     /// Of a table: those whose meaning is known, the graph of relations and the kinds and options of triggers among them.
     pub(crate) const TABLE_KNOWN: [usize; 8] = [0, 1, 2, 4, 5, 8, 9, 10];
     /// Of a field: the value of new records.
@@ -151,6 +174,27 @@ pub(crate) mod place {
     pub(crate) const RELATION_DELETE: usize = 5;
     pub(crate) const RELATION_NO_PARENT: usize = 6;
     pub(crate) const RELATION_NO_CASCADE: usize = 7;
+    /// Of a trigger: event, moment, kind of container, container, function, priority and options.
+    pub(crate) const TRIGGER_EVENT: usize = 0;
+    pub(crate) const TRIGGER_MOMENT: usize = 1;
+    pub(crate) const TRIGGER_CONTAINER_KIND: usize = 2;
+    pub(crate) const TRIGGER_CONTAINER: usize = 3;
+    pub(crate) const TRIGGER_FUNCTION: usize = 4;
+    pub(crate) const TRIGGER_PRIORITY: usize = 5;
+    pub(crate) const TRIGGER_OPTIONS: usize = 6;
+    /// Of a procedure: what it takes and gives, its library and function, how it is called, and its script.
+    pub(crate) const PROCEDURE_INPUT: usize = 0;
+    pub(crate) const PROCEDURE_OUTPUT: usize = 1;
+    pub(crate) const PROCEDURE_LIBRARY: usize = 2;
+    pub(crate) const PROCEDURE_FUNCTION: usize = 3;
+    pub(crate) const PROCEDURE_KIND: usize = 4;
+    pub(crate) const PROCEDURE_SCRIPT: usize = 5;
+    /// Of a function: what it returns and takes, as it is written, and its script.
+    pub(crate) const FUNCTION_RETURNS: usize = 4;
+    pub(crate) const FUNCTION_PARAMETERS: usize = 5;
+    pub(crate) const FUNCTION_SCRIPT: usize = 6;
+    /// Of a view: its SELECT. No file at hand has one.
+    pub(crate) const VIEW_STATEMENT: usize = 0;
     /// Of a key, that is, an order of an index.
     pub(crate) const KEY_EXPRESSION: usize = 0;
     pub(crate) const KEY_CONDITION: usize = 1;

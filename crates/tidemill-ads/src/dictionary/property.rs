@@ -9,8 +9,18 @@ pub enum ObjectKind {
     IndexFile,
     Field,
     Index,
+    View,
     /// Views and tables.
     ViewOrTable,
+    /// Views, tables and links.
+    TableViewOrLink,
+    User,
+    UserGroup,
+    Procedure,
+    Function,
+    Trigger,
+    /// Triggers with the names of their tables before them: `table::trigger`.
+    QualifiedTrigger,
 }
 
 impl ObjectKind {
@@ -22,7 +32,15 @@ impl ObjectKind {
             3 => Self::IndexFile,
             4 => Self::Field,
             5 => Self::Index,
+            6 => Self::View,
             7 => Self::ViewOrTable,
+            8 => Self::User,
+            9 => Self::UserGroup,
+            10 => Self::Procedure,
+            13 => Self::TableViewOrLink,
+            14 => Self::Trigger,
+            18 => Self::Function,
+            20 => Self::QualifiedTrigger,
             _ => return None,
         })
     }
@@ -33,10 +51,23 @@ impl ObjectKind {
 pub enum PropertyValue {
     /// A text; empty for none.
     Text(String),
+    /// A text that programs have in UTF-16.
+    Wide(String),
     /// A number of two bytes, or whether something is so.
     Short(u16),
     /// A number of four bytes.
     Long(u32),
+}
+
+/// What a program gives for a property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PropertyShape {
+    /// A text.
+    Text,
+    /// A text in UTF-16.
+    Wide,
+    /// A number of four bytes.
+    Long,
 }
 
 /// A property of a dictionary.
@@ -46,6 +77,9 @@ pub enum DatabaseProperty {
     Comment,
     DefaultTablePath,
     TempTablePath,
+    AdminPassword,
+    LogInRequired,
+    VerifyAccessRights,
 }
 
 /// A property of a table.
@@ -93,7 +127,10 @@ pub enum Validation {
 const DATABASE: &[(u16, &str, DatabaseProperty)] = &[
     (1, "COMMENT", DatabaseProperty::Comment),
     (100, "DEFAULT_TABLE_PATH", DatabaseProperty::DefaultTablePath),
+    (101, "ADMIN_PASSWORD", DatabaseProperty::AdminPassword),
     (102, "TEMP_TABLE_PATH", DatabaseProperty::TempTablePath),
+    (103, "LOG_IN_REQUIRED", DatabaseProperty::LogInRequired),
+    (104, "VERIFY_ACCESS_RIGHTS", DatabaseProperty::VerifyAccessRights),
 ];
 
 const TABLE: &[(u16, &str, TableProperty)] = &[

@@ -88,7 +88,7 @@ impl Connection {
             ));
         }
         self.check_references(new, &primary, settings)?;
-        self.dictionary_mut()?.change(settings, |changing| {
+        self.dictionary_to_change()?.change(settings, |changing| {
             let child_key = number_of_key(changing, child, (&child_end.index, &child_end.tag))?;
             let rule = |rule: RelationRule| [u8::try_from(rule.number()).unwrap_or_default()];
             let values = Values::default()
@@ -125,7 +125,7 @@ impl Connection {
     pub fn drop_relation(&mut self, name: &str, settings: &Settings) -> Result<()> {
         self.outside_of_transactions("dropping a relation")?;
         self.close_cached_cursors();
-        self.dictionary_mut()?.change(settings, |changing| {
+        self.dictionary_to_change()?.change(settings, |changing| {
             let is_it = |object: &Object| object.kind == Kind::Relation && object.is_called(name);
             let relation = found(changing, is_it, name)?;
             changing.remove(relation.number)?;

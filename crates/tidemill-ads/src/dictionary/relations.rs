@@ -124,6 +124,7 @@ impl Dictionary {
                 },
             );
         }
+        self.check_carried_on(table, &relations)?;
         let graph = Graph {
             relations,
             tables,
@@ -135,6 +136,30 @@ impl Dictionary {
             open: BTreeMap::new(),
             depth: 0,
         })))
+    }
+
+    /// Refuses to carry changes of a table on to one that has triggers: they would not fire.
+    fn check_carried_on(&self, table: u32, relations: &[Relation]) -> Result<(), String> {
+        let mut reached = vec![table];
+        let mut next = 0;
+        while let Some(parent) = reached.get(next).copied() {
+            next += 1;
+            for relation in relations.iter().filter(|relation| relation.parent.0 == parent) {
+                if [relation.on_update, relation.on_delete] == [RelationRule::Restrict; 2] {
+                    continue;
+                }
+                if self.triggers.contains_key(&relation.child.0) {
+                    return Err(format!(
+                        "relation {}, which carries changes on to a table whose triggers would have to fire,",
+                        relation.name
+                    ));
+                }
+                if !reached.contains(&relation.child.0) {
+                    reached.push(relation.child.0);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn relation(&self, object: &Object) -> Result<Relation, String> {

@@ -1,6 +1,7 @@
 //! The rules that a dictionary has for its tables: which of them there are, and that they hold.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use tidemill_xbase::expression::Letters;
 use tidemill_xbase::{FieldRuleTexts, OpenOptions, RuleTexts, Rules, Table, TableEditor};
@@ -11,6 +12,7 @@ use super::property::Validation;
 use super::{Dictionary, DictionaryTable};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::{Settings, local_now};
+use crate::triggers::{Guard, Runner};
 use crate::work_area::{TableOptions, edit_options};
 
 impl Dictionary {
@@ -18,7 +20,7 @@ impl Dictionary {
     ///
     /// # Errors
     /// [`ErrorCode::TableReadOnly`] for a rule that cannot be enforced.
-    pub(crate) fn enforce(&self, editor: &mut TableEditor, settings: &Settings) -> Result<()> {
+    pub(crate) fn enforce(&self, editor: &mut TableEditor, runner: &Arc<Runner>, settings: &Settings) -> Result<()> {
         let Some(table) = self.table_at(editor.path()) else {
             return Ok(());
         };
@@ -34,7 +36,10 @@ impl Dictionary {
         let keeper = self.keeper(table.number, settings);
         let keeper = keeper.map_err(|rule| self.read_only(&table.name, &format!("{rule} is not enforced")))?;
         editor.set_rules(rules);
-        editor.set_follower(keeper);
+        editor.set_follower(match self.triggers_at(editor.path()) {
+            Some(triggers) => Some(Box::new(Guard::new(triggers, runner, keeper))),
+            None => keeper,
+        });
         Ok(())
     }
 
@@ -60,8 +65,8 @@ impl Dictionary {
     /// A rule of a table that is not enforced.
     pub(super) fn unenforced(&self, table: &DictionaryTable) -> Option<String> {
         let object = self.objects.iter().find(|object| object.number == table.number)?;
-        if let Some(trigger) = self.children(Kind::Trigger, table.number).first() {
-            return Some(format!("{trigger}"));
+        if let Some(Err(trigger)) = self.triggers.get(&table.number) {
+            return Some(trigger.clone());
         }
         if let Some(place) = object.values.places().find(|place| !place::TABLE_KNOWN.contains(place)) {
             return Some(format!("the property at place {place}, which is not known,"));
@@ -82,6 +87,23 @@ impl Dictionary {
             .any(|object| object.is(Kind::Index, table.number) && object.number == index);
         let is_there = table.indexes.iter().all(|index| index.is_file());
         (!has_file || !is_there).then(|| format!("the primary key {}, whose index file is missing,", key.name))
+    }
+}
+
+impl Dictionary {
+    /// The rules of the table of a file, for records that are on their way to it in another table of the same fields.
+    ///
+    /// # Errors
+    /// As [`Dictionary::enforce`].
+    pub(crate) fn rules_for(&self, path: &Path, table: &Table, settings: &Settings) -> Result<Option<Rules>> {
+        let Some(known) = self.table_at(path) else {
+            return Ok(None);
+        };
+        let texts = texts_of(&self.objects, known.number);
+        match texts == RuleTexts::default() {
+            true => Ok(None),
+            false => Ok(Some(compiled(&texts, table, settings)?)),
+        }
     }
 }
 

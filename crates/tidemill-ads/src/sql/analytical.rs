@@ -30,6 +30,7 @@ use super::statement::{Select, Statement, StatementKind, TableName};
 use super::stream::RowStream;
 use super::tables::{Snapshot, Tables};
 use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, date_text, decimal_text, time_text, timestamp_text};
+use super::views;
 use super::walk;
 use crate::FieldType;
 
@@ -131,7 +132,7 @@ impl Template {
         let (relations, qualifiers) = relations(&query);
         let mut columns = Vec::new();
         for relation in &relations {
-            if relation.system().is_none() && tables.view(relation).is_none() {
+            if relation.system().is_none() && tables.view(relation)?.is_none() {
                 let snapshot = tables
                     .snapshot(relation)
                     .map_err(|error| error.at(relation.location.0))?;
@@ -277,13 +278,22 @@ impl Lent {
         if let Some(system) = name.system() {
             return system_rows(&system, tables).map(Self::Rows).map_err(at);
         }
-        let Some(view) = tables.view(name) else {
+        let Some(view) = tables.view(name).map_err(at)? else {
             let snapshot = tables.snapshot(name).map_err(at)?;
             return Ok(Self::Table { snapshot, has_numbers });
         };
-        let query = Query::bind_any(&view, tables, &mut Parameters::default())?;
-        let facts = Facts::of(tables);
-        query.rows(tables, &facts.session(&[])).map(Self::Rows)
+        tables.lend_rights(true);
+        let rows = views::within(name, || {
+            let mut parameters = Parameters {
+                functions: tables.functions(),
+                ..Parameters::default()
+            };
+            let query = Query::bind_any(&view, tables, &mut parameters)?;
+            let facts = Facts::of(tables);
+            query.rows(tables, &facts.session(&[])).map(Self::Rows)
+        });
+        tables.lend_rights(false);
+        rows
     }
 
     fn schema(&self) -> SchemaRef {

@@ -11,6 +11,7 @@ use super::connection_tables::ConnectionTables;
 use super::error::{Error, Kind, Result};
 use super::statement::TableName;
 use super::tables::Tables as _;
+use crate::dictionary::Rights;
 
 impl ConnectionTables<'_> {
     /// Appends the rows of a batch to a table and returns their number. Columns go to the fields of their names, in any case; other
@@ -20,6 +21,7 @@ impl ConnectionTables<'_> {
     /// [`Kind::NoColumn`] for a column that is no field, [`Kind::Ambiguous`] for two that are the same one, [`Kind::Value`] for a value
     /// that does not fit; as [`Tables::editor`](super::Tables::editor).
     pub fn append(&mut self, name: &TableName, batch: &RecordBatch) -> Result<u64> {
+        self.may(name, Rights::INSERT)?;
         let table = self.editor(name)?;
         let mut arrays: Vec<Option<ArrayRef>> = vec![None; table.fields().len()];
         for (column, array) in batch.schema().fields().iter().zip(batch.columns()) {

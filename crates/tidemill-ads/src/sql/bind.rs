@@ -3,6 +3,8 @@
 mod cast;
 mod concat;
 
+use std::sync::Arc;
+
 use sqlparser::ast::{
     self, BinaryOperator as B, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Spanned,
     UnaryOperator as U,
@@ -15,6 +17,7 @@ use super::error::{Error, Kind, Result};
 use super::expression::{Blank, Column, Comparison, Expr};
 use super::functions;
 use super::group::{Aggregate, AggregateKind};
+use super::user_functions::UserFunctions;
 use super::value::{Type, Value};
 use cast::{cast_type, typed_literal};
 use concat::orders_of;
@@ -50,6 +53,8 @@ pub(super) struct Parameters {
     pub(super) names: Vec<String>,
     /// Names that stand for values of the script: variables, and columns of its cursors (`CURSOR.COLUMN`).
     pub(super) variables: Vec<String>,
+    /// The functions of the data dictionary.
+    pub(super) functions: Arc<UserFunctions>,
 }
 
 impl Parameters {
@@ -611,6 +616,10 @@ impl<'s> Scope<'s> {
             ("ROWNUM", []) => Expr::RowNumber,
             (name, _) => {
                 let Some(function) = functions::find(name) else {
+                    if let Some(function) = self.parameters.functions.find(name) {
+                        function.check(arguments.len())?;
+                        return Ok(Expr::User(Arc::clone(function), arguments));
+                    }
                     return Err(Error::new(
                         Kind::NoFunction,
                         format!("Scalar function not found: {name}"),

@@ -3,6 +3,7 @@
 //! A statement is made as a whole or not at all. Values of an UPDATE are all computed before the first record is written, so that it sees
 //! the table as it was.
 
+mod firing;
 mod from;
 mod merge;
 mod picked;
@@ -29,6 +30,7 @@ use super::system::is_untranslated;
 use super::tables::{Snapshot, Structure, Tables};
 use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};
 use super::vector::Vector;
+use crate::{Rights, TriggerEvent};
 
 /// A bound statement that changes records.
 #[derive(Debug)]
@@ -237,6 +239,7 @@ impl Change {
     /// # Errors
     /// [`Kind::Value`] for values that do not fit, and when the table cannot be read or written; nothing is changed then.
     pub(super) fn run(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<u64> {
+        tables.may(&self.table, self.rights())?;
         tables.ready_to_write(&self.table)?;
         if let ChangeKind::Insert {
             columns,
@@ -244,6 +247,7 @@ impl Change {
             is_deleted: false,
         } = &self.kind
             && let [row] = rows.as_slice()
+            && !tables.fires(&self.table, TriggerEvent::Insert)?
         {
             // One record is one change anyway.
             let row = self.row(columns, row, session)?;
@@ -251,6 +255,22 @@ impl Change {
             return Ok(1);
         }
         as_one(tables, |tables| self.run_within(tables, session))
+    }
+
+    /// What who runs it has to be allowed.
+    fn rights(&self) -> Rights {
+        let changed = |deletion: Option<bool>| match deletion {
+            None => Rights::UPDATE,
+            Some(_) => Rights(Rights::UPDATE.0 | Rights::DELETE.0),
+        };
+        match &self.kind {
+            ChangeKind::Insert { is_deleted: false, .. } => Rights::INSERT,
+            ChangeKind::Insert { .. } => Rights(Rights::INSERT.0 | Rights::DELETE.0),
+            ChangeKind::Update { deletion, .. } => changed(*deletion),
+            ChangeKind::Delete { .. } => Rights::DELETE,
+            ChangeKind::Merge(merging) => merging.rights(),
+            ChangeKind::Picked(picking) => picking.rights(),
+        }
     }
 
     fn run_within(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<u64> {
@@ -290,6 +310,9 @@ impl Change {
             }
             ChangeKind::Delete { selection, compiled } => {
                 let (_, records) = self.locked(selection.as_ref(), compiled, tables, session)?;
+                if tables.fires(&self.table, TriggerEvent::Delete)? {
+                    return self.delete_firing(&records, tables);
+                }
                 let (watch, table) = (tables.watch(), tables.editor(&self.table)?);
                 for record in &records {
                     watch.check()?;
@@ -352,6 +375,9 @@ impl Change {
     }
 
     fn append(&self, rows: &[NewValues], is_deleted: bool, tables: &mut dyn Tables) -> Result<u64> {
+        if tables.fires(&self.table, TriggerEvent::Insert)? {
+            return self.append_firing(rows, is_deleted, tables);
+        }
         let (watch, table) = (tables.watch(), tables.editor(&self.table)?);
         self.structure.check_fields(table.fields(), &self.table)?;
         for row in rows {
@@ -453,6 +479,13 @@ impl Change {
         deletion: Option<bool>,
         tables: &mut dyn Tables,
     ) -> Result<u64> {
+        let event = match deletion {
+            Some(true) => TriggerEvent::Delete,
+            _ => TriggerEvent::Update,
+        };
+        if tables.fires(&self.table, event)? {
+            return self.write_firing(changes, deletion, tables);
+        }
         let (watch, table) = (tables.watch(), tables.editor(&self.table)?);
         let mut count = 0;
         for (record, values) in changes {
@@ -521,9 +554,15 @@ fn stored<'v>(value: &'v Value, field: &Field) -> Option<xbase::Value<'v>> {
 }
 
 fn open(name: &TableName, tables: &mut dyn Tables) -> Result<(Structure, Vec<Column>)> {
-    let snapshot = tables
-        .snapshot_without_orders(name)
-        .map_err(|error| error.at(name.location.0))?;
+    if tables.view(name).map_err(|error| error.at(name.location.0))?.is_some() {
+        let why = format!("{name} is a view, and records are changed in the table that it shows");
+        return Err(Error::new(Kind::Unsupported, why).at(name.location.0));
+    }
+    // Who may only add records may see what they are made of.
+    tables.lend_rights(true);
+    let snapshot = tables.snapshot_without_orders(name);
+    tables.lend_rights(false);
+    let snapshot = snapshot.map_err(|error| error.at(name.location.0))?;
     let columns = frames::columns(&snapshot);
     Ok((snapshot.structure(), columns))
 }

@@ -408,6 +408,7 @@ impl Lowering<'_> {
             is_same &= match part {
                 Expr::Column(_) | Expr::RecordNumber | Expr::RowId | Expr::RowNumber | Expr::IsDeleted => false,
                 Expr::Call(function, _) => !function.is_volatile(),
+                Expr::User(..) => false,
                 _ => true,
             };
         });

@@ -6,10 +6,13 @@
 //! which is closed at the end of the statement or of the transaction in which it is.
 
 mod dictionary;
+mod editing;
+mod firing;
 mod gates;
 mod making;
 mod options;
 mod reading;
+mod state;
 mod surroundings;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -25,20 +28,25 @@ use tidemill_xbase::{
 };
 
 use super::analytical::Analytical;
-use super::answer::Answer;
+use super::answer::{Answer, Rows};
 use super::error::{Error, Kind, Result};
 use super::evaluate::ConnectionFacts;
+use super::given::GivenTables;
 use super::prepared::Statements;
 use super::procedure::Arguments;
-use super::statement::{Select, TableName};
-use super::tables::{Clock, Snapshot, TableInUse, Tables};
+use super::statement::{Definition, Select, TableName};
+use super::stored::{self, StoredProgram};
+use super::tables::{Clock, FiredChange, Snapshot, TableInUse, Tables};
+use super::user_functions::UserFunctions;
 use super::value::Value;
+use super::view_of;
 use super::watch::Watch;
+use crate::dictionary::{Dictionary, ObjectKind, Rights};
 use crate::progress::Work;
 use crate::sole_use::{Changing, SoleUse};
 use crate::transactions::Transactions;
 use crate::work_area::{open_editor, open_without_index};
-use crate::{Connection, ErrorCode, FieldProperty, Paths, Settings, TableOptions, TableType, WorkArea};
+use crate::{Connection, ErrorCode, FieldProperty, Paths, Settings, TableType, TriggerEvent, WorkArea};
 
 /// What the statements of a connection have open, and what they remember.
 #[derive(Debug)]
@@ -49,6 +57,10 @@ pub(crate) struct StatementTables {
     paths: Paths,
     cache: Arc<ColumnCache>,
     views: HashMap<String, Select>,
+    /// Tables in memory that a script was given.
+    pub(crate) given: GivenTables,
+    /// The functions of the data dictionary, once they were asked for.
+    functions: Option<Arc<UserFunctions>>,
     pub(crate) known: Arc<Statements>,
     /// What a statement outside of a program's transaction does as a whole.
     statement: Option<Transaction>,
@@ -67,6 +79,8 @@ pub(crate) struct StatementTables {
     pub(crate) affected: Option<u64>,
     /// How many reads are under way, one within another.
     reads: usize,
+    /// How many views and procedures are being run, whose rights count and not the user's.
+    pub(crate) lent_rights: usize,
     /// How many statements were run.
     runs: u64,
     /// Cursors that were closed, the last one last, and how many of them are kept.
@@ -113,6 +127,8 @@ impl Default for StatementTables {
             paths: Paths::default(),
             cache: ColumnCache::new(CACHE),
             views: HashMap::new(),
+            given: GivenTables::default(),
+            functions: None,
             known: Arc::default(),
             statement: None,
             own: Transactions::default(),
@@ -123,95 +139,13 @@ impl Default for StatementTables {
             application: program(),
             affected: None,
             reads: 0,
+            lent_rights: 0,
             runs: 0,
             cursors: Vec::new(),
             cached_cursors: 0,
             codepage: None,
             environment: Environment::new(CodePage::Cp1252),
         }
-    }
-}
-
-impl StatementTables {
-    /// Names may mean other tables from now on.
-    pub(crate) fn forget_names(&mut self) {
-        self.found.clear();
-        self.close_all();
-    }
-
-    pub(crate) fn has_view(&self, name: &str) -> bool {
-        self.views.contains_key(&name.to_ascii_lowercase())
-    }
-
-    /// Closes what is open for changes, once nothing is under way.
-    pub(crate) fn close_editors(&mut self) {
-        self.made.clear();
-        for open in self.open.values_mut() {
-            (open.editor, open.is_changed) = (None, false);
-        }
-    }
-
-    /// Closes what is open for changes, and removes the log of statements: for who disconnects.
-    pub(crate) fn end(&mut self) {
-        self.close_editors();
-        self.own = Transactions::default();
-    }
-
-    /// Closes what statements have open, but for what is under way.
-    pub(crate) fn close_all(&mut self) {
-        self.open.retain(|_, open| open.editor.is_some());
-        self.close_cached_cursors();
-    }
-
-    /// Closes a table, for who wants it alone.
-    pub(crate) fn close(&mut self, path: &Path) {
-        self.open.remove(path);
-        self.cursors.retain(|area| area.path() != path);
-    }
-
-    /// Forgets which tables were read. As in ACE, a statement that makes or changes tables, or ends with a semicolon, closes the
-    /// cursors that are kept.
-    pub(crate) fn begin_run(&mut self, text: &str, settings: &Settings) {
-        (self.codepage, self.run_autoincrement) = (None, None);
-        self.runs += 1;
-        self.cached_cursors = settings.cached_cursors;
-        let begins_with = |word: &str| {
-            let begin = text.trim_start().get(..word.len());
-            begin.is_some_and(|begin| begin.eq_ignore_ascii_case(word))
-        };
-        if ["CREATE", "ALTER", "DROP"].into_iter().any(begins_with) || text.trim_end().ends_with(';') {
-            self.close_cached_cursors();
-        }
-    }
-
-    /// Keeps a cursor that a program has closed.
-    pub(crate) fn rest(&mut self, mut area: Box<WorkArea>) {
-        if self.cached_cursors > 0 && area.rest().unwrap_or(false) {
-            let beyond = (self.cursors.len() + 1).saturating_sub(self.cached_cursors);
-            self.cursors.drain(..beyond.min(self.cursors.len()));
-            self.cursors.push(area);
-        }
-    }
-
-    /// A cursor over a table that was closed before.
-    pub(crate) fn cached(&mut self, path: &Path, options: &TableOptions) -> Option<Box<WorkArea>> {
-        let is_it = |area: &WorkArea| {
-            let wanted = TableOptions {
-                table_type: area.options().table_type,
-                ..options.clone()
-            };
-            let is_type = area.is_adt()
-                || options.table_type == TableType::Adt
-                || area.options().table_type == options.table_type;
-            area.path() == path && is_type && *area.options() == wanted
-        };
-        let at = self.cursors.iter().rposition(|area| is_it(area))?;
-        Some(self.cursors.remove(at))
-    }
-
-    /// Closes the cursors that are kept.
-    pub(crate) fn close_cached_cursors(&mut self) {
-        self.cursors.clear();
     }
 }
 
@@ -334,12 +268,6 @@ impl ConnectionTables<'_> {
         }
     }
 
-    /// The work area that a table is changed through.
-    fn area_to_change(&mut self, path: &Path) -> Option<&mut WorkArea> {
-        let mut areas = self.connection.areas.iter_mut().map(|(_, area)| &mut **area);
-        areas.find(|area| area.path() == path && area.options().mode != OpenMode::ReadOnly)
-    }
-
     /// Whether the file alone does not say what the table holds.
     fn has_more_than_its_file(&self, path: &Path) -> bool {
         let statements = &self.connection.statements;
@@ -351,58 +279,6 @@ impl ConnectionTables<'_> {
                 .areas
                 .iter()
                 .any(|(_, area)| area.path() == path && area.options().mode == OpenMode::Exclusive)
-    }
-
-    /// A table to change: that of a work area, where one has it open.
-    fn editor_of(&mut self, name: &TableName) -> Result<&mut TableEditor> {
-        self.connection.check_process()?;
-        let path = self.path(name)?;
-        if self.area_to_change(&path).is_none() {
-            return self.own_editor(name, &path);
-        }
-        let log = match self.connection.statements.statement.is_some() {
-            true => Some(self.log()),
-            false => None,
-        };
-        let missing = || Error::new(Kind::Engine, "a table is open no more");
-        let area = self.area_to_change(&path).ok_or_else(missing)?;
-        if let Some(log) = log.filter(|_| !area.has_log()) {
-            area.write_record()?;
-            area.use_log(Some(&log))?;
-        }
-        Ok(area.editor()?)
-    }
-
-    fn own_editor(&mut self, name: &TableName, path: &Path) -> Result<&mut TableEditor> {
-        let is_open = self
-            .connection
-            .statements
-            .open
-            .get(path)
-            .is_some_and(|open| open.editor.is_some());
-        if !is_open {
-            self.connection.renew_dictionary()?;
-            self.connection.ready_to_write(path)?;
-            let log = self.log();
-            let shared = TableOptions {
-                mode: OpenMode::Shared,
-                ..self.options.table.clone()
-            };
-            let opened = open_editor(
-                path,
-                &shared,
-                self.settings,
-                (self.open_options(path), &Work::default()),
-                Some(&log),
-            );
-            let mut editor = self.opened_file(name, opened.map_err(|error| read_only(path, error)))?;
-            self.connection.open_indexes_of(&mut editor)?;
-            self.connection.hold_to_rules(&mut editor, self.settings)?;
-            self.state().open.entry(path.into()).or_default().editor = Some(editor);
-        }
-        let open = self.connection.statements.open.get_mut(path);
-        let missing = || Error::new(Kind::Engine, "a table is open no more");
-        open.and_then(|open| open.editor.as_mut()).ok_or_else(missing)
     }
 
     /// Nobody else may have it open, and nothing is under way.
@@ -421,6 +297,15 @@ impl ConnectionTables<'_> {
         if !self.is_under_way() {
             self.state().close_editors();
         }
+    }
+
+    fn stored_procedure(&self, name: &str) -> Option<StoredProgram> {
+        self.connection.dictionary.as_ref()?.procedure(name)
+    }
+
+    /// Gives a script tables, and returns those that were given before.
+    pub(super) fn give(&mut self, given: GivenTables) -> GivenTables {
+        std::mem::replace(&mut self.connection.statements.given, given)
     }
 
     fn savepoints(&mut self) -> Result<&mut Transaction> {
@@ -445,7 +330,30 @@ impl Tables for ConnectionTables<'_> {
         self.state().end_reading();
     }
 
+    fn may(&mut self, name: &TableName, wanted: Rights) -> Result<()> {
+        if self.connection.dictionary.is_none() || self.state().given.get(name).is_some() {
+            return Ok(());
+        }
+        let path = self.path(name)?;
+        Ok(self.connection.check_rights_at(&path, wanted)?)
+    }
+
+    fn lend_rights(&mut self, begins: bool) {
+        let lent = &mut self.state().lent_rights;
+        *lent = if begins { *lent + 1 } else { lent.saturating_sub(1) };
+    }
+
+    fn may_administer(&self) -> Result<()> {
+        Ok(self.connection.check_administrator()?)
+    }
+
     fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor> {
+        if self.connection.dictionary.is_some() && self.state().given.get(name).is_none() {
+            let path = self.path(name)?;
+            if !self.connection.rights_at(&path).has_any(Rights::WRITE) {
+                self.connection.check_rights_at(&path, Rights::WRITE)?;
+            }
+        }
         let enforcement = self.connection.enforcement;
         let editor = self.editor_of(name)?;
         enforcement.apply(editor);
@@ -454,7 +362,18 @@ impl Tables for ConnectionTables<'_> {
         Ok(editor)
     }
 
+    fn fires(&mut self, name: &TableName, event: TriggerEvent) -> Result<bool> {
+        self.fires_at(name, event)
+    }
+
+    fn change_record(&mut self, name: &TableName, change: &FiredChange<'_>) -> Result<()> {
+        self.change_and_fire(name, change)
+    }
+
     fn changed(&mut self, name: &TableName) {
+        if self.state().given.get(name).is_some() {
+            return;
+        }
         let is_under_way = self.is_under_way();
         let Ok(path) = self.path(name) else { return };
         let statements = &mut self.connection.statements;
@@ -478,6 +397,7 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn exclusively(&mut self, name: &TableName, work: &mut dyn FnMut(&mut TableEditor) -> Result<()>) -> Result<()> {
+        self.connection.check_administrator()?;
         let path = self.alone(name, "The structure of a table is not changed")?;
         self.connection.ready_to_write(&path)?;
         let options = self.options.table.clone().exclusive();
@@ -492,6 +412,7 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn reindex(&mut self, name: &TableName) -> Result<()> {
+        self.connection.check_administrator()?;
         let path = self.alone(name, "An index is not rebuilt")?;
         self.connection.ready_to_write(&path)?;
         let table = Table::open(&path, &self.open_options(&path))?;
@@ -516,6 +437,9 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn drop_table(&mut self, name: &TableName, keeps_files: bool) -> Result<()> {
+        if self.connection.temporary.path(&name.to_string()).is_none() {
+            self.connection.check_administrator()?;
+        }
         self.remove(name, keeps_files)
     }
 
@@ -593,6 +517,9 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn ready_to_write(&mut self, name: &TableName) -> Result<()> {
+        if self.state().given.get(name).is_some() {
+            return Ok(());
+        }
         // A table that is not there is told of by who wants it.
         match self.path(name) {
             Ok(path) => Ok(self.connection.ready_to_write(&path)?),
@@ -673,11 +600,11 @@ impl Tables for ConnectionTables<'_> {
         name.clone_into(&mut self.state().application);
     }
 
-    fn views(&self) -> Vec<(String, String)> {
+    fn views(&self) -> Vec<[String; 3]> {
         let views = self.connection.statements.views.iter();
-        let mut views: Vec<_> = views
-            .map(|(name, select)| (name.clone(), select.query.to_string()))
-            .collect();
+        let views = views.map(|(name, select)| [name.clone(), select.query.to_string(), String::new()]);
+        let kept = self.connection.dictionary.iter().flat_map(Dictionary::views);
+        let mut views: Vec<_> = views.chain(kept).collect();
         views.sort();
         views
     }
@@ -699,6 +626,10 @@ impl Tables for ConnectionTables<'_> {
         let mut area = self.connection.area_over(&path, &options, self.settings)?;
         area.go_to(record)?;
         Ok(area.check_sum(true)?)
+    }
+
+    fn user(&self) -> &str {
+        self.connection.user_name()
     }
 
     fn database(&self) -> &str {
@@ -734,31 +665,116 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn procedure(&mut self, name: &str, arguments: &[Value]) -> Result<Option<Answer>> {
+        if let Some(procedure) = self.stored_procedure(name) {
+            self.connection
+                .check_rights_to(ObjectKind::Procedure, name, Rights::EXECUTE)?;
+            self.lend_rights(true);
+            let answer = stored::run(&procedure, arguments, self);
+            self.lend_rights(false);
+            return answer.map(Some);
+        }
         let done = dictionary::procedure(self.connection, name, &Arguments(arguments), self.settings)?;
         Ok(done.then_some(Answer::Done))
     }
 
-    fn view(&self, name: &TableName) -> Option<Select> {
-        let views = &self.connection.statements.views;
-        views.get(&name.to_string().to_ascii_lowercase()).cloned()
+    fn define(&mut self, definition: &Definition) -> Result<()> {
+        if !self.connection.has_dictionary() {
+            let why = format!(
+                "{} needs a data dictionary, and the connection is to a folder of tables",
+                definition.verb()
+            );
+            return Err(Error::new(Kind::Unsupported, why));
+        }
+        Ok(dictionary::define(self.connection, definition, self.settings)?)
     }
 
-    fn set_view(&mut self, name: &TableName, select: Option<Select>) -> Result<()> {
-        let key = name.to_string().to_ascii_lowercase();
-        let views = &mut self.connection.statements.views;
-        match select {
-            Some(_) if views.contains_key(&key) => {
-                Err(Error::new(Kind::Exists, format!("View already exists: {name}")))
-            }
-            Some(select) => {
-                views.insert(key, select);
-                Ok(())
-            }
-            None => match views.remove(&key) {
-                Some(_) => Ok(()),
-                None => Err(Error::new(Kind::NoTable, format!("View not found: {name}"))),
-            },
+    fn dictionary_rows(&mut self, table: &str) -> Result<Vec<Vec<Value>>> {
+        Ok(dictionary::rows(self.connection, table)?)
+    }
+
+    fn functions(&mut self) -> Arc<UserFunctions> {
+        if let Some(known) = &self.connection.statements.functions {
+            return Arc::clone(known);
         }
+        let functions = match &self.connection.dictionary {
+            Some(dictionary) => {
+                let file = dictionary.file().to_owned();
+                {
+                    let may = |name: &str| {
+                        let checked = self
+                            .connection
+                            .check_rights_to(ObjectKind::Function, name, Rights::EXECUTE);
+                        checked.map_err(|error| error.to_string())
+                    };
+                    Arc::new(UserFunctions::new(
+                        dictionary.functions(),
+                        may,
+                        (file, self.connection.user_name().to_owned()),
+                        self.settings,
+                        self.options,
+                    ))
+                }
+            }
+            None => Arc::default(),
+        };
+        self.state().functions = Some(Arc::clone(&functions));
+        functions
+    }
+
+    fn ready_functions(&self) {
+        if let Some(functions) = &self.connection.statements.functions {
+            functions.join(self.connection.transactions.log());
+        }
+    }
+
+    fn procedure_shape(&mut self, name: &str) -> Result<Option<Rows>> {
+        match self.stored_procedure(name) {
+            Some(procedure) => stored::shape_of(&procedure, self).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn view(&mut self, name: &TableName) -> Result<Option<Select>> {
+        let key = name.to_string();
+        if let Some(view) = self.connection.statements.views.get(&key.to_ascii_lowercase()) {
+            return Ok(Some(view.clone()));
+        }
+        let Some(text) = self.connection.view_text(&key) else {
+            return Ok(None);
+        };
+        self.connection.check_rights_to(ObjectKind::View, &key, Rights::READ)?;
+        match view_of(&text) {
+            Ok(select) => Ok(Some(select)),
+            Err(error) => Err(Error::new(
+                error.kind().clone(),
+                format!("View {name}: {}", error.message()),
+            )),
+        }
+    }
+
+    fn create_view(&mut self, name: &TableName, select: &Select, text: &str) -> Result<()> {
+        let written = name.to_string();
+        if self.connection.has_dictionary() {
+            return Ok(self.connection.add_view(&written, "", text, self.settings)?);
+        }
+        let (key, views) = (written.to_ascii_lowercase(), &mut self.connection.statements.views);
+        if views.contains_key(&key) {
+            return Err(Error::new(Kind::Exists, format!("View already exists: {name}")));
+        }
+        views.insert(key, select.clone());
+        Ok(())
+    }
+
+    fn drop_view(&mut self, name: &TableName) -> Result<bool> {
+        let written = name.to_string();
+        if self.state().views.remove(&written.to_ascii_lowercase()).is_some() {
+            return Ok(true);
+        }
+        match self.connection.has_dictionary_view(&written) {
+            true => self.connection.remove_view(&written, self.settings)?,
+            false => return Ok(false),
+        }
+        Ok(true)
     }
 }
 

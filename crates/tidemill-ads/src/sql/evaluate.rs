@@ -243,6 +243,15 @@ impl<'e> Evaluation<'e> {
             Expr::Case(branches, otherwise) => self.case(branches, otherwise),
             Expr::Coalesce(values) => self.coalesce(values),
             Expr::Cast(operand, type_of, length) => self.cast(operand, *type_of, *length),
+            Expr::User(function, arguments) => {
+                let vectors = arguments.iter().map(|argument| self.vector(argument));
+                let vectors = vectors.collect::<Result<Vec<_>>>()?;
+                let rows = (0..self.rows()).map(|row| {
+                    self.session.watch.check()?;
+                    function.call(vectors.iter().map(|vector| vector.value(row)).collect())
+                });
+                Ok(Vector::of_values(rows.collect::<Result<_>>()?, function.returns()))
+            }
             Expr::Call(function, arguments) => {
                 let vectors = arguments.iter().map(|argument| self.vector(argument));
                 let vectors = vectors.collect::<Result<Vec<_>>>()?;

@@ -1,10 +1,13 @@
 //! Expressions whose names are bound: columns of a frame, parameters, functions.
 
+use std::sync::Arc;
+
 use tidemill_xbase as xbase;
 use tidemill_xbase::{Dialect, Field, Table};
 
 use super::arithmetic::Operator;
 use super::functions::Function;
+use super::user_functions::UserFunction;
 use super::value::{Type, Value};
 
 /// A bound expression.
@@ -44,6 +47,8 @@ pub(super) enum Expr {
     /// To a type; text of at most so many characters, 0 for as many as there are.
     Cast(Box<Expr>, Type, u32),
     Call(&'static Function, Vec<Expr>),
+    /// A function of the data dictionary.
+    User(Arc<UserFunction>, Vec<Expr>),
 }
 
 /// How two values are compared.
@@ -171,6 +176,7 @@ impl Expr {
                 let types: Vec<Type> = arguments.iter().map(of).collect();
                 function.type_of(&types, arguments)
             }
+            Self::User(function, _) => function.returns(),
         }
     }
 
@@ -208,7 +214,9 @@ impl Expr {
                 }
                 otherwise.visit(visit);
             }
-            Self::Coalesce(values) | Self::Call(_, values) => values.iter().for_each(|value| value.visit(visit)),
+            Self::Coalesce(values) | Self::Call(_, values) | Self::User(_, values) => {
+                values.iter().for_each(|value| value.visit(visit))
+            }
         }
     }
 

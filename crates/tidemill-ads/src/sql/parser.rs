@@ -4,6 +4,7 @@
 //! these ("Advantage SQL Grammar", "SQL Script Overview" in its help) is small and has words that sqlparser has not.
 
 mod definition;
+mod objects;
 mod script;
 
 use std::collections::HashMap;
@@ -21,7 +22,8 @@ use super::error::{Error, Kind, Result};
 use super::nesting::balance_conditions;
 use super::quantified::{write_out, write_out_value};
 use super::statement::{
-    Delete, Insert, InsertSource, Merge, Place, Select, Statement, StatementKind, TableName, TransactionMode, Update,
+    Delete, Insert, InsertSource, Merge, Place, Select, Statement, StatementKind, TableName, TransactionMode, TypeName,
+    Update,
 };
 use super::tokens::{Tokens, is_word};
 
@@ -48,7 +50,7 @@ impl Parsed {
     fn new(text: &str) -> Result<Self> {
         let mut tokens = Tokens::of(text)?;
         let parameters = std::mem::take(&mut tokens.parameters);
-        let statements = parser_of(tokens).statements(&[]);
+        let statements = parser_of(text, tokens).statements(&[]);
         Ok(Self {
             statements: statements.map_err(|error| error.within(text))?,
             parameters,
@@ -82,8 +84,9 @@ impl Parsed {
     }
 }
 
-fn parser_of(tokens: Tokens) -> Parser {
+fn parser_of(text: &str, tokens: Tokens) -> Parser<'_> {
     Parser {
+        text,
         grammar: Grammar::new(&Ads)
             .with_recursion_limit(MAX_DEPTH)
             .with_tokens_with_locations(tokens.tokens),
@@ -98,7 +101,7 @@ fn parser_of(tokens: Tokens) -> Parser {
 /// # Errors
 /// As [`parse`].
 pub(super) fn parse_expression(text: &str) -> Result<Expr> {
-    let mut parser = parser_of(Tokens::of(text)?);
+    let mut parser = parser_of(text, Tokens::of(text)?);
     let expression = parser.expression();
     match expression {
         Ok(expression) if parser.is_end() => Ok(expression),
@@ -107,14 +110,33 @@ pub(super) fn parse_expression(text: &str) -> Result<Expr> {
     }
 }
 
-struct Parser {
+/// What the parameters of a function, `a INTEGER, b CHAR(20)`, and the type of what it returns say.
+///
+/// # Errors
+/// As [`parse`].
+pub(super) fn signature_of(parameters: &str, returns: &str) -> Result<(Vec<(Ident, TypeName)>, TypeName)> {
+    let mut parser = parser_of(parameters, Tokens::of(parameters)?);
+    let parsed = parser.parameters().map_err(|error| error.within(parameters))?;
+    if !parser.is_end() {
+        return Err(parser.unexpected("the end of the parameters").within(parameters));
+    }
+    let mut parser = parser_of(returns, Tokens::of(returns)?);
+    let type_of = parser.type_name().map_err(|error| error.within(returns))?;
+    match parser.is_end() {
+        true => Ok((parsed, type_of)),
+        false => Err(parser.unexpected("the end of the type").within(returns)),
+    }
+}
+
+struct Parser<'t> {
+    text: &'t str,
     grammar: Grammar<'static>,
     statics: Vec<Location>,
     starts: Vec<(Location, u64)>,
     depth: usize,
 }
 
-impl Parser {
+impl Parser<'_> {
     /// Statements up to one of these words, which is left, or the end of the text.
     fn statements(&mut self, ends: &[&str]) -> Result<Vec<Statement>> {
         let mut statements = Vec::new();
@@ -194,6 +216,8 @@ impl Parser {
                 self.take("SAVEPOINT");
                 Ok(StatementKind::Release(self.ident()?))
             }
+            "GRANT" => self.rights(true),
+            "REVOKE" => self.rights(false),
             "EXECUTE" => self.execute(),
             "EXPLAIN" => {
                 self.skip();
@@ -519,6 +543,33 @@ impl Parser {
         }
     }
 
+    /// What is written from a place to the last token that was taken.
+    fn written_from(&self, begin: Location) -> String {
+        let end = self.end_of_last();
+        let (Some(begin), Some(end)) = (self.offset_of(begin), end.and_then(|end| self.offset_of(end))) else {
+            return String::new();
+        };
+        self.text.get(begin..end).unwrap_or_default().trim().to_owned()
+    }
+
+    /// The byte that a place is at.
+    fn offset_of(&self, place: Location) -> Option<usize> {
+        let line = usize::try_from(place.line).ok()?.checked_sub(1)?;
+        let column = usize::try_from(place.column).ok()?.checked_sub(1)?;
+        let before: usize = self.text.split_inclusive('\n').take(line).map(str::len).sum();
+        let rest = self.text.get(before..)?;
+        let within: usize = rest.chars().take(column).map(char::len_utf8).sum();
+        Some(before + within)
+    }
+
+    /// Where the last token that was taken ends.
+    fn end_of_last(&self) -> Option<Location> {
+        let mut behind = (0..self.grammar.index())
+            .rev()
+            .map(|index| self.grammar.token_at(index).span.end);
+        behind.find(|place| place.line > 0)
+    }
+
     fn place(&self) -> Location {
         self.grammar.peek_token_ref().span.start
     }
@@ -536,11 +587,7 @@ impl Parser {
         let error = Error::new(Kind::Syntax, message);
         if self.is_end() {
             // The end itself has no place.
-            let mut behind = (0..self.grammar.index())
-                .rev()
-                .map(|index| self.grammar.token_at(index).span.end);
-            let last = behind.find(|place| place.line > 0);
-            return error.at(last.unwrap_or(Location { line: 1, column: 1 }));
+            return error.at(self.end_of_last().unwrap_or(Location { line: 1, column: 1 }));
         }
         error.at(self.place())
     }

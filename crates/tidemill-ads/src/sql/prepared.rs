@@ -43,6 +43,7 @@ impl Prepared {
         let names = parsed.parameters.clone();
         let mut parameters = Parameters {
             names: names.clone(),
+            functions: tables.functions(),
             ..Parameters::default()
         };
         let content = match parsed.statements.as_slice() {
@@ -212,6 +213,7 @@ impl Facts {
     }
 
     pub(super) fn of(tables: &dyn Tables) -> Self {
+        tables.ready_functions();
         Self {
             environment: tables.environment().clone(),
             clock: tables.clock(),

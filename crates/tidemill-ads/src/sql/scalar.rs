@@ -79,7 +79,11 @@ impl Scalar {
     pub fn is_volatile(&self) -> bool {
         let mut is_volatile = false;
         self.expr.visit(&mut |part| {
-            is_volatile |= matches!(part, Expr::Call(function, _) if function.is_volatile());
+            is_volatile |= match part {
+                Expr::Call(function, _) => function.is_volatile(),
+                Expr::User(..) => true,
+                _ => false,
+            };
         });
         is_volatile
     }

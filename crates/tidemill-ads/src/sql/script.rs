@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use sqlparser::ast;
 
@@ -13,10 +14,12 @@ use super::bind::{Parameters, Scope};
 use super::change::rows_of;
 use super::error::{Error, Kind, Result};
 use super::evaluate::evaluate_alone;
+use super::parser::Parsed;
 use super::prepared::{Facts, Prepared};
 use super::statement::{Condition, Declaration, Script, Statement, StatementKind};
 use super::structure::variable_type;
 use super::tables::{Tables, reading};
+use super::user_functions::UserFunctions;
 use super::value::{Type, Value};
 use super::work::Work;
 
@@ -24,6 +27,8 @@ use super::work::Work;
 const MAX_STEPS: u64 = 100_000_000;
 /// How deep EXECUTE IMMEDIATE may call itself.
 const MAX_DEPTH: usize = 16;
+/// How deep procedures and functions of a data dictionary may call one another.
+const MAX_CALLS: usize = 32;
 /// The system variable that a script has of its own.
 const UPDATE_COUNT: &str = "::stmt.UpdateCount";
 
@@ -40,9 +45,67 @@ pub(super) struct Interpreter<'p, 't> {
     raised: Vec<Error>,
     steps: u64,
     answer: Answer,
+    returned: Option<Value>,
+    functions: Arc<UserFunctions>,
     changed: u64,
     /// Who is given what each statement answers; else the last rows are the answer.
     take: Option<Take<'t>>,
+}
+
+/// What a script finds around it.
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    /// Cursors that stand at a row.
+    pub(super) rows: Vec<Row>,
+    /// Variables: name in capitals, value and type.
+    pub(super) variables: Vec<(String, Value, Type)>,
+}
+
+/// A cursor that stands at a row and is not moved.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// In capitals.
+    pub(super) name: String,
+    pub(super) columns: Vec<String>,
+    pub(super) values: Vec<Value>,
+}
+
+/// Whether a text can be a script.
+///
+/// # Errors
+/// [`Kind::Syntax`]; [`Kind::Unsupported`] for one with parameters.
+pub(crate) fn check(text: &str) -> Result<()> {
+    match Parsed::of(text)?.parameters.is_empty() {
+        true => Ok(()),
+        false => Err(Error::new(
+            Kind::Unsupported,
+            "A script that a data dictionary keeps has no parameters",
+        )),
+    }
+}
+
+/// Runs a script of a data dictionary.
+///
+/// # Errors
+/// As [`check`]; the first fault that no CATCH took.
+pub(super) fn run(text: &str, given: Given, tables: &mut dyn Tables) -> Result<(Answer, Option<Value>)> {
+    let parsed = Parsed::of(text)?;
+    let mut interpreter = Interpreter::new(&[], &parsed.parameters, None);
+    for row in given.rows {
+        let cursor = Cursor {
+            columns: row.columns,
+            row: row.values,
+            is_given: true,
+            ..Cursor::default()
+        };
+        interpreter.cursors.insert(row.name, cursor);
+    }
+    for (name, value, type_of) in given.variables {
+        interpreter.variables.insert(name, (value, type_of, 0));
+    }
+    interpreter
+        .run_all(&parsed.statements, tables, false)
+        .map_err(|error| error.within(text))
 }
 
 /// A cursor: what it shows, and its rows while it is open.
@@ -52,6 +115,8 @@ struct Cursor {
     columns: Vec<String>,
     rows: Option<std::vec::IntoIter<Vec<Value>>>,
     row: Vec<Value>,
+    /// Whether it stands at a row that the script was given.
+    is_given: bool,
 }
 
 /// How a block ended.
@@ -60,6 +125,25 @@ enum Flow {
     Leave,
     Continue,
     Return,
+}
+
+/// Runs a program of the data dictionary; those that call one another too deep are refused.
+///
+/// # Errors
+/// [`Kind::Limit`]; as `work`.
+pub(super) fn called<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    thread_local! {
+        static DEPTH: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+    let depth = DEPTH.get();
+    if depth >= MAX_CALLS {
+        let why = format!("{name}: procedures and functions call one another more than {MAX_CALLS} deep");
+        return Err(Error::new(Kind::Limit, why));
+    }
+    DEPTH.set(depth + 1);
+    let done = work();
+    DEPTH.set(depth);
+    done
 }
 
 /// Runs a text from within a script.
@@ -92,6 +176,8 @@ impl<'p, 't> Interpreter<'p, 't> {
             raised: Vec::new(),
             steps: 0,
             answer: Answer::Done,
+            returned: None,
+            functions: Arc::default(),
             changed: 0,
             take,
         }
@@ -99,17 +185,24 @@ impl<'p, 't> Interpreter<'p, 't> {
 
     /// # Errors
     /// The first fault that no CATCH took.
-    pub(super) fn run(
+    pub(super) fn run(self, statements: &[Statement], tables: &mut dyn Tables, allows_live: bool) -> Result<Answer> {
+        self.run_all(statements, tables, allows_live).map(|(answer, _)| answer)
+    }
+
+    /// What it answers, and what it returned.
+    fn run_all(
         mut self,
         statements: &[Statement],
         tables: &mut dyn Tables,
         allows_live: bool,
-    ) -> Result<Answer> {
+    ) -> Result<(Answer, Option<Value>)> {
+        self.functions = tables.functions();
         self.block(statements, tables, allows_live)?;
-        Ok(match self.answer {
+        let answer = match self.answer {
             Answer::Done if self.changed > 0 => Answer::Changed(self.changed),
             answer => answer,
-        })
+        };
+        Ok((answer, self.returned))
     }
 
     fn block(&mut self, statements: &[Statement], tables: &mut dyn Tables, allows_live: bool) -> Result<Flow> {
@@ -202,7 +295,7 @@ impl<'p, 't> Interpreter<'p, 't> {
             }
             Script::Return(value) => {
                 if let Some(value) = value {
-                    self.value(value, tables)?;
+                    self.returned = Some(self.value(value, tables)?);
                 }
                 return Ok(Flow::Return);
             }
@@ -291,6 +384,10 @@ impl<'p, 't> Interpreter<'p, 't> {
 
     fn cursor(&mut self, name: &str) -> Result<&mut Cursor> {
         let cursor = self.cursors.get_mut(&name.to_ascii_uppercase());
+        if cursor.as_ref().is_some_and(|cursor| cursor.is_given) {
+            let why = format!("{name} stands at a row already, and is not opened, fetched or closed");
+            return Err(Error::new(Kind::Unsupported, why));
+        }
         cursor.ok_or_else(|| Error::new(Kind::NoColumn, format!("Cursor not found: {name}")))
     }
 
@@ -396,7 +493,10 @@ impl<'p, 't> Interpreter<'p, 't> {
         };
         let answer = self.run_work(&work, &names, tables, allows_live);
         match work.changes_structure() {
-            true => self.bound.clear(),
+            true => {
+                self.bound.clear();
+                self.functions = tables.functions();
+            }
             false => {
                 self.bound.insert(place, (work, names));
             }
@@ -426,6 +526,7 @@ impl<'p, 't> Interpreter<'p, 't> {
         Parameters {
             names: Vec::new(),
             variables,
+            functions: Arc::clone(&self.functions),
         }
     }
 
@@ -458,7 +559,7 @@ impl<'p, 't> Interpreter<'p, 't> {
 }
 
 /// A value as a variable keeps it: CHAR(n) is always n characters long.
-fn fitted(value: Value, type_of: Type, length: usize) -> Result<Value> {
+pub(super) fn fitted(value: Value, type_of: Type, length: usize) -> Result<Value> {
     Ok(match value.cast(type_of)? {
         Value::Text(text) if length > 0 => {
             let cut: String = text.chars().take(length).collect();

@@ -50,7 +50,7 @@ impl Compiled {
         // What depends on the clock or on the session is compiled anew.
         let mut is_stable = true;
         if let Some(selection) = selection {
-            selection.visit(&mut |part| is_stable &= !matches!(part, Expr::Call(..)));
+            selection.visit(&mut |part| is_stable &= !matches!(part, Expr::Call(..) | Expr::User(..)));
         }
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((parameters, condition)) = &*known
@@ -103,6 +103,12 @@ impl Plan {
                     Answer::Rows(rows) => self.answer(&rows, session),
                     _ => Err(Error::new(Kind::Unsupported, format!("{name} gave no rows"))),
                 }
+            }
+            Source::View(query) => {
+                tables.lend_rights(true);
+                let rows = query.rows(tables, session);
+                tables.lend_rights(false);
+                self.answer(&rows?, session)
             }
             Source::Query(query) => {
                 let rows = query.rows(tables, session)?;

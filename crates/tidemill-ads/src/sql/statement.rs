@@ -8,6 +8,8 @@ use std::fmt;
 use sqlparser::ast::{Expr, Ident, Query};
 use sqlparser::tokenizer::Location;
 
+use crate::{Rights, TriggerEvent, TriggerMoment};
+
 /// One statement of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
@@ -71,6 +73,8 @@ pub enum StatementKind {
         name: TableName,
         /// What it shows.
         select: Box<Select>,
+        /// The SELECT as it is written.
+        text: String,
     },
     /// `DROP VIEW [IF EXISTS] …`.
     DropView {
@@ -79,6 +83,8 @@ pub enum StatementKind {
         /// Whether it is no fault when there is none.
         if_exists: bool,
     },
+    /// What makes, changes or drops an object of a data dictionary.
+    Define(Box<Definition>),
     /// `BEGIN TRANSACTION`.
     Begin,
     /// `COMMIT WORK`.
@@ -121,6 +127,125 @@ impl StatementKind {
             _ => None,
         }
     }
+}
+
+/// What makes, changes or drops an object of a data dictionary.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Definition {
+    /// `CREATE TRIGGER …`, `ALTER TRIGGER …`.
+    Trigger(TriggerDefinition),
+    /// `DROP TRIGGER table.name`.
+    DropTrigger {
+        /// The table; empty where none is said.
+        table: String,
+        /// The trigger.
+        name: String,
+    },
+    /// `CREATE PROCEDURE …`, `ALTER PROCEDURE …`.
+    Procedure(ProcedureDefinition),
+    /// `DROP PROCEDURE name`.
+    DropProcedure(String),
+    /// `CREATE FUNCTION …`, `ALTER FUNCTION …`.
+    Function(FunctionDefinition),
+    /// `DROP FUNCTION name`.
+    DropFunction(String),
+    /// `GRANT … ON … TO …`, `REVOKE … ON … FROM …`.
+    Rights {
+        /// Those that are granted or revoked; all that the object has for `ALL`.
+        rights: Option<Rights>,
+        /// The table, view, procedure or function.
+        object: String,
+        /// The user or group.
+        grantee: String,
+        /// Whether they are granted.
+        grants: bool,
+    },
+}
+
+impl Definition {
+    /// What it does, in the words of the statement.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Self::Trigger(_) => "CREATE TRIGGER",
+            Self::DropTrigger { .. } => "DROP TRIGGER",
+            Self::Procedure(_) => "CREATE PROCEDURE",
+            Self::DropProcedure(_) => "DROP PROCEDURE",
+            Self::Function(_) => "CREATE FUNCTION",
+            Self::DropFunction(_) => "DROP FUNCTION",
+            Self::Rights { grants: true, .. } => "GRANT",
+            Self::Rights { .. } => "REVOKE",
+        }
+    }
+}
+
+/// `[CREATE | ALTER] TRIGGER name ON table …`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TriggerDefinition {
+    /// Its name.
+    pub name: String,
+    /// The table.
+    pub table: String,
+    /// What fires it.
+    pub event: TriggerEvent,
+    /// When.
+    pub moment: TriggerMoment,
+    /// What it is written in.
+    pub body: Body,
+    /// `PRIORITY n`. Default: 1.
+    pub priority: u32,
+    /// What `NO VALUES`, `NO MEMOS` and `NO TRANSACTION` leave of the options.
+    pub options: u32,
+    /// `ALTER`: whether it replaces the one of its name.
+    pub replaces: bool,
+}
+
+/// `[CREATE | ALTER] PROCEDURE name ( parameters ) …`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcedureDefinition {
+    /// Its name.
+    pub name: String,
+    /// What it takes, as in `AdsCreateTable`: `a,INTEGER;b,CHAR,20;`.
+    pub input: String,
+    /// The columns that it gives, in the same way.
+    pub output: String,
+    /// What it is written in.
+    pub body: Body,
+    /// `ALTER`: whether it replaces the one of its name.
+    pub replaces: bool,
+}
+
+/// `[CREATE | ALTER] FUNCTION name ( parameters ) RETURNS type …`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionDefinition {
+    /// Its name.
+    pub name: String,
+    /// How many parameters it takes, and these as they are written.
+    pub parameters: (usize, String),
+    /// The type of what it returns, as it is written.
+    pub returns: String,
+    /// What stands between BEGIN and END.
+    pub script: String,
+    /// `DESCRIPTION …`; empty for none.
+    pub comment: String,
+    /// `ALTER`: whether it replaces the one of its name.
+    pub replaces: bool,
+}
+
+/// What an object of a data dictionary is written in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// `BEGIN … END`: what stands between them.
+    Script(String),
+    /// `FUNCTION … IN …`.
+    Library {
+        /// The function.
+        function: String,
+        /// The file, object or assembly.
+        library: String,
+        /// Whether it is a COM object or a .NET assembly.
+        is_com: bool,
+    },
 }
 
 /// A statement that only scripts have.

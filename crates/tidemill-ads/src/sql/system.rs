@@ -1,9 +1,11 @@
 //! Tables of `system`, with all columns and numbers that the help of ADS gives them. Of those that tell
-//! of a data dictionary only the relations have rows.
+//! of a data dictionary those have rows whose objects it keeps.
 
 mod definitions;
 
-use definitions::{COLUMNS, EMPTY, INDEX_FILES, INDEXES, IOTA, OBJECTS, RELATIONS, SYSTEM_PROCEDURES, TABLES, VIEWS};
+use definitions::{
+    COLUMNS, INDEX_FILES, INDEXES, IOTA, OBJECTS, OF_DICTIONARY, RELATIONS, SYSTEM_PROCEDURES, TABLES, VIEWS,
+};
 use tidemill_xbase::index::Tag;
 use tidemill_xbase::{Dialect, Field, Table, named_expression, production_path};
 
@@ -31,7 +33,7 @@ const FILLED: &[(&str, &str)] = &[
 
 /// The names of the tables of `system`.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    FILLED.iter().chain(EMPTY).map(|(name, _)| *name)
+    FILLED.iter().chain(OF_DICTIONARY).map(|(name, _)| *name)
 }
 
 /// The rows of a table of `system`; `None` when there is none of this name.
@@ -54,8 +56,15 @@ pub(super) fn rows(name: &str, tables: &mut dyn Tables) -> Result<Option<Rows>> 
         "objects" => of_objects(),
         "relations" => of_relations(tables)?,
         "systemprocedures" => of_procedures(),
-        other => match EMPTY.iter().find(|(name, _)| *name == other) {
-            Some((_, definition)) => Listing::new(definition),
+        other => match OF_DICTIONARY.iter().find(|(name, _)| *name == other) {
+            Some((name, definition)) => {
+                let mut listing = Listing::new(definition);
+                tables
+                    .dictionary_rows(name)?
+                    .into_iter()
+                    .for_each(|row| listing.row(row));
+                listing
+            }
             None => return Ok(None),
         },
     };
@@ -232,16 +241,17 @@ fn of_index_files(tables: &mut dyn Tables) -> Result<Listing> {
 
 fn of_views(tables: &mut dyn Tables) -> Listing {
     let mut listing = Listing::new(VIEWS);
-    for (name, statement) in tables.views() {
-        listing.row([text(name), number(statement.len()), text(statement)]);
+    for [name, statement, comment] in tables.views() {
+        let comment = if comment.is_empty() { Value::Null } else { text(comment) };
+        listing.row([text(name), number(statement.len()), text(statement), comment]);
     }
     listing
 }
 
 fn of_objects() -> Listing {
     let mut listing = Listing::new(OBJECTS);
-    let empty = EMPTY.iter().map(|(name, _)| (*name, ""));
-    let mut known: Vec<(&str, &str)> = FILLED.iter().copied().chain(empty).collect();
+    let others = OF_DICTIONARY.iter().map(|(name, _)| (*name, ""));
+    let mut known: Vec<(&str, &str)> = FILLED.iter().copied().chain(others).collect();
     known.sort_unstable();
     for (name, parent) in known {
         let parent = if parent.is_empty() { Value::Null } else { text(parent) };

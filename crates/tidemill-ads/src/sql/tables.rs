@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use tidemill_xbase as xbase;
 use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::index::IndexDialect;
@@ -16,11 +17,12 @@ use super::analytical::Analytical;
 use super::answer::{Answer, Rows};
 use super::error::{Error, Kind, Result};
 use super::evaluate::ConnectionFacts;
-use super::statement::{Select, TableName};
+use super::statement::{Definition, Select, TableName};
+use super::user_functions::UserFunctions;
 use super::value::Value;
 use super::watch::Watch;
-use crate::FieldProperty;
 use crate::sole_use::Changing;
+use crate::{FieldProperty, Rights, TriggerEvent};
 
 /// A table as a statement sees it, with its columns and its open orders.
 ///
@@ -215,6 +217,81 @@ pub(super) fn reading<T>(tables: &mut dyn Tables, work: impl FnOnce(&mut dyn Tab
     done
 }
 
+/// A change of a record that may fire triggers.
+#[derive(Debug, Clone, Copy)]
+pub enum FiredChange<'c> {
+    /// A new record.
+    Insert {
+        /// Fields and their values.
+        values: &'c [(usize, xbase::Value<'c>)],
+        /// Whether it is marked as deleted.
+        is_deleted: bool,
+    },
+    /// Values of a record.
+    Update {
+        /// The record.
+        record: u32,
+        /// Fields and their values.
+        values: &'c [(usize, xbase::Value<'c>)],
+        /// What becomes of the mark of deletion.
+        deletion: Option<bool>,
+    },
+    /// A record goes.
+    Delete {
+        /// The record.
+        record: u32,
+    },
+}
+
+impl FiredChange<'_> {
+    /// What it fires.
+    pub fn event(&self) -> TriggerEvent {
+        match self {
+            Self::Insert { .. } => TriggerEvent::Insert,
+            Self::Update {
+                deletion: Some(true), ..
+            }
+            | Self::Delete { .. } => TriggerEvent::Delete,
+            Self::Update { .. } => TriggerEvent::Update,
+        }
+    }
+
+    /// Makes it, and returns the number of the record.
+    ///
+    /// # Errors
+    /// As the editor.
+    pub fn make(&self, table: &mut TableEditor) -> Result<u32> {
+        match *self {
+            Self::Insert { values, is_deleted } => {
+                let record = table.append_complete(values)?;
+                if is_deleted {
+                    table.lock_record(record)?;
+                    table.delete(record)?;
+                    table.unlock_record(record)?;
+                }
+                Ok(record)
+            }
+            Self::Update {
+                record,
+                values,
+                deletion,
+            } => {
+                table.replace(record, values)?;
+                match deletion {
+                    Some(true) => table.delete(record)?,
+                    Some(false) => table.recall(record)?,
+                    None => {}
+                }
+                Ok(record)
+            }
+            Self::Delete { record } => {
+                table.delete(record)?;
+                Ok(record)
+            }
+        }
+    }
+}
+
 /// What a statement can reach. Names are found without regard to case.
 pub trait Tables {
     /// A table for reading, with what the open transaction has changed.
@@ -243,6 +320,46 @@ pub trait Tables {
     /// # Errors
     /// As [`Tables::snapshot`].
     fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor>;
+
+    /// Refuses what the user may not do with a table. Default: he may do all.
+    ///
+    /// # Errors
+    /// [`Kind::Engine`] with the code of the server.
+    fn may(&mut self, name: &TableName, wanted: Rights) -> Result<()> {
+        let _ = (name, wanted);
+        Ok(())
+    }
+
+    /// Begins to do something with the rights of a view or a procedure, or ends it.
+    fn lend_rights(&mut self, begins: bool) {
+        let _ = begins;
+    }
+
+    /// Refuses who may not change the data dictionary and the structure of tables. Default: everybody may.
+    ///
+    /// # Errors
+    /// [`Kind::Engine`] with the code of the client.
+    fn may_administer(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether an event fires a trigger of a table. Default: it does not.
+    ///
+    /// # Errors
+    /// As [`Tables::snapshot`].
+    fn fires(&mut self, name: &TableName, event: TriggerEvent) -> Result<bool> {
+        let _ = (name, event);
+        Ok(false)
+    }
+
+    /// Makes a change of a record, within what [`Tables::begin_statement`] began, and fires the triggers that it fires. Default: there are
+    /// none.
+    ///
+    /// # Errors
+    /// As [`Tables::editor`]; what the triggers say.
+    fn change_record(&mut self, name: &TableName, change: &FiredChange<'_>) -> Result<()> {
+        change.make(self.editor(name)?).map(drop)
+    }
 
     /// Takes note that a statement changed a table: the next snapshot is another.
     fn changed(&mut self, name: &TableName);
@@ -426,8 +543,8 @@ pub trait Tables {
         ConnectionFacts::default()
     }
 
-    /// The views of this connection, with their statements. Default: none.
-    fn views(&self) -> Vec<(String, String)> {
+    /// The views of this connection and of its data dictionary: name, statement and comment. Default: none.
+    fn views(&self) -> Vec<[String; 3]> {
         Vec::new()
     }
 
@@ -455,22 +572,69 @@ pub trait Tables {
         let _ = name;
     }
 
-    /// A view of this connection. Default: none.
-    fn view(&self, name: &TableName) -> Option<Select> {
-        let _ = name;
-        None
-    }
-
-    /// Keeps a view, or forgets one (`None`).
+    /// Makes, changes or drops an object of the data dictionary. Default: there is none.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] where there are none: the default.
-    fn set_view(&mut self, name: &TableName, select: Option<Select>) -> Result<()> {
-        let _ = select;
+    /// [`Kind::Unsupported`] without a dictionary; what the dictionary says.
+    fn define(&mut self, definition: &Definition) -> Result<()> {
+        let _ = definition;
+        Err(Error::new(Kind::Unsupported, "There is no data dictionary here"))
+    }
+
+    /// The rows of a table of `system` that tells of the data dictionary. Default: there are none.
+    ///
+    /// # Errors
+    /// When the dictionary cannot be read.
+    fn dictionary_rows(&mut self, table: &str) -> Result<Vec<Vec<Value>>> {
+        let _ = table;
+        Ok(Vec::new())
+    }
+
+    /// The functions of the data dictionary. Default: there are none.
+    fn functions(&mut self) -> Arc<UserFunctions> {
+        Arc::default()
+    }
+
+    /// Lets the functions of the data dictionary see what the transaction has changed that is under way.
+    fn ready_functions(&self) {}
+
+    /// A procedure of the data dictionary, as rows that it might give: none, of its columns. Default: there is none.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for one that gives no rows.
+    fn procedure_shape(&mut self, name: &str) -> Result<Option<Rows>> {
+        let _ = name;
+        Ok(None)
+    }
+
+    /// What a view shows; `None` where there is none of this name. Default: there is none.
+    ///
+    /// # Errors
+    /// [`Kind::Syntax`] for a view of a data dictionary that cannot be understood.
+    fn view(&mut self, name: &TableName) -> Result<Option<Select>> {
+        let _ = name;
+        Ok(None)
+    }
+
+    /// Makes a view, in the data dictionary where the connection is to one; `text` is its SELECT as it is written. Default: it is refused.
+    ///
+    /// # Errors
+    /// [`Kind::Exists`]; as [`Tables::view`]; when the dictionary cannot be written.
+    fn create_view(&mut self, name: &TableName, select: &Select, text: &str) -> Result<()> {
+        let _ = (select, text);
         Err(Error::new(
             Kind::Unsupported,
             format!("There are no views here: {name}"),
         ))
+    }
+
+    /// Removes a view; returns whether there was one. Default: there is none.
+    ///
+    /// # Errors
+    /// When the dictionary cannot be written.
+    fn drop_view(&mut self, name: &TableName) -> Result<bool> {
+        let _ = name;
+        Ok(false)
     }
 
     /// A table of `system` that only the connection knows. Default: none.

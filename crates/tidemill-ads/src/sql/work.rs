@@ -11,7 +11,9 @@ use super::explain;
 use super::expression::Expr;
 use super::procedure;
 use super::select::{Query, table_name};
-use super::statement::{CreateIndex, Select, Statement, StatementKind, TableChange, TableName, TransactionMode};
+use super::statement::{
+    CreateIndex, Definition, Select, Statement, StatementKind, TableChange, TableName, TransactionMode,
+};
 use super::structure;
 use super::tables::Tables;
 use super::value::Value;
@@ -36,9 +38,11 @@ pub(super) enum Work {
     DropIndex(TableName, sqlparser::ast::Ident),
     /// And what it is about.
     CreateDatabase(TableName, String),
-    SetView(TableName, Option<Box<Select>>),
+    /// The SELECT, and its text.
+    CreateView(TableName, Box<Select>, String),
     /// And whether it is no fault when there is none.
     DropView(TableName, bool),
+    Define(Box<Definition>),
     Transaction(Transactional),
     Procedure(String, Vec<Expr>),
     Immediate(Expr),
@@ -96,12 +100,13 @@ impl Work {
             StatementKind::CreateDatabase { path, description } => {
                 Self::CreateDatabase(path.clone(), description.clone())
             }
-            StatementKind::CreateView { name, select } => {
+            StatementKind::CreateView { name, select, text } => {
                 // A view that could not be asked is refused now.
                 Query::bind_any(select, tables, parameters)?;
-                Self::SetView(name.clone(), Some(select.clone()))
+                Self::CreateView(name.clone(), select.clone(), text.clone())
             }
             StatementKind::DropView { name, if_exists } => Self::DropView(name.clone(), *if_exists),
+            StatementKind::Define(definition) => Self::Define(definition.clone()),
             StatementKind::Begin => Self::Transaction(Transactional::Begin),
             StatementKind::Commit => Self::Transaction(Transactional::Commit),
             StatementKind::Rollback(None) => Self::Transaction(Transactional::Rollback),
@@ -141,6 +146,19 @@ impl Work {
         })
     }
 
+    /// The table that is made, dropped, or given another structure.
+    fn restructured(&self) -> Option<&TableName> {
+        match self {
+            Self::Into(table, _)
+            | Self::AlterTable(table, _)
+            | Self::DropTable { table, .. }
+            | Self::DropIndex(table, _) => Some(table),
+            Self::CreateTable(made) => Some(&made.name),
+            Self::CreateIndex(index) => Some(&index.table),
+            _ => None,
+        }
+    }
+
     /// Whether statements that were bound before may mean something else afterwards.
     pub(super) fn changes_structure(&self) -> bool {
         matches!(
@@ -152,8 +170,9 @@ impl Work {
                 | Self::Nothing
                 | Self::CreateIndex(_)
                 | Self::DropIndex(..)
-                | Self::SetView(..)
+                | Self::CreateView(..)
                 | Self::DropView(..)
+                | Self::Define(_)
                 | Self::Immediate(_)
                 | Self::Procedure(..)
         )
@@ -162,6 +181,9 @@ impl Work {
     /// # Errors
     /// What the statement finds.
     pub(super) fn run(&self, tables: &mut dyn Tables, session: &Session<'_>, allows_live: bool) -> Result<Answer> {
+        if let Some(table) = self.restructured().filter(|table| !table.last().starts_with('#')) {
+            tables.may_administer().map_err(|error| error.at(table.location.0))?;
+        }
         match self {
             Self::Select(query) => query.run(tables, session, allows_live),
             Self::Into(name, query) => {
@@ -199,13 +221,18 @@ impl Work {
                 tables.create_database(path, description)?;
                 Ok(Answer::Done)
             }
-            Self::SetView(name, select) => {
-                tables.set_view(name, select.as_deref().cloned())?;
+            Self::CreateView(name, select, text) => {
+                tables.create_view(name, select, text)?;
                 Ok(Answer::Done)
             }
-            Self::DropView(name, true) if tables.view(name).is_none() => Ok(Answer::Done),
-            Self::DropView(name, _) => {
-                tables.set_view(name, None)?;
+            Self::DropView(name, is_optional) => {
+                if !tables.drop_view(name)? && !is_optional {
+                    return Err(Error::new(Kind::NoTable, format!("View not found: {name}")).at(name.location.0));
+                }
+                Ok(Answer::Done)
+            }
+            Self::Define(definition) => {
+                tables.define(definition)?;
                 Ok(Answer::Done)
             }
             Self::Transaction(what) => {

@@ -9,6 +9,7 @@ use tidemill_xbase::{Field, FieldKind, OpenMode, Place, Value};
 use super::fields::is_day;
 use super::{TableType, WorkArea};
 use crate::date_format::time_of;
+use crate::dictionary::{Rights, TriggerEvent};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 
@@ -21,6 +22,7 @@ impl WorkArea {
     pub fn append_record(&mut self) -> Result<u32> {
         self.leave_record()?;
         self.changeable()?;
+        self.may(Rights::INSERT)?;
         self.record.number = 0;
         let record = self.editor.append_record(&mut self.record.bytes)?;
         self.record.number = record;
@@ -53,41 +55,54 @@ impl WorkArea {
     }
 
     fn write_changes(&mut self) -> Result<()> {
+        let record = self.record.number;
         if self.record.is_deleted {
-            let record = self.record.number;
-            self.editor.delete(record)?;
+            match self.appended {
+                // A record that was never written was never there.
+                Some(_) => self.without_firing(|area| Ok(area.editor.delete(record)?))?,
+                None => self.firing(TriggerEvent::Delete, record, |area| Ok(area.editor.delete(record)?))?,
+            }
             self.forget_changes();
             if self.locked.remove(&record) {
                 self.editor.unlock_record(record)?;
             }
         } else if self.record.is_changed {
             self.keep_within_constraint()?;
-            let memos: Vec<(usize, Value<'_>)> = self
-                .record
-                .memos
-                .iter()
-                .map(|(field, value)| {
-                    let is_text = self
-                        .editor
-                        .fields()
-                        .get(*field)
-                        .is_some_and(|field| matches!(field.kind, FieldKind::Memo | FieldKind::MemoWide));
-                    let value = match value {
-                        None => Value::Null,
-                        Some(bytes) if is_text => Value::Encoded(bytes),
-                        Some(bytes) => Value::Bytes(bytes),
-                    };
-                    (*field, value)
-                })
-                .collect();
-            let record = self.record.number;
-            self.editor.replace_bytes(record, &self.record.bytes, &memos)?;
+            let event = match self.appended {
+                Some(_) => TriggerEvent::Insert,
+                None => TriggerEvent::Update,
+            };
+            self.firing(event, record, |area| area.write_fields(record))?;
             self.forget_changes();
         } else if let Some(record) = self.appended {
-            self.editor.finish_appended(record)?;
+            self.firing(TriggerEvent::Insert, record, |area| {
+                Ok(area.editor.finish_appended(record)?)
+            })?;
         }
         self.appended = None;
         self.unlock_after_change()
+    }
+
+    fn write_fields(&mut self, record: u32) -> Result<()> {
+        let memos: Vec<(usize, Value<'_>)> = self
+            .record
+            .memos
+            .iter()
+            .map(|(field, value)| {
+                let is_text = self
+                    .editor
+                    .fields()
+                    .get(*field)
+                    .is_some_and(|field| matches!(field.kind, FieldKind::Memo | FieldKind::MemoWide));
+                let value = match value {
+                    None => Value::Null,
+                    Some(bytes) if is_text => Value::Encoded(bytes),
+                    Some(bytes) => Value::Bytes(bytes),
+                };
+                (*field, value)
+            })
+            .collect();
+        Ok(self.editor.replace_bytes(record, &self.record.bytes, &memos)?)
     }
 
     /// Forgets what was changed in the current record and not written. One that was appended and never written is deleted, and
@@ -98,7 +113,7 @@ impl WorkArea {
     pub fn cancel_update(&mut self) -> Result<()> {
         self.forget_changes();
         if let Some(record) = self.appended {
-            self.editor.delete(record)?;
+            self.without_firing(|area| Ok(area.editor.delete(record)?))?;
         }
         self.cancel_changes()
     }
@@ -133,6 +148,7 @@ impl WorkArea {
     /// [`ErrorCode::NoCurrentRecord`], [`ErrorCode::TableReadOnly`], [`ErrorCode::LockFailed`]; [`ErrorCode::InvalidRecordNumber`] for a
     /// record that was deleted from an ADT before.
     pub fn set_deleted(&mut self, is_deleted: bool) -> Result<()> {
+        self.may(Rights::DELETE)?;
         let record = self.lock_for_change()?;
         if self.is_adt() {
             if self.table.header().dialect.is_deleted(&self.record.bytes) {
@@ -149,7 +165,7 @@ impl WorkArea {
             written?;
         }
         match is_deleted {
-            true => self.editor.delete(record)?,
+            true => self.firing(TriggerEvent::Delete, record, |area| Ok(area.editor.delete(record)?))?,
             false => self.editor.recall(record)?,
         }
         self.appended = None;
@@ -164,6 +180,7 @@ impl WorkArea {
     pub fn recall_all(&mut self) -> Result<()> {
         self.write_record()?;
         self.changeable()?;
+        self.may(Rights::DELETE)?;
         if self.is_adt() {
             return self.refuse(ErrorCode::NotImplemented, "what is deleted from an ADT is not recalled");
         }
@@ -303,7 +320,7 @@ impl WorkArea {
         if known.kind.uses_memo() {
             return self.put_memo(field, Some(bytes.to_vec()));
         }
-        let record = self.lock_for_change()?;
+        let record = self.lock_to_update()?;
         self.editor.encode_raw(record, &mut self.record.bytes, field, bytes)?;
         self.record.is_changed = true;
         Ok(())
@@ -433,7 +450,7 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::InvalidRecordLength`]; as [`WorkArea::set_number`].
     pub fn set_record(&mut self, bytes: &[u8]) -> Result<()> {
-        self.lock_for_change()?;
+        self.lock_to_update()?;
         if bytes.len() != self.record.bytes.len() {
             let (given, wanted) = (bytes.len(), self.record.bytes.len());
             return self.refuse(
@@ -460,7 +477,7 @@ impl WorkArea {
         if !known.kind.uses_memo() {
             return self.wrong_type(field, "memos");
         }
-        self.lock_for_change()?;
+        self.lock_to_update()?;
         let bytes = bytes.filter(|bytes| !bytes.is_empty());
         match self.record.memos.iter_mut().find(|(changed, _)| *changed == field) {
             Some((_, value)) => *value = bytes,
@@ -496,6 +513,7 @@ impl WorkArea {
     fn alone(&mut self) -> Result<()> {
         self.write_record()?;
         self.changeable()?;
+        self.may(Rights::ALL)?;
         if self.options.mode != OpenMode::Exclusive {
             return self.refuse(ErrorCode::TableNotExclusive, "others have the table open");
         }
@@ -511,7 +529,7 @@ impl WorkArea {
 
     /// Puts a value into the record in memory. The record stays as it was where the value does not fit.
     pub(super) fn put(&mut self, field: usize, value: Value<'_>) -> Result<()> {
-        let record = self.lock_for_change()?;
+        let record = self.lock_to_update()?;
         let place = self.shape(field)?.place();
         self.before.clear();
         self.before
@@ -523,6 +541,34 @@ impl WorkArea {
             (Err(_), _) => {}
         }
         Ok(put?)
+    }
+
+    /// Lets this work area do what the user may do with its table.
+    pub(crate) fn set_rights(&mut self, rights: Rights) {
+        self.rights = rights;
+    }
+
+    /// Refuses what the user may not do.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoWriteRights`].
+    pub(super) fn may(&self, wanted: Rights) -> Result<()> {
+        match self.rights.has(wanted) {
+            true => Ok(()),
+            false => self.refuse(
+                ErrorCode::NoWriteRights,
+                "the user has not the permission for this change",
+            ),
+        }
+    }
+
+    /// As [`WorkArea::lock_for_change`], for new values of fields: those of a record that was appended belong to it.
+    fn lock_to_update(&mut self) -> Result<u32> {
+        let is_new = self.appended.is_some_and(|record| self.place == Place::Record(record));
+        if !is_new {
+            self.may(Rights::UPDATE)?;
+        }
+        self.lock_for_change()
     }
 
     /// Sees to it that the current record may be changed, and that it is in memory as it is now.

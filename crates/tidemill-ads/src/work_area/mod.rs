@@ -5,6 +5,7 @@ mod copies;
 mod cursor;
 mod fields;
 mod filters;
+mod firing;
 mod locate;
 mod locks;
 mod orders;
@@ -24,6 +25,7 @@ use tidemill_xbase::{
     TableCursor, TableEditor, TableOrder, TransactionLog,
 };
 
+use crate::dictionary::Rights;
 use crate::error::{Error, ErrorCode, Result};
 use crate::progress::Work;
 use crate::settings::{Settings, today};
@@ -31,6 +33,7 @@ use filters::{KnownCondition, KnownOrders};
 
 use cursor::Cursor;
 pub use fields::FieldType;
+pub(crate) use firing::AreaTriggers;
 pub use orders::{IndexOptions, OrderId, SeekKey, SeekKind};
 pub use raw_key::KeyLength;
 pub use walk::Counted;
@@ -195,6 +198,10 @@ impl TableOptions {
 /// move the areas that they lead to.
 #[derive(Debug)]
 pub struct WorkArea {
+    /// What its changes fire.
+    triggers: Option<Box<AreaTriggers>>,
+    /// What the user may do with it.
+    rights: Rights,
     editor: TableEditor,
     /// As the table was when its records were counted last.
     table: Arc<Table>,
@@ -396,6 +403,8 @@ impl WorkArea {
             work,
             search: None,
             last_autoincrement: 0,
+            triggers: None,
+            rights: Rights::ALL,
             sought: Key::default(),
             raw_key: None,
         };

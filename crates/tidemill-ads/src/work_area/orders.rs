@@ -9,6 +9,7 @@ use tidemill_xbase::{KeySettings, OpenMode, OrderKeys, TableCursor, build_index_
 
 use super::{AreaOrder, TableType, Way, WorkArea, open_own_index};
 use crate::bookmark::Bookmark;
+use crate::dictionary::Rights;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 
@@ -203,6 +204,7 @@ impl WorkArea {
         options: &IndexOptions,
         settings: &Settings,
     ) -> Result<OrderId> {
+        self.may(Rights::ALL)?;
         self.write_record()?;
         if options.is_candidate && !self.is_adt() && !self.table.header().dialect.has_candidate_indexes() {
             let why = "only tables of Visual FoxPro have candidate indexes";
@@ -325,6 +327,7 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::LockFailed`]; as [`TableEditor::drop_order`](tidemill_xbase::TableEditor::drop_order).
     pub fn delete_index(&mut self, order: OrderId) -> Result<()> {
+        self.may(Rights::ALL)?;
         self.write_record()?;
         self.drop_order(order)
     }
@@ -342,6 +345,7 @@ impl WorkArea {
     /// candidate index: files that were not finished are as they were. [`ErrorCode::TableNotExclusive`]; as
     /// [`TableEditor::reindex`](tidemill_xbase::TableEditor::reindex).
     pub fn reindex(&mut self, settings: &Settings) -> Result<()> {
+        self.may(Rights::ALL)?;
         self.write_record()?;
         if self.options.mode != OpenMode::Exclusive {
             return self.refuse(

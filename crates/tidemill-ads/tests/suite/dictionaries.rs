@@ -1,7 +1,11 @@
 //! Data dictionaries of our own: made, changed, and read again by others.
 
+mod procedures;
 mod relations;
 mod rules;
+mod triggers;
+mod users;
+mod views;
 
 use std::path::PathBuf;
 

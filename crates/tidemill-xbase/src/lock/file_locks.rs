@@ -9,7 +9,7 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -207,7 +207,19 @@ impl FileLocks {
         if in_the_way {
             return Ok(Some(LockHolder::ThisProcess));
         }
-        if !is_lent && let Some(holder) = kernel::try_lock(file, range, kind)? {
+        // Two handles of an owner that share a range would keep each other from having it alone in the kernel.
+        let shared = held.iter_mut().find(|h| {
+            let is_owners = ours(h) && h.handle != self.handle && h.owner == owner && h.range == range;
+            is_owners && kind == LockKind::Exclusive && h.kind == LockKind::Shared && !h.is_lent
+        });
+        let mut is_lent = is_lent;
+        if let Some((shared, other)) = shared.and_then(|h| Some((h.file.upgrade()?, h))).filter(|_| !is_lent) {
+            if let Some(holder) = kernel::try_lock(&shared, range, kind)? {
+                return Ok(Some(holder));
+            }
+            other.kind = kind;
+            is_lent = true;
+        } else if !is_lent && let Some(holder) = kernel::try_lock(file, range, kind)? {
             return Ok(Some(holder));
         }
         held.retain(|h| !(h.handle == self.handle && h.range == range));
@@ -217,9 +229,17 @@ impl FileLocks {
             owner,
             range,
             kind,
+            file: Arc::downgrade(file),
             is_lent,
         });
         Ok(None)
+    }
+
+    /// Lets the other handles of an owner have what this one has locked for itself.
+    pub(crate) fn give_to(&self, owner: u64) {
+        for lock in table().iter_mut().filter(|h| h.handle == self.handle) {
+            lock.owner = owner;
+        }
     }
 
     /// Forgets a range, and returns whether another handle holds it.
@@ -252,6 +272,8 @@ struct Held {
     owner: u64,
     range: LockRange,
     kind: LockKind,
+    /// What it is locked through.
+    file: Weak<File>,
     /// Whether another handle of the owner holds it in the kernel.
     is_lent: bool,
 }

@@ -69,6 +69,9 @@ impl KeptLocks {
     pub(crate) fn use_log(&mut self, log: Option<&TransactionLog>) {
         if let Some(log) = log {
             log.state().remember_locks(&self.held);
+            if log.is_under_way() {
+                self.held.give_to(log.owner());
+            }
         }
         self.log = log.cloned();
     }
@@ -130,6 +133,11 @@ impl KeptLocks {
 }
 
 impl HeldLocks {
+    /// Lets the other tables of a log have what was locked before its transaction began.
+    pub(super) fn give_to(&self, owner: u64) {
+        self.locks.give_to(owner);
+    }
+
     pub(super) fn identity(&self) -> &FileIdentity {
         self.locks.identity()
     }

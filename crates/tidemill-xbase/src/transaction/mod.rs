@@ -398,11 +398,25 @@ impl TransactionLog {
     /// [`Error::Misuse`] when one has begun already, or when an earlier error left the log in a state that only opening it
     /// again clears up.
     pub fn begin(&self) -> Result<Transaction> {
-        let number = self.state().begin()?;
+        let number = self.state().begin(self.shared.owner)?;
         Ok(Transaction {
             log: self.clone(),
             number,
             ended: false,
+        })
+    }
+
+    /// The transaction that is under way, for somebody who takes part in it: points are set in it and gone back to. Who began it ends it;
+    /// dropping this does nothing.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] when none is under way.
+    pub fn join(&self) -> Result<Transaction> {
+        let number = self.state().joined()?;
+        Ok(Transaction {
+            log: self.clone(),
+            number,
+            ended: true,
         })
     }
 
@@ -557,6 +571,7 @@ impl Transaction {
     /// [`Error::Io`], such as a full disk, and then nothing has changed; [`Error::Unknown`] when that could not be taken back
     /// either, so that only recovery tells whether the transaction was committed.
     pub fn commit(mut self) -> Result<()> {
+        self.check_own()?;
         self.ended = true;
         self.log.state().commit()
     }
@@ -566,8 +581,16 @@ impl Transaction {
     /// # Errors
     /// [`Error::Io`] when a lock cannot be given back.
     pub fn rollback(mut self) -> Result<()> {
+        self.check_own()?;
         self.ended = true;
         self.log.state().rollback()
+    }
+
+    fn check_own(&self) -> Result<()> {
+        match self.ended {
+            true => Err(Error::Misuse("a transaction is ended by who began it".to_owned())),
+            false => Ok(()),
+        }
     }
 
     fn own(&self, savepoint: Savepoint) -> Result<u64> {

@@ -134,7 +134,7 @@ impl State {
         }
     }
 
-    pub(super) fn begin(&mut self) -> Result<u64> {
+    pub(super) fn begin(&mut self, owner: u64) -> Result<u64> {
         self.sound()?;
         if !self.layers.is_empty() {
             return Err(self.misuse("a transaction has begun already"));
@@ -147,8 +147,19 @@ impl State {
             .filter_map(Weak::upgrade)
             .filter_map(|locks| locks.last())
             .max();
+        for locks in self.locks.iter().filter_map(Weak::upgrade) {
+            locks.give_to(owner);
+        }
         self.push_layer(None);
         Ok(self.begun)
+    }
+
+    /// The number of the transaction that is under way.
+    pub(super) fn joined(&self) -> Result<u64> {
+        match self.keeps_locks() {
+            true => Ok(self.begun),
+            false => Err(self.misuse("no transaction is under way that could be taken part in")),
+        }
     }
 
     /// Whether a transaction has begun that holds on to every lock.

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use super::picked::Picking;
 use super::{Change, ChangeKind, all_of, assignments, open, qualifiers, rows_of};
+use crate::Rights;
 use crate::sql::analytical::direct_or_engine;
 use crate::sql::bind::{Parameters, Scope};
 use crate::sql::error::{Error, Kind, Result};
@@ -187,6 +188,22 @@ impl Change {
                 }
             }
         }
+    }
+}
+
+impl Merging {
+    /// What who runs it has to be allowed.
+    pub(super) fn rights(&self) -> Rights {
+        let updates = match &self.matched {
+            Matched::Direct { update, .. } => update.as_ref().is_some_and(|(columns, _)| !columns.is_empty()),
+            Matched::Picked { updates, .. } => *updates,
+        };
+        let rights = [
+            (updates, Rights::UPDATE),
+            (self.deletion.is_some(), Rights::DELETE),
+            (self.insert.is_some(), Rights::INSERT),
+        ];
+        Rights::all_of(rights)
     }
 }
 

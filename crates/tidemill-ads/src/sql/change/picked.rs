@@ -9,6 +9,7 @@ use sqlparser::ast::{self, Ident, SelectItem, SetExpr, TableFactor, TableWithJoi
 
 use super::from::{named, own_place};
 use super::{Change, ChangeKind, NewValues, all_of, open, places, rows_of};
+use crate::Rights;
 use crate::sql::analytical::{RECORD_NUMBER, Template};
 use crate::sql::bind::Parameters;
 use crate::sql::error::Result;
@@ -121,6 +122,14 @@ impl Change {
 }
 
 impl Picking {
+    /// What who runs it has to be allowed.
+    pub(super) fn rights(&self) -> Rights {
+        Rights::all_of([
+            (!self.columns.is_empty(), Rights::UPDATE),
+            (self.deletion.is_some(), Rights::DELETE),
+        ])
+    }
+
     /// The records, each with the values of the first row in which it is.
     fn records(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<Picked> {
         let mut picked = Picked::new();

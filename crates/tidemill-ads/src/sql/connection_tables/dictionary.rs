@@ -1,12 +1,12 @@
 //! Statements and procedures that make and change data dictionaries.
 
 use crate::dictionary::{
-    DatabaseProperty, FieldProperty, NewRelation, NewTable, ObjectKind, PropertyValue, RelationRule, TableProperty,
-    Validation,
+    DatabaseProperty, FieldProperty, NewFunction, NewProcedure, NewRelation, NewTable, NewTrigger, ObjectKind,
+    PropertyShape, PropertyValue, RelationRule, Rights, TableProperty, TriggerContainer, Validation,
 };
 use crate::sql::error::{Error, Kind};
 use crate::sql::procedure::Arguments;
-use crate::sql::statement::TableName;
+use crate::sql::statement::{Body, Definition, TableName};
 use crate::sql::value::Value;
 use crate::{Connection, ErrorCode, Result, Settings, TableType};
 
@@ -22,7 +22,7 @@ pub(super) fn create(connection: &Connection, path: &TableName, description: &st
 /// A property as a value; NULL for one that is not set.
 pub(super) fn shown(property: Result<PropertyValue>) -> Value {
     match property {
-        Ok(PropertyValue::Text(text)) => Value::Text(text),
+        Ok(PropertyValue::Text(text) | PropertyValue::Wide(text)) => Value::Text(text),
         Ok(PropertyValue::Short(number)) => Value::Integer(number.into()),
         Ok(PropertyValue::Long(number)) => Value::Integer(number.into()),
         Err(_) => Value::Null,
@@ -63,6 +63,220 @@ pub(super) fn relations(connection: &mut Connection) -> Result<Vec<[Value; 9]>> 
     Ok(relations.collect())
 }
 
+/// Makes, changes or drops an object.
+pub(super) fn define(connection: &mut Connection, definition: &Definition, settings: &Settings) -> Result<()> {
+    match definition {
+        Definition::Trigger(trigger) => {
+            let (kind, container, function) = container(&trigger.body);
+            let new = NewTrigger {
+                name: &trigger.name,
+                table: &trigger.table,
+                event: trigger.event,
+                moment: trigger.moment,
+                kind,
+                container,
+                function,
+                priority: trigger.priority,
+                options: trigger.options,
+                comment: "",
+            };
+            connection.create_trigger(&new, trigger.replaces, settings)
+        }
+        Definition::DropTrigger { table, name } => connection.drop_trigger(table, name, settings),
+        Definition::Procedure(procedure) => {
+            let (kind, container, function) = container(&procedure.body);
+            let new = NewProcedure {
+                name: &procedure.name,
+                // Of a procedure the script is no third kind, but a bit.
+                kind: if kind == TriggerContainer::Script {
+                    4
+                } else {
+                    kind as u32
+                },
+                container,
+                function,
+                input: &procedure.input,
+                output: &procedure.output,
+                comment: "",
+            };
+            connection.create_procedure(&new, procedure.replaces, settings)
+        }
+        Definition::DropProcedure(name) => connection.drop_procedure(name, settings),
+        Definition::Function(function) => {
+            let new = NewFunction {
+                name: &function.name,
+                parameters: (function.parameters.0, &function.parameters.1),
+                returns: &function.returns,
+                script: &function.script,
+                comment: &function.comment,
+            };
+            connection.create_function(&new, function.replaces, settings)
+        }
+        Definition::DropFunction(name) => connection.drop_function(name, settings),
+        Definition::Rights {
+            rights,
+            object,
+            grantee,
+            grants,
+        } => {
+            let kinds = [
+                ObjectKind::Table,
+                ObjectKind::View,
+                ObjectKind::Procedure,
+                ObjectKind::Function,
+            ];
+            let mut names = kinds.into_iter();
+            let kind = names.find(|kind| {
+                let names = connection.dictionary_objects(*kind, "").unwrap_or_default();
+                names.iter().any(|name| name.eq_ignore_ascii_case(object))
+            });
+            let kind = kind.unwrap_or(ObjectKind::Table);
+            let rights = rights.unwrap_or_else(|| Rights::of(kind));
+            connection.set_rights((kind, object), grantee, rights, *grants, settings)
+        }
+    }
+}
+
+fn container(body: &Body) -> (TriggerContainer, &str, &str) {
+    match body {
+        Body::Script(script) => (TriggerContainer::Script, script, ""),
+        Body::Library {
+            function,
+            library,
+            is_com: false,
+        } => (TriggerContainer::Library, library, function),
+        Body::Library { function, library, .. } => (TriggerContainer::Com, library, function),
+    }
+}
+
+/// The rows of a table of `system`: the properties of each object of a kind, behind its name.
+pub(super) fn rows(connection: &mut Connection, table: &str) -> Result<Vec<Vec<Value>>> {
+    let (kind, listed, properties): (_, _, &[u16]) = match table {
+        "triggers" => (
+            ObjectKind::Trigger,
+            ObjectKind::QualifiedTrigger,
+            &[1408, 1401, 1402, 1403, 1404, 1405, 1406, 1407, 1],
+        ),
+        "storedprocedures" => (
+            ObjectKind::Procedure,
+            ObjectKind::Procedure,
+            &[800, 801, 802, 803, 1, 804, 805],
+        ),
+        "functions" => return functions(connection),
+        "users" | "usergroups" | "usergroupmembers" | "permissions" | "effectivepermissions" => {
+            return grantees(connection, table);
+        }
+        _ => return Ok(Vec::new()),
+    };
+    if !connection.has_dictionary() {
+        return Ok(Vec::new());
+    }
+    let names = connection.dictionary_objects(listed, "")?;
+    let rows = names.into_iter().map(|qualified| {
+        let name = qualified.rsplit("::").next().unwrap_or_default().to_owned();
+        let properties = properties.iter();
+        let values = properties.map(|number| shown(connection.object_property(kind, ("", &qualified), *number)));
+        let values: Vec<Value> = values.collect();
+        std::iter::once(Value::Text(name)).chain(values).collect()
+    });
+    Ok(rows.collect())
+}
+
+/// The functions, as `system.functions` has them.
+fn functions(connection: &mut Connection) -> Result<Vec<Vec<Value>>> {
+    let rows = connection.function_texts()?.into_iter().map(|(texts, comment)| {
+        let text = |text: String| {
+            if text.is_empty() {
+                Value::Null
+            } else {
+                Value::Text(text)
+            }
+        };
+        let [name, returns, parameters] = [texts.name, texts.returns, texts.parameters].map(text);
+        vec![
+            name,
+            Value::Null,
+            returns,
+            parameters,
+            text(texts.script),
+            text(comment),
+        ]
+    });
+    Ok(rows.collect())
+}
+
+/// Users, groups and their rights, as tables of `system` have them.
+fn grantees(connection: &mut Connection, table: &str) -> Result<Vec<Vec<Value>>> {
+    if !connection.has_dictionary() {
+        return Ok(Vec::new());
+    }
+    let text = Value::Text;
+    let users = connection.dictionary_objects(ObjectKind::User, "")?;
+    let groups = connection.dictionary_objects(ObjectKind::UserGroup, "")?;
+    let mut rows = Vec::new();
+    match table {
+        "users" => {
+            for user in users {
+                let comment = shown(connection.object_property(ObjectKind::User, ("", &user), 1));
+                rows.push(vec![text(user), Value::Logical(false), comment]);
+            }
+        }
+        "usergroups" => {
+            for group in groups {
+                let comment = shown(connection.object_property(ObjectKind::UserGroup, ("", &group), 1));
+                rows.push(vec![text(group), comment]);
+            }
+        }
+        "usergroupmembers" => {
+            for user in users {
+                for group in connection.groups_of(&user)? {
+                    rows.push(vec![text(user.clone()), text(group)]);
+                }
+            }
+        }
+        _ => {
+            let is_effective = table == "effectivepermissions";
+            let kinds = [
+                (ObjectKind::Table, 1),
+                (ObjectKind::View, 6),
+                (ObjectKind::Procedure, 10),
+                (ObjectKind::Function, 18),
+            ];
+            for (kind, number) in kinds {
+                let possible = Rights::of(kind);
+                for object in connection.dictionary_objects(kind, "")? {
+                    for grantee in users.iter().chain(&groups) {
+                        let rights = connection.rights_of(grantee, (kind, &object), is_effective)?;
+                        let shown = |right: Rights| match possible.has(right) {
+                            true => Value::Integer(rights.has(right).into()),
+                            false => Value::Null,
+                        };
+                        let mut row = vec![
+                            text(object.clone()),
+                            Value::Integer(number),
+                            Value::Null,
+                            text(grantee.clone()),
+                        ];
+                        row.extend(
+                            [
+                                Rights::READ,
+                                Rights::UPDATE,
+                                Rights::INSERT,
+                                Rights::DELETE,
+                                Rights::EXECUTE,
+                            ]
+                            .map(shown),
+                        );
+                        row.extend([Value::Null, shown(Rights::INHERIT)]);
+                        rows.push(row);
+                    }
+                }
+            }
+        }
+    }
+    Ok(rows)
+}
+
 /// `ADS_DD_RI_PRIMARY_TABLE` to `ADS_DD_RI_CASCADE_ERROR`, in the order of the columns.
 const RELATION_PROPERTIES: [u16; 8] = [501, 502, 503, 504, 505, 506, 507, 508];
 
@@ -94,7 +308,13 @@ pub(super) fn procedure(
         }
         "sp_modifydatabase" => {
             let property = kept(DatabaseProperty::from_name(&needed(0)?), &needed(0)?)?;
-            connection.set_database_property(property, &PropertyValue::Text(text(1)), settings)?;
+            let value = match property {
+                DatabaseProperty::LogInRequired | DatabaseProperty::VerifyAccessRights => {
+                    PropertyValue::Short(is_true(&text(1))?.into())
+                }
+                _ => PropertyValue::Text(text(1)),
+            };
+            connection.set_database_property(property, &value, settings)?;
         }
         "sp_modifytableproperty" => {
             let property = kept(TableProperty::from_name(&needed(1)?), &needed(1)?)?;
@@ -136,10 +356,86 @@ pub(super) fn procedure(
             };
             connection.create_relation(&relation, settings)?;
         }
+        "sp_modifyviewproperty" => modify(
+            connection,
+            ObjectKind::View,
+            ("", &needed(0)?),
+            &needed(1)?,
+            &text(2),
+            settings,
+        )?,
+        "sp_modifyprocedureproperty" => {
+            let (procedure, property) = (needed(0)?, needed(1)?);
+            modify(
+                connection,
+                ObjectKind::Procedure,
+                ("", &procedure),
+                &property,
+                &text(2),
+                settings,
+            )?;
+        }
+        "sp_createuser" => connection.create_user((&needed(0)?, &text(1)), "", &text(2), settings)?,
+        "sp_dropuser" => connection.remove_grantee(ObjectKind::User, &needed(0)?, settings)?,
+        "sp_creategroup" => connection.create_group(&needed(0)?, &text(1), settings)?,
+        "sp_dropgroup" => connection.remove_grantee(ObjectKind::UserGroup, &needed(0)?, settings)?,
+        "sp_addusertogroup" => connection.set_membership(&needed(0)?, &needed(1)?, true, settings)?,
+        "sp_removeuserfromgroup" => connection.set_membership(&needed(0)?, &needed(1)?, false, settings)?,
+        "sp_modifyuserproperty" => {
+            let (user, property) = (needed(0)?, needed(1)?);
+            match property.eq_ignore_ascii_case("USER_PASSWORD") {
+                true => connection.set_password(&user, &text(2), settings)?,
+                false => modify(connection, ObjectKind::User, ("", &user), &property, &text(2), settings)?,
+            }
+        }
+        "sp_modifygroupproperty" => {
+            let (group, property) = (needed(0)?, needed(1)?);
+            modify(
+                connection,
+                ObjectKind::UserGroup,
+                ("", &group),
+                &property,
+                &text(2),
+                settings,
+            )?;
+        }
+        "sp_disabletriggers" | "sp_enabletriggers" => {
+            let is_all = is_true(&text(2)).unwrap_or(false);
+            if is_all || !text(0).is_empty() || !text(1).is_empty() {
+                let why = "triggers are switched off and on for the own connection alone: give NULL, NULL and FALSE";
+                return Err(Error::new(Kind::Unsupported, why).into());
+            }
+            connection.switch_triggers(name.eq_ignore_ascii_case("sp_enabletriggers"))?;
+        }
         "sp_dropreferentialintegrity" => connection.drop_relation(&needed(0)?, settings)?,
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Sets a property of an object by its name, such as `VIEW_STMT`.
+fn modify(
+    connection: &mut Connection,
+    kind: ObjectKind,
+    object: (&str, &str),
+    property: &str,
+    value: &str,
+    settings: &Settings,
+) -> Result<()> {
+    let number = kept(kind.property_named(property), property)?;
+    let value = match kind.shape_of(number) {
+        Some(PropertyShape::Long) => {
+            let wrong = |_| {
+                crate::Error::new(
+                    ErrorCode::InvalidProperty,
+                    format!("{property} is a number, and {value:?} is given"),
+                )
+            };
+            PropertyValue::Long(value.trim().parse().map_err(wrong)?)
+        }
+        _ => PropertyValue::Text(value.to_owned()),
+    };
+    connection.set_object_property(kind, object, number, &value, settings)
 }
 
 fn kept<T>(property: Option<T>, name: &str) -> Result<T> {

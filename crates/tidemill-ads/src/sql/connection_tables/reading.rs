@@ -4,12 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tidemill_xbase::expression::Environment;
-use tidemill_xbase::{Columns, Dialect, Sharing, Table};
+use tidemill_xbase::{Columns, Dialect, OpenOptions, Sharing, Table};
 
 use super::surroundings::{index_state, is_read_only, state_of};
 use super::{ConnectionTables, Orders};
 use crate::TableType;
+use crate::dictionary::Rights;
 use crate::sql::error::Result;
+use crate::sql::given::snapshot_of;
 use crate::sql::statement::TableName;
 use crate::sql::tables::Snapshot;
 
@@ -17,7 +19,12 @@ impl ConnectionTables<'_> {
     /// A table as it is for this connection.
     pub(super) fn snapshot_with(&mut self, name: &TableName, orders: Orders) -> Result<Arc<Snapshot>> {
         self.connection.check_process()?;
+        let (blanks, cache) = (self.options.blanks, Arc::clone(&self.connection.statements.cache));
+        if let Some(given) = self.connection.statements.given.get(name) {
+            return snapshot_of(given, &OpenOptions::new().blank(blanks), &cache);
+        }
         let path = self.path(name)?;
+        self.connection.check_rights_at(&path, Rights::READ)?;
         let snapshot = match self.has_more_than_its_file(&path) {
             true => self.uncommitted(name, &path),
             false => self.committed(name, &path, orders),

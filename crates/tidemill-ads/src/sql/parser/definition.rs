@@ -6,7 +6,7 @@ use super::Parser;
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::statement::{ColumnSpec, CreateIndex, CreateTable, IndexColumn, StatementKind, TableChange, TypeName};
 
-impl Parser {
+impl Parser<'_> {
     pub(super) fn create(&mut self) -> Result<StatementKind> {
         self.skip();
         self.take("ONLINE");
@@ -30,11 +30,22 @@ impl Parser {
         if self.take("VIEW") {
             let name = self.table_name()?;
             self.expect("AS")?;
+            let begin = self.place();
             let select = Box::new(self.select()?);
-            return Ok(StatementKind::CreateView { name, select });
+            let text = self.written_from(begin);
+            return Ok(StatementKind::CreateView { name, select, text });
         }
         if self.take("DATABASE") {
             return self.database();
+        }
+        if self.take("TRIGGER") {
+            return self.trigger(false);
+        }
+        if self.take("PROCEDURE") {
+            return self.procedure(false);
+        }
+        if self.take("FUNCTION") {
+            return self.function(false);
         }
         if !self.take("TABLE") {
             self.refuse_dictionary("CREATE")?;
@@ -70,6 +81,15 @@ impl Parser {
 
     pub(super) fn alter(&mut self) -> Result<StatementKind> {
         self.skip();
+        if self.take("TRIGGER") {
+            return self.trigger(true);
+        }
+        if self.take("PROCEDURE") {
+            return self.procedure(true);
+        }
+        if self.take("FUNCTION") {
+            return self.function(true);
+        }
         self.take_any(&["ONLINE", "ONLINE_WITH_TRANSITION"]);
         self.expect("TABLE")?;
         let table = self.table_name()?;
@@ -86,6 +106,15 @@ impl Parser {
 
     pub(super) fn drop_object(&mut self) -> Result<StatementKind> {
         self.skip();
+        if self.take("TRIGGER") {
+            return self.drop_trigger();
+        }
+        if self.take("PROCEDURE") {
+            return self.drop_procedure();
+        }
+        if self.take("FUNCTION") {
+            return self.drop_function();
+        }
         match self.take_any(&["TABLE", "INDEX", "VIEW"]) {
             Some(0) => {
                 let if_exists = self.if_exists();
@@ -122,16 +151,7 @@ impl Parser {
 
     /// Refuses what only a data dictionary keeps.
     fn refuse_dictionary(&self, verb: &str) -> Result<()> {
-        let kept = [
-            "FUNCTION",
-            "GROUP",
-            "PACKAGE",
-            "PROCEDURE",
-            "PUBLICATION",
-            "SUBSCRIPTION",
-            "TRIGGER",
-            "USER",
-        ];
+        let kept = ["GROUP", "PACKAGE", "PUBLICATION", "SUBSCRIPTION", "USER"];
         match kept.iter().find(|word| self.is_next(word)) {
             Some(what) => {
                 let why =
@@ -163,7 +183,7 @@ impl Parser {
     }
 
     /// A text in quotes.
-    fn text(&mut self) -> Result<String> {
+    pub(super) fn text(&mut self) -> Result<String> {
         match self.grammar.parse_literal_string() {
             Ok(text) => Ok(text),
             Err(_) => Err(self.unexpected("a text in quotes")),
@@ -171,7 +191,7 @@ impl Parser {
     }
 
     /// That what stands here is not done.
-    fn refusal(&self, why: &str) -> Error {
+    pub(super) fn refusal(&self, why: &str) -> Error {
         Error::new(Kind::Unsupported, why).at(self.place())
     }
 

@@ -6,7 +6,7 @@ use super::Parser;
 use crate::sql::error::Result;
 use crate::sql::statement::{Condition, Declaration, Script, Statement, StatementKind};
 
-impl Parser {
+impl Parser<'_> {
     /// A statement that begins with this word, in capitals.
     pub(super) fn script_statement(&mut self, name: &str) -> Result<StatementKind> {
         let script = match name {

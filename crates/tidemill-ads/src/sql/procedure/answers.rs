@@ -315,7 +315,7 @@ fn of_tables(listing: &mut Listing, arguments: &Arguments<'_>, tables: &mut dyn 
         true => kind != "SYSTEM TABLE",
         false => wanted.contains(&kind),
     };
-    let views = tables.views().into_iter().map(|(name, _)| name).collect();
+    let views = tables.views().into_iter().map(|[name, ..]| name).collect();
     let all = [
         ("LOCAL TEMPORARY", tables.temporary_names()),
         (

@@ -21,8 +21,10 @@ pub(super) const ACTIONS: &[Definition] = &[
         "TableName,Character,200;TablePath,Character,515;TableType,ShortInt;CharType,ShortInt;IndexFiles,Memo;Comment,Memo",
         "",
     ),
+    ("sp_AddUserToGroup", "UserName,Character,50;GroupName,Character,100", ""),
     ("sp_BeginTransaction", "", ""),
     ("sp_CommitTransaction", "", ""),
+    ("sp_CreateGroup", "GroupName,Character,100;Comment,Memo", ""),
     ("sp_CreateIndex", INDEX, ""),
     (
         "sp_CreateIndex90",
@@ -37,7 +39,24 @@ pub(super) const ACTIONS: &[Definition] = &[
         "",
     ),
     ("sp_CreateSavepoint", "Name,Character,128", ""),
+    (
+        "sp_CreateUser",
+        "UserName,Character,50;Password,Character,20;Comment,Memo",
+        "",
+    ),
+    (
+        "sp_DisableTriggers",
+        "ObjectName,Character,200;Parent,Character,200;AllUsers,Logical;Options,Integer",
+        "",
+    ),
+    ("sp_DropGroup", "GroupName,Character,100", ""),
     ("sp_DropReferentialIntegrity", "Name,Character,200", ""),
+    ("sp_DropUser", "UserName,Character,50", ""),
+    (
+        "sp_EnableTriggers",
+        "ObjectName,Character,200;Parent,Character,200;AllUsers,Logical;Options,Integer",
+        "",
+    ),
     ("sp_mgKillUser", NAMED_USER, ""),
     ("sp_ModifyDatabase", "Property,Character,200;Value,Memo", ""),
     (
@@ -51,9 +70,34 @@ pub(super) const ACTIONS: &[Definition] = &[
         "TableName,Character,200;Property,Character,200;Value,Memo;ValidationOption,Character,25;FailTable,Character,515",
         "",
     ),
+    (
+        "sp_ModifyGroupProperty",
+        "GroupName,Character,100;Property,Character,200;Value,Memo",
+        "",
+    ),
+    (
+        "sp_ModifyProcedureProperty",
+        "ProcName,Character,200;Property,Character,200;Value,Memo",
+        "",
+    ),
+    (
+        "sp_ModifyUserProperty",
+        "UserName,Character,50;Property,Character,200;Value,Memo",
+        "",
+    ),
+    (
+        "sp_ModifyViewProperty",
+        "ViewName,Character,200;Property,Character,200;Value,Memo",
+        "",
+    ),
     ("sp_mgResetCommStats", "", ""),
     ("sp_PackTable", ONE_TABLE, ""),
     ("sp_Reindex", "TableName,Character,515;PageSize,Integer", ""),
+    (
+        "sp_RemoveUserFromGroup",
+        "UserName,Character,50;GroupName,Character,100",
+        "",
+    ),
     ("sp_RollbackTransaction", "", ""),
     (
         "sp_RollbackTransaction80",

@@ -20,6 +20,7 @@ use crate::sql::statement::{Place, Select, TableName};
 use crate::sql::system;
 use crate::sql::tables::{Structure, Tables};
 use crate::sql::value::Value;
+use crate::sql::views;
 
 /// A bound query over one table.
 #[derive(Debug)]
@@ -50,8 +51,10 @@ pub(in crate::sql) enum Source {
     Table(TableName, Structure),
     /// A table of `system`.
     System(String),
-    /// A view, or a query in parentheses.
+    /// A query in parentheses.
     Query(Box<Query>),
+    /// What a view shows, whose rights count for its tables.
+    View(Box<Query>),
     /// What a procedure gives.
     Procedure(String, Vec<Expr>),
     Rows(Rows),
@@ -218,7 +221,7 @@ fn source(
             alias,
             args: Some(arguments),
             ..
-        } => procedure(&table_name(name), alias.as_ref(), arguments, parameters),
+        } => procedure(&table_name(name), alias.as_ref(), arguments, tables, parameters),
         TableFactor::Table {
             name,
             alias,
@@ -234,10 +237,13 @@ fn source(
                 let columns = columns_of(&system_rows(&system, tables).map_err(|e| e.at(name.location.0))?);
                 return Ok((Source::System(system), columns, qualifiers));
             }
-            if let Some(view) = tables.view(&name) {
-                let query = Query::bind(&view, tables, parameters)?;
+            if let Some(view) = tables.view(&name).map_err(|e| e.at(name.location.0))? {
+                tables.lend_rights(true);
+                let query = views::within(&name, || Query::bind(&view, tables, parameters));
+                tables.lend_rights(false);
+                let query = query?;
                 let columns = query.columns();
-                return Ok((Source::Query(Box::new(query)), columns, qualifiers));
+                return Ok((Source::View(Box::new(query)), columns, qualifiers));
             }
             let snapshot = tables
                 .snapshot_without_orders(&name)
@@ -290,13 +296,19 @@ fn procedure(
     name: &TableName,
     alias: Option<&ast::TableAlias>,
     arguments: &ast::TableFunctionArgs,
+    tables: &mut dyn Tables,
     parameters: &mut Parameters,
 ) -> Result<(Source, Vec<Column>, Vec<String>)> {
-    let Some(definition) = procedure::output_of(name.last()) else {
-        let why = format!("Procedure not found, or it gives no rows: {name}");
-        return Err(Error::new(Kind::NoFunction, why).at(name.location.0));
+    let at = |error: Error| error.at(name.location.0);
+    let shape = match procedure::output_of(name.last()) {
+        Some(definition) => Some(Listing::new(definition).finish()?),
+        None => tables.procedure_shape(name.last()).map_err(at)?,
     };
-    let columns = columns_of(&Listing::new(definition).finish()?);
+    let Some(shape) = shape else {
+        let why = format!("Procedure not found, or it gives no rows: {name}");
+        return Err(at(Error::new(Kind::NoFunction, why)));
+    };
+    let columns = columns_of(&shape);
     let argument = |argument: &ast::FunctionArg| match argument {
         ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => {
             Scope::new(&[], Vec::new(), parameters).bind(expr)

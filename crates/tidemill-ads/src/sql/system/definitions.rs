@@ -29,7 +29,7 @@ const ARTICLES: &str = "Name,Character,200;Parent,Character,200;Ident_Columns,Me
     Update_Merge,Logical;Insert_Merge,Logical";
 
 /// Tables that tell of a data dictionary, and have no rows without one.
-pub(super) const EMPTY: &[(&str, &str)] = &[
+pub(super) const OF_DICTIONARY: &[(&str, &str)] = &[
     ("articles", ARTICLES),
     (
         "dictionary",

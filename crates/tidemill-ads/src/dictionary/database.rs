@@ -1,0 +1,75 @@
+//! Properties of a dictionary as a whole.
+
+use super::administration::{found, given_text, invalid_property, put_text, set_text, text_at};
+use super::object::{Kind, Object, place};
+use super::property::{DatabaseProperty, PropertyValue};
+use crate::connection::Connection;
+use crate::error::{Error, ErrorCode, Result};
+use crate::settings::Settings;
+
+impl Connection {
+    /// A property of the dictionary.
+    ///
+    /// # Errors
+    /// [`ErrorCode::PropertyNotSet`].
+    pub fn database_property(&mut self, property: DatabaseProperty) -> Result<PropertyValue> {
+        let dictionary = self.dictionary_mut()?;
+        dictionary.renew()?;
+        let database = dictionary.database()?;
+        let [tables, temporary] = place::DATABASE_PATHS;
+        match property {
+            DatabaseProperty::Comment => set_text(&database.comment),
+            DatabaseProperty::DefaultTablePath => text_at(database, tables),
+            DatabaseProperty::TempTablePath => text_at(database, temporary),
+            DatabaseProperty::AdminPassword => Err(invalid_property()),
+            DatabaseProperty::LogInRequired => flag_at(database, place::DATABASE_LOG_IN_REQUIRED),
+            DatabaseProperty::VerifyAccessRights => flag_at(database, place::DATABASE_VERIFY_RIGHTS),
+        }
+    }
+
+    /// Sets a property of the dictionary; an empty text removes it.
+    ///
+    /// # Errors
+    /// [`ErrorCode::DataTooLong`]; when the dictionary cannot be written.
+    pub fn set_database_property(
+        &mut self,
+        property: DatabaseProperty,
+        value: &PropertyValue,
+        settings: &Settings,
+    ) -> Result<()> {
+        if property == DatabaseProperty::AdminPassword {
+            return self.set_password("ADSSYS", given_text(value)?, settings);
+        }
+        let flag = match property {
+            DatabaseProperty::LogInRequired => Some(place::DATABASE_LOG_IN_REQUIRED),
+            DatabaseProperty::VerifyAccessRights => Some(place::DATABASE_VERIFY_RIGHTS),
+            _ => None,
+        };
+        let number = match (flag, value) {
+            (Some(_), PropertyValue::Short(number)) => *number,
+            (Some(_), _) => return Err(Error::new(ErrorCode::InvalidProperty, "the property is a number")),
+            (None, _) => 0,
+        };
+        let text = if flag.is_some() { "" } else { given_text(value)? };
+        self.dictionary_to_change()?.change(settings, |changing| {
+            let mut database = found(changing, |object| object.kind == Kind::Database, "the database")?;
+            let [tables, temporary] = place::DATABASE_PATHS;
+            match property {
+                DatabaseProperty::Comment => text.clone_into(&mut database.comment),
+                DatabaseProperty::DefaultTablePath => put_text(&mut database, tables, text),
+                DatabaseProperty::TempTablePath => put_text(&mut database, temporary, text),
+                _ => {}
+            }
+            if let Some(place) = flag {
+                let value = (number != 0).then(|| 1_u16.to_le_bytes().to_vec());
+                database.values.set(place, value);
+            }
+            changing.replace(&database)
+        })
+    }
+}
+
+fn flag_at(object: &Object, place: usize) -> Result<PropertyValue> {
+    let is_set = object.values.number(place).is_some_and(|value| value != 0);
+    Ok(PropertyValue::Short(is_set.into()))
+}

@@ -1,0 +1,376 @@
+//! Triggers that a dictionary has of its tables: which there are, when they fire, and how they are made and removed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::administration::{found, not_completed, put_text};
+use super::object::{Kind, Object, place};
+use super::programs::{new_object, text_or_empty};
+use super::{Dictionary, file};
+use crate::connection::Connection;
+use crate::error::{Error, ErrorCode, Result};
+use crate::settings::Settings;
+use crate::sql::check_script;
+
+/// What fires a trigger, with the number of `ace.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerEvent {
+    /// A new record.
+    Insert = 1,
+    /// A record that is changed.
+    Update = 2,
+    /// A record that is deleted.
+    Delete = 3,
+}
+
+/// When a trigger fires, with the number of `ace.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerMoment {
+    /// Before the change, which it can refuse.
+    Before = 1,
+    /// In the place of the change.
+    InsteadOf = 2,
+    /// After the change, which it can still refuse.
+    After = 4,
+    /// Where a change that comes by replication does not fit.
+    OnConflict = 8,
+}
+
+/// What a trigger or a procedure is written in, with the number of `ace.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerContainer {
+    /// A function of a library.
+    Library = 1,
+    /// A function of a COM object or a .NET assembly.
+    Com = 2,
+    /// An SQL script.
+    Script = 3,
+}
+
+impl TriggerEvent {
+    /// The event of a number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        [Self::Insert, Self::Update, Self::Delete]
+            .into_iter()
+            .find(|known| *known as u32 == number)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Insert => "INSERT",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+impl TriggerMoment {
+    /// The moment of a number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        [Self::Before, Self::InsteadOf, Self::After, Self::OnConflict]
+            .into_iter()
+            .find(|known| *known as u32 == number)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Before => "BEFORE",
+            Self::InsteadOf => "INSTEAD OF",
+            Self::After => "AFTER",
+            Self::OnConflict => "CONFLICT ON",
+        }
+    }
+}
+
+impl TriggerContainer {
+    /// The kind of a number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        [Self::Library, Self::Com, Self::Script]
+            .into_iter()
+            .find(|known| *known as u32 == number)
+    }
+}
+
+/// A trigger that a table is to have.
+#[derive(Debug, Clone, Copy)]
+pub struct NewTrigger<'t> {
+    /// Its name, which no other trigger of the table has.
+    pub name: &'t str,
+    /// The table.
+    pub table: &'t str,
+    /// What fires it.
+    pub event: TriggerEvent,
+    /// When.
+    pub moment: TriggerMoment,
+    /// What it is written in.
+    pub kind: TriggerContainer,
+    /// The script, or the name of the library or the object.
+    pub container: &'t str,
+    /// The function of a library.
+    pub function: &'t str,
+    /// Those of a lower priority fire first.
+    pub priority: u32,
+    /// `ADS_TRIGOPTIONS_…` of `ace.h`.
+    pub options: u32,
+    /// What it is about.
+    pub comment: &'t str,
+}
+
+/// A trigger.
+#[derive(Debug)]
+pub(crate) struct Trigger {
+    pub(crate) number: u32,
+    pub(crate) name: String,
+    pub(crate) event: TriggerEvent,
+    pub(crate) moment: TriggerMoment,
+    pub(crate) kind: TriggerContainer,
+    /// The script, or the name of what holds the function.
+    pub(crate) container: Arc<str>,
+    pub(crate) function: String,
+    priority: u32,
+    options: u32,
+}
+
+/// The triggers of a table that fire here, in the order in which they do. Those of conflicts are replication's.
+#[derive(Debug)]
+pub(crate) struct TableTriggers {
+    pub(crate) table: String,
+    triggers: Vec<Trigger>,
+}
+
+impl TableTriggers {
+    pub(crate) fn of(&self, event: TriggerEvent, moment: TriggerMoment) -> impl Iterator<Item = &Trigger> {
+        let is_it = move |trigger: &&Trigger| trigger.event == event && trigger.moment == moment;
+        self.triggers.iter().filter(is_it)
+    }
+
+    /// The first that an event fires.
+    pub(crate) fn first(&self, event: TriggerEvent) -> Option<&Trigger> {
+        self.triggers.iter().find(|trigger| trigger.event == event)
+    }
+
+    /// Whether those of an event want the values of the record, and whether they want its memos.
+    pub(crate) fn wants(&self, event: TriggerEvent) -> (bool, bool) {
+        let of_event = self.triggers.iter().filter(|trigger| trigger.event == event);
+        let options = of_event.fold(0, |options, trigger| options | trigger.options);
+        (options & (WANT_VALUES | WANT_MEMOS) != 0, options & WANT_MEMOS != 0)
+    }
+}
+
+impl Dictionary {
+    /// The triggers of each table.
+    ///
+    /// # Errors
+    /// By the number of the table, which of its triggers is not understood.
+    pub(super) fn triggers_of(objects: &[Object]) -> BTreeMap<u32, Result<Arc<TableTriggers>, String>> {
+        let mut all: BTreeMap<u32, Result<TableTriggers, String>> = BTreeMap::new();
+        for object in objects.iter().filter(|object| object.kind == Kind::Trigger) {
+            let Some(table) = objects
+                .iter()
+                .find(|table| table.kind == Kind::Table && table.number == object.parent)
+            else {
+                continue;
+            };
+            let none = || {
+                Ok(TableTriggers {
+                    table: table.name.clone(),
+                    triggers: Vec::new(),
+                })
+            };
+            let known = all.entry(table.number).or_insert_with(none);
+            match (&mut *known, Trigger::of(object)) {
+                (Ok(known), Ok(trigger)) if trigger.moment != TriggerMoment::OnConflict => known.triggers.push(trigger),
+                (Ok(_), Err(why)) => *known = Err(why),
+                _ => {}
+            }
+        }
+        let sorted = all.into_iter().map(|(table, known)| {
+            let known = known.map(|mut known| {
+                known.triggers.sort_by_key(|trigger| (trigger.priority, trigger.number));
+                Arc::new(known)
+            });
+            (table, known)
+        });
+        sorted.collect()
+    }
+
+    /// The triggers of the table of a file; `None` for one without.
+    pub(crate) fn triggers_at(&self, path: &Path) -> Option<Arc<TableTriggers>> {
+        let table = self.table_at(path)?;
+        let known = self.triggers.get(&table.number)?.as_ref().ok()?;
+        (!known.triggers.is_empty()).then(|| Arc::clone(known))
+    }
+
+    /// The file of the dictionary.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+}
+
+impl Trigger {
+    fn of(object: &Object) -> Result<Self, String> {
+        let number = |place| object.values.number(place);
+        let damaged = |what: &str| format!("{object}, of which {what} is not known,");
+        let event = number(place::TRIGGER_EVENT).and_then(TriggerEvent::from_number);
+        let moment = number(place::TRIGGER_MOMENT).and_then(TriggerMoment::from_number);
+        let kind = number(place::TRIGGER_CONTAINER_KIND).and_then(TriggerContainer::from_number);
+        Ok(Self {
+            number: object.number,
+            name: object.name.clone(),
+            event: event.ok_or_else(|| damaged("the event"))?,
+            moment: moment.ok_or_else(|| damaged("the moment"))?,
+            kind: kind.ok_or_else(|| damaged("the kind of container"))?,
+            container: text_or_empty(object, place::TRIGGER_CONTAINER).into(),
+            function: text_or_empty(object, place::TRIGGER_FUNCTION),
+            priority: number(place::TRIGGER_PRIORITY).unwrap_or(1),
+            options: number(place::TRIGGER_OPTIONS).unwrap_or(WANT_VALUES | WANT_MEMOS),
+        })
+    }
+}
+
+impl Connection {
+    /// Gives a table a trigger, or another definition to the one of its name. It is no part of a transaction.
+    ///
+    /// # Errors
+    /// [`ErrorCode::TriggerNotMade`] for one that cannot be beside those that there are; [`ErrorCode::DdRequestNotCompleted`] for a name that
+    /// another has; [`ErrorCode::InvalidObjectName`] for a table, or one to replace, that is not there; [`ErrorCode::Statement`] for a script
+    /// that is none; when the dictionary cannot be written.
+    pub fn create_trigger(&mut self, trigger: &NewTrigger<'_>, replaces: bool, settings: &Settings) -> Result<()> {
+        let mut object = new_object(Kind::Trigger, trigger.name)?;
+        if trigger.kind == TriggerContainer::Script {
+            check_script(trigger.container)?;
+        }
+        for (place, number) in [
+            (place::TRIGGER_EVENT, trigger.event as u32),
+            (place::TRIGGER_MOMENT, trigger.moment as u32),
+            (place::TRIGGER_CONTAINER_KIND, trigger.kind as u32),
+            (place::TRIGGER_PRIORITY, trigger.priority),
+            (place::TRIGGER_OPTIONS, trigger.options),
+        ] {
+            object.values.set(place, Some(number.to_le_bytes().to_vec()));
+        }
+        put_text(&mut object, place::TRIGGER_CONTAINER, trigger.container);
+        put_text(&mut object, place::TRIGGER_FUNCTION, trigger.function);
+        trigger.comment.clone_into(&mut object.comment);
+        self.dictionary_to_change()?.change(settings, |changing| {
+            let is_table = |known: &Object| known.kind == Kind::Table && known.is_called(trigger.table);
+            let table = found(changing, is_table, trigger.table)?.number;
+            let is_it = |known: &Object| known.is(Kind::Trigger, table) && known.is_called(trigger.name);
+            let known = changing.objects().iter().find(|known| is_it(known)).cloned();
+            match (known, replaces) {
+                (Some(known), false) => {
+                    return Err(not_completed(&format!("table {} has a {known} already", trigger.table)));
+                }
+                (None, true) => return Err(super::administration::invalid_name(trigger.name)),
+                (None, false) => {
+                    let parent = table;
+                    changing.add(Object { parent, ..object }.info(table))?;
+                }
+                (Some(known), true) => changing.replace(&Object {
+                    values: object.values,
+                    ..known
+                })?,
+            }
+            note(changing, table)
+        })?;
+        self.hold_to_new_triggers(settings)
+    }
+
+    /// Takes a trigger from a table. It is no part of a transaction.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidObjectName`] for one that is not there; when the dictionary cannot be written.
+    pub fn drop_trigger(&mut self, table: &str, name: &str, settings: &Settings) -> Result<()> {
+        self.dictionary_to_change()?.change(settings, |changing| {
+            let tables: Vec<u32> = changing
+                .objects()
+                .iter()
+                .filter(|known| known.kind == Kind::Table && (table.is_empty() || known.is_called(table)))
+                .map(|table| table.number)
+                .collect();
+            let is_it =
+                |known: &Object| known.kind == Kind::Trigger && tables.contains(&known.parent) && known.is_called(name);
+            let trigger = found(changing, is_it, name)?;
+            changing.remove(trigger.number)?;
+            note(changing, trigger.parent)
+        })?;
+        self.hold_to_new_triggers(settings)
+    }
+
+    /// Lets changes through the connection fire triggers, or not. Default: they do. Others are not concerned.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidDictionaryHandle`] for a connection without a dictionary.
+    pub fn switch_triggers(&mut self, is_on: bool) -> Result<()> {
+        self.dictionary()?;
+        self.runner.switch(is_on);
+        Ok(())
+    }
+
+    /// Whether changes through the connection fire triggers.
+    pub fn fires_triggers(&self) -> bool {
+        self.runner.is_on()
+    }
+
+    fn hold_to_new_triggers(&mut self, settings: &Settings) -> Result<()> {
+        self.statements.forget_names();
+        self.hold_to_new_rules(settings)
+    }
+}
+
+/// Notes at a table which triggers it has, and refuses those that cannot be beside one another.
+fn note(changing: &mut file::Changing, table: u32) -> Result<()> {
+    let mut table = found(changing, |known| known.number == table, "table")?;
+    let (mut kinds, mut options) = (0, 0);
+    let mut seen: Vec<(TriggerEvent, TriggerMoment)> = Vec::new();
+    for object in changing.objects() {
+        if !object.is(Kind::Trigger, table.number) {
+            continue;
+        }
+        let Ok(trigger) = Trigger::of(object) else { continue };
+        let (event, moment) = (trigger.event, trigger.moment);
+        let mut others = seen.iter().filter(|(known, _)| *known == event);
+        let refused = others.find(|(_, other)| {
+            let both = [moment, *other];
+            both == [TriggerMoment::InsteadOf; 2]
+                || both.contains(&TriggerMoment::InsteadOf) && both.contains(&TriggerMoment::Before)
+        });
+        if let Some((_, other)) = refused {
+            let (table, event) = (&table.name, event.name());
+            let what = format!(
+                "table {table} has a trigger {} {event} and can have none {} {event} beside it",
+                other.name(),
+                moment.name()
+            );
+            return Err(Error::new(ErrorCode::TriggerNotMade, what));
+        }
+        seen.push((event, moment));
+        kinds |= kind_bit(event, moment);
+        options |= (trigger.options & 0xF) << (4 * (event as u32 - 1));
+    }
+    for (place, number) in [(place::TABLE_TRIGGERS, kinds), (place::TABLE_TRIGGER_OPTIONS, options)] {
+        let value = (!seen.is_empty()).then(|| number.to_le_bytes().to_vec());
+        table.values.set(place, value);
+    }
+    changing.replace(&table)
+}
+
+/// The bit of a kind of trigger in the value of its table. Those of conflicts were in no file at hand.
+fn kind_bit(event: TriggerEvent, moment: TriggerMoment) -> u32 {
+    let shift = 3 * (event as u32 - 1);
+    match moment {
+        TriggerMoment::Before => 1 << shift,
+        TriggerMoment::InsteadOf => 2 << shift,
+        TriggerMoment::After => 4 << shift,
+        TriggerMoment::OnConflict => match event {
+            TriggerEvent::Insert => 0,
+            TriggerEvent::Update => 0x200,
+            TriggerEvent::Delete => 0x400,
+        },
+    }
+}
+
+/// `ADS_TRIGOPTIONS_WANT_VALUES` and `ADS_TRIGOPTIONS_WANT_MEMOS_AND_BLOBS` of `ace.h`.
+const WANT_VALUES: u32 = 1;
+const WANT_MEMOS: u32 = 2;
