@@ -711,10 +711,11 @@ fn rows_that_come_as_a_batch_do_not_pass_a_trigger() {
     let mut tables = house.connection.tables(&house.settings, &house.options);
     let error = tables
         .append(&tidemill_ads::sql::TableName::new("goods"), &batch)
-        .unwrap_err()
-        .to_string();
+        .unwrap_err();
+    assert_eq!(error.native_code(), 5177, "{error}");
+    let error = error.to_string();
     assert!(
-        error.contains("has the trigger BEFORE_INSERT, which changes made in this way do not fire"),
+        error.contains("trigger BEFORE_INSERT: a change made in this way does not fire it"),
         "{error}"
     );
     assert_eq!(house.rows("SELECT COUNT(*) FROM goods"), ["0"]);
