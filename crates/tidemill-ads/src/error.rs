@@ -279,6 +279,7 @@ pub(crate) fn code_of(error: &xbase::Error) -> ErrorCode {
             RuleKind::Parent(_) => ErrorCode::NoPrimaryKeyExists,
             RuleKind::Restricted(_) => ErrorCode::RiRestrict,
             RuleKind::Cascade(..) => ErrorCode::RiCascade,
+            RuleKind::Trigger(_) => ErrorCode::TriggerFailed,
             _ => ErrorCode::RecordConstraintViolation,
         },
         E::Order { source, .. } => match code_of(source) {

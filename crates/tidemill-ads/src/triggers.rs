@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tidemill_xbase::{Follower, RecordChange, TableEditor, TransactionLog};
+use tidemill_xbase::{BrokenRule, Follower, RecordChange, RuleKind, TableEditor, TransactionLog};
 
 use crate::connection::Connection;
 use crate::dictionary::{TableTriggers, Trigger, TriggerContainer, TriggerEvent, TriggerMoment};
@@ -181,11 +181,13 @@ impl Follower for Guard {
             && self.runner.fires(&self.triggers, event)
             && let Some(trigger) = self.triggers.first(event)
         {
-            let why = format!(
-                "table {} has the trigger {}, which changes made in this way do not fire",
-                self.triggers.table, trigger.name
-            );
-            return Err(tidemill_xbase::Error::Misuse(why));
+            return Err(tidemill_xbase::Error::Rule(Box::new(BrokenRule {
+                path: table.path().to_owned(),
+                record: change.record,
+                field: None,
+                rule: RuleKind::Trigger(trigger.name.clone()),
+                message: None,
+            })));
         }
         match &mut self.keeper {
             Some(keeper) => keeper.follow(table, change),

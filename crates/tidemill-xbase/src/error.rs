@@ -246,6 +246,8 @@ pub enum RuleKind {
     Restricted(String),
     /// What follows from the change in the other table can be done: the relation, and why it cannot.
     Cascade(String, String),
+    /// The trigger of this name is fired, which a change made in this way does not.
+    Trigger(String),
 }
 
 impl std::fmt::Display for RuleKind {
@@ -266,6 +268,7 @@ impl std::fmt::Display for RuleKind {
                 )
             }
             Self::Cascade(relation, why) => write!(f, "relation {relation}: {why}"),
+            Self::Trigger(trigger) => write!(f, "trigger {trigger}: a change made in this way does not fire it"),
         }
     }
 }

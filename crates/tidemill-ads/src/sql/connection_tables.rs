@@ -431,6 +431,10 @@ impl Tables for ConnectionTables<'_> {
         self.make(name, fields)
     }
 
+    fn take_in(&mut self, name: &TableName, has_primary_key: bool) -> Result<()> {
+        self.take_into_dictionary(name, has_primary_key)
+    }
+
     fn is_made_in_transaction(&mut self, name: &TableName) -> bool {
         let path = self.path(name);
         path.is_ok_and(|path| self.connection.statements.made.contains(&path))

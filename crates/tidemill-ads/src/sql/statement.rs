@@ -432,6 +432,8 @@ pub struct CreateTable {
     pub primary_key: Option<(Option<Ident>, Vec<IndexColumn>)>,
     /// `AS SELECT …`.
     pub select: Option<Box<Select>>,
+    /// `IN DATABASE`: whether the data dictionary takes it in.
+    pub in_database: bool,
 }
 
 /// A column that is made.

@@ -387,6 +387,18 @@ pub trait Tables {
     /// [`Kind::Exists`], [`Kind::Engine`].
     fn create_table(&mut self, name: &TableName, fields: &[FieldSpec]) -> Result<()>;
 
+    /// Takes a table that was made just now into the data dictionary, with its only unique order as the primary key where it has one.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] without a dictionary: the default; what the dictionary says.
+    fn take_in(&mut self, name: &TableName, has_primary_key: bool) -> Result<()> {
+        let _ = has_primary_key;
+        Err(Error::new(
+            Kind::Unsupported,
+            format!("There is no data dictionary that {name} could be taken into"),
+        ))
+    }
+
     /// Whether a table was made in the open transaction, and has not been changed in it: nothing of it is in the log then, so it can
     /// be had alone. Default: no.
     fn is_made_in_transaction(&mut self, name: &TableName) -> bool {

@@ -367,6 +367,49 @@ fn statements_make_and_change_dictionaries() {
 }
 
 #[test]
+fn a_statement_makes_a_table_in_the_dictionary() {
+    let mut house = House::with_tables();
+    for sql in [
+        "CREATE TABLE streets ( name Char(20), no Integer PRIMARY KEY ) IN DATABASE",
+        "CREATE TABLE parks ( name Char(20) ) AS FREE TABLE",
+        "INSERT INTO streets VALUES ( 'Main', 1 )",
+    ] {
+        house.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+    assert_eq!(house.names(ObjectKind::Table, ""), ["Staff", "streets", "towns"]);
+    let key = house.connection.table_property("streets", TableProperty::PrimaryKey);
+    assert_eq!(key.unwrap(), text("PRIMARYKEY"));
+    // It is bound to the dictionary: others do not change it.
+    let mut free = Connection::open(house.folder.path()).unwrap();
+    let error = free.execute("DELETE FROM streets", &[], &house.settings, &house.options);
+    assert_eq!(error.unwrap_err().code(), ErrorCode::Statement);
+    house.execute("BEGIN TRANSACTION").unwrap();
+    let error = house
+        .execute("CREATE TABLE walls ( n Integer ) IN DATABASE")
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("takes in no table in a transaction"), "{error}");
+    house.execute("ROLLBACK WORK").unwrap();
+    let error = house
+        .execute("CREATE TABLE streets ( n Integer ) IN DATABASE")
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("already exists"), "{error}");
+    assert_eq!(house.rows("SELECT name FROM streets"), ["Main"]);
+    let error = free
+        .execute(
+            "CREATE TABLE walls ( n Integer ) IN DATABASE",
+            &[],
+            &house.settings,
+            &house.options,
+        )
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("walls IN DATABASE needs a data dictionary"), "{error}");
+    assert!(!house.folder.path().join("walls.adt").exists());
+}
+
+#[test]
 fn a_damaged_dictionary_is_told() {
     let house = House::with_tables();
     let whole = std::fs::read(house.file()).unwrap();

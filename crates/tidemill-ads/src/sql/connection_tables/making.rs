@@ -6,6 +6,7 @@ use tidemill_xbase::{Existing, FieldSpec, TableEditor, TableSet, TableWriter, fi
 
 use super::ConnectionTables;
 use super::surroundings::{read_only, today};
+use crate::dictionary::{NewTable, ObjectKind, PropertyValue, TableProperty, Validation};
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::statement::TableName;
 use crate::sql::tables::Tables as _;
@@ -45,6 +46,37 @@ impl ConnectionTables<'_> {
             self.state().made.insert(path);
         }
         Ok(())
+    }
+
+    /// Takes a table that was made just now into the data dictionary.
+    ///
+    /// # Errors
+    /// As [`Tables::take_in`].
+    pub(super) fn take_into_dictionary(&mut self, name: &TableName, has_primary_key: bool) -> Result<()> {
+        if !self.connection.has_dictionary() {
+            let why =
+                format!("{name} IN DATABASE needs a data dictionary, and the connection is to a folder of tables");
+            return Err(Error::new(Kind::Unsupported, why));
+        }
+        let path = self.path(name)?;
+        self.state().close(&path);
+        let written = path.to_string_lossy().into_owned();
+        let table = NewTable {
+            name: name.last(),
+            path: &written,
+            table_type: self.options.table.table_type,
+            ..NewTable::default()
+        };
+        self.connection.add_dictionary_table(&table, self.settings)?;
+        if !has_primary_key {
+            return Ok(());
+        }
+        let orders = self.connection.dictionary_objects(ObjectKind::Index, name.last())?;
+        let key = PropertyValue::Text(orders.into_iter().next().unwrap_or_default());
+        let rule = (TableProperty::PrimaryKey, Validation::None);
+        Ok(self
+            .connection
+            .set_table_property(name.last(), rule, &key, self.settings)?)
     }
 
     /// Removes a table and the files that belong to it, or takes it out of its data dictionary alone.

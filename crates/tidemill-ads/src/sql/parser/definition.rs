@@ -62,6 +62,7 @@ impl Parser<'_> {
             columns: Vec::new(),
             primary_key: None,
             select: None,
+            in_database: false,
         };
         if self.take("AS") {
             table.select = Some(Box::new(self.select()?));
@@ -75,7 +76,7 @@ impl Parser<'_> {
             }
         }
         self.expect_token(&Token::RParen)?;
-        self.table_options()?;
+        table.in_database = self.table_options()?;
         Ok(StatementKind::CreateTable(Box::new(table)))
     }
 
@@ -336,7 +337,9 @@ impl Parser<'_> {
         }
     }
 
-    fn table_options(&mut self) -> Result<()> {
+    /// What stands behind the columns of a table; whether its data dictionary takes it in.
+    fn table_options(&mut self) -> Result<bool> {
+        let mut in_database = false;
         loop {
             if self.take("MEMOBLOCKSIZE") {
                 self.number()?;
@@ -345,10 +348,11 @@ impl Parser<'_> {
                 self.expect("TABLE")?;
             } else if self.take("IN") {
                 self.expect("DATABASE")?;
+                in_database = true;
             } else if self.take("IGNORE") {
                 self.expect("TRANSACTIONS")?;
             } else {
-                return Ok(());
+                return Ok(in_database);
             }
         }
     }

@@ -651,6 +651,59 @@ fn tables_of_other_formats_fire_triggers_too() {
 }
 
 #[test]
+fn a_table_that_is_open_fires_in_statements_and_in_transactions() {
+    let mut house = noted();
+    run(&mut house, &["INSERT INTO goods ( name ) VALUES ( 'apple' )"]);
+    journal(&mut house);
+    run(
+        &mut house,
+        &[
+            "CREATE TRIGGER stamp ON goods AFTER UPDATE BEGIN UPDATE goods SET note = 'by ' + __old.name WHERE id = __new.id; END",
+        ],
+    );
+    let id = house.open("goods");
+    let settings = house.settings.clone();
+    let shown = |house: &mut House| {
+        let area = house.connection.area(id).unwrap();
+        area.refresh_record().unwrap();
+        let name = area.text(1, &settings).unwrap().trim_ascii().to_vec();
+        (String::from_utf8(name).unwrap(), area.memo(3).unwrap())
+    };
+    run(&mut house, &["UPDATE goods SET name = 'pear'"]);
+    assert_eq!(shown(&mut house), ("pear".to_owned(), b"by apple".to_vec()));
+    // The trigger's own change fires the others.
+    let fired = [
+        "BEFORE UPDATE apple to pear",
+        "AFTER UPDATE apple to pear",
+        "BEFORE UPDATE pear to pear",
+        "AFTER UPDATE pear to pear",
+    ];
+    assert_eq!(journal(&mut house), fired);
+
+    house.connection.begin_transaction(&settings).unwrap();
+    let area = house.connection.area(id).unwrap();
+    area.set_text(1, b"plum", &settings).unwrap();
+    area.write_record().unwrap();
+    assert_eq!(shown(&mut house), ("plum".to_owned(), b"by pear".to_vec()));
+    assert_eq!(house.rows("SELECT COUNT(*) FROM journal"), ["4"]);
+    run(
+        &mut house,
+        &["CREATE TRIGGER never ON goods AFTER UPDATE BEGIN RAISE no( 1, 'never' ); END"],
+    );
+    let area = house.connection.area(id).unwrap();
+    area.set_text(1, b"fig", &settings).unwrap();
+    assert_eq!(area.write_record().unwrap_err().code(), ErrorCode::TriggerFailed);
+    area.cancel_update().unwrap();
+    assert_eq!(shown(&mut house), ("plum".to_owned(), b"by pear".to_vec()));
+    assert_eq!(house.rows("SELECT COUNT(*) FROM journal"), ["4"]);
+    house.connection.rollback_transaction().unwrap();
+    assert_eq!(shown(&mut house), ("pear".to_owned(), b"by apple".to_vec()));
+    house.connection.close_table(id).unwrap();
+    assert_eq!(house.rows("SELECT name, note FROM goods"), ["pear|by apple"]);
+    assert_eq!(journal(&mut house), [""; 0]);
+}
+
+#[test]
 fn rows_that_come_as_a_batch_do_not_pass_a_trigger() {
     let mut house = noted();
     let names: arrow_array::ArrayRef = std::sync::Arc::new(arrow_array::StringArray::from(vec!["fig"]));
@@ -658,10 +711,11 @@ fn rows_that_come_as_a_batch_do_not_pass_a_trigger() {
     let mut tables = house.connection.tables(&house.settings, &house.options);
     let error = tables
         .append(&tidemill_ads::sql::TableName::new("goods"), &batch)
-        .unwrap_err()
-        .to_string();
+        .unwrap_err();
+    assert_eq!(error.native_code(), 5177, "{error}");
+    let error = error.to_string();
     assert!(
-        error.contains("has the trigger BEFORE_INSERT, which changes made in this way do not fire"),
+        error.contains("trigger BEFORE_INSERT: a change made in this way does not fire it"),
         "{error}"
     );
     assert_eq!(house.rows("SELECT COUNT(*) FROM goods"), ["0"]);
