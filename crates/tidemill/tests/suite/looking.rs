@@ -175,3 +175,49 @@ fn tables_are_made_elsewhere_by_the_statement_that_is_printed() {
     let error = folder.run(&["inspect", "old.dbf", "--ddl", "oracle"]).failed();
     assert!(error.contains("oracle") && error.contains("postgres"), "{error}");
 }
+
+#[test]
+fn answers_are_drawn() {
+    let folder = people();
+    let bars = folder
+        .run(&[
+            "chart",
+            "SELECT city, COUNT(*) AS n FROM people GROUP BY city ORDER BY n DESC",
+        ])
+        .done();
+    let lines: Vec<&str> = bars.lines().collect();
+    assert_eq!(lines[0], "n by city");
+    assert!(lines[1].starts_with("London █") && lines[1].ends_with(" 3"), "{bars}");
+    assert!(lines[2].starts_with("Malmö  █") && lines[2].ends_with(" 1"), "{bars}");
+    let line = folder.run(&["chart", "people.csv", "--x", "born", "--y", "id"]).done();
+    assert!(line.contains("1815-12-10") && line.contains("2961-07-01"), "{line}");
+    let drawn = folder.run(&["chart", "people.csv", "--kind", "scatter", "--out", "p.svg"]);
+    assert_eq!(drawn.code, Some(0), "{}", drawn.stderr);
+    // The row without a value is told.
+    assert!(
+        drawn.stderr.contains("not drawn: 1 row") && drawn.stderr.contains("p.svg: 3 points"),
+        "{}",
+        drawn.stderr
+    );
+    let picture = fs::read_to_string(folder.file("p.svg")).expect("read");
+    assert!(
+        picture.starts_with("<svg ") && picture.contains("<circle "),
+        "{picture}"
+    );
+    for (args, says) in [
+        (&["chart", "people.csv", "--out", "p.svg"][..], "cannot create p.svg"),
+        (&["chart", "people.csv", "--out", "p.png"], "a chart is written as .svg"),
+        (&["chart", "people.csv", "--y", "city"], "column city: expected numbers"),
+        (
+            &["chart", "people.csv", "--x", "town"],
+            "column town not found; the columns are id, name",
+        ),
+        (
+            &["chart", "people.csv", "--x", "city", "--kind", "line"],
+            "--kind bar takes texts",
+        ),
+    ] {
+        let error = folder.run(args).failed();
+        assert!(error.contains(says), "{error}");
+    }
+}
