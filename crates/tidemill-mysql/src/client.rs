@@ -53,7 +53,7 @@ impl Client {
         let mut lease = self.lease().await?;
         let changed = lease.execute("running a statement", statement).await?;
         // What it sets holds for nobody else.
-        drop(lease);
+        lease.close();
         Ok(changed)
     }
 
@@ -148,6 +148,18 @@ impl Lease {
         if let Some(connection) = self.connection.take() {
             self.client.route().abandon(connection, then);
         }
+    }
+
+    /// Has the server end the connection and what it does, run a statement, and waits for both.
+    pub(crate) async fn end(mut self, then: Option<String>) {
+        if let Some(connection) = self.connection.take() {
+            self.client.route().end(connection, then).await;
+        }
+    }
+
+    /// Closes the connection, on which nothing runs any more: a transaction that is open is undone.
+    pub(crate) fn close(mut self) {
+        self.connection = None;
     }
 
     /// Keeps the connection, on which nothing runs any more, outside of any transaction.

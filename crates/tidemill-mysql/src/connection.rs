@@ -20,7 +20,7 @@ use crate::column_definition::ColumnDefinition;
 use crate::error::{Error, Fault, Result, ServerError, shown};
 use crate::handshake::{self, Greeting};
 use crate::options::Options;
-use crate::packets::Packets;
+use crate::packets::{LARGEST, Packets};
 use crate::reader::Reader;
 
 /// How a server is reached.
@@ -111,6 +111,15 @@ impl Connection {
         Ok(connection)
     }
 
+    /// A connection over which an answer comes, and nothing else.
+    pub(crate) fn of_answer(socket: Box<dyn Socket>) -> Self {
+        Self {
+            packets: Packets::new(socket).with_number(1),
+            id: 0,
+            deprecates_eof: true,
+        }
+    }
+
     /// Whether the server answers.
     pub(crate) async fn ping(&mut self) -> Result<(), Fault> {
         self.command(COM_PING, &[]).await?;
@@ -143,9 +152,10 @@ impl Connection {
         let Some((id, columns, parameters)) = parse() else {
             return Err(failure(payload).unwrap_or_else(|| Fault::unexpected("a prepared statement", payload)));
         };
-        self.definitions(parameters.into()).await?;
-        // They come again with the rows.
-        self.definitions(columns.into()).await?;
+        // Columns come again with the rows.
+        for count in [parameters, columns] {
+            self.skip_definitions(count).await?;
+        }
         Ok(Statement { id })
     }
 
@@ -195,18 +205,30 @@ impl Connection {
             let column = ColumnDefinition::parse(payload);
             columns.push(column.ok_or_else(|| Fault::unexpected("the definition of a column", payload))?);
         }
+        self.end_of_definitions(count).await?;
+        Ok(columns)
+    }
+
+    async fn skip_definitions(&mut self, count: u16) -> Result<(), Fault> {
+        for _ in 0..count {
+            self.packets.read().await?;
+        }
+        self.end_of_definitions(count.into()).await
+    }
+
+    async fn end_of_definitions(&mut self, count: usize) -> Result<(), Fault> {
         if count > 0 && !self.deprecates_eof {
             let payload = self.packets.read().await?;
             if payload.first() != Some(&0xfe) {
                 return Err(Fault::unexpected("the end of the columns", payload));
             }
         }
-        Ok(columns)
+        Ok(())
     }
 
     /// What comes next among rows, when it has come.
     pub(crate) fn sent(&mut self) -> Result<Option<Sent<'_>>, Fault> {
-        if !self.packets.advance()? {
+        if !self.packets.advance(LARGEST)? {
             return Ok(None);
         }
         let payload = self.packets.payload();
@@ -431,21 +453,25 @@ impl Route {
         let _ = timeout(self.options.connect_timeout, self.execute(&statement)).await;
     }
 
-    /// Has the server end a connection and what it does, lets go of the connection, and then has the server run a statement.
+    /// Has the server end a connection and what it does, lets go of the connection, and then has the server run a statement: in the
+    /// background, while the runtime lives.
     pub(crate) fn abandon(self: &Arc<Self>, connection: Connection, then: Option<String>) {
         if let Ok(runtime) = Handle::try_current() {
             let route = Arc::clone(self);
-            runtime.spawn(async move {
-                // A server that was started anew gives its number to another.
-                if !connection.packets.is_broken() {
-                    route.kill(connection.id).await;
-                }
-                drop(connection);
-                if let Some(statement) = then {
-                    // Nobody is there to be told.
-                    let _ = timeout(ABANDONED, route.execute(&statement)).await;
-                }
-            });
+            runtime.spawn(async move { route.end(connection, then).await });
+        }
+    }
+
+    /// Has the server end a connection and what it does, and then run a statement.
+    pub(crate) async fn end(&self, connection: Connection, then: Option<String>) {
+        // A server that was started anew gives its number to another.
+        if !connection.packets.is_broken() {
+            self.kill(connection.id).await;
+        }
+        drop(connection);
+        if let Some(statement) = then {
+            // Nobody is there to be told.
+            let _ = timeout(ABANDONED, self.execute(&statement)).await;
         }
     }
 
@@ -486,10 +512,12 @@ fn too_slow(options: &Options, limit: Duration) -> Error {
     )
 }
 
-/// The settings of every session: `TIMESTAMP` in UTC, no value cut silently, 0 in an AUTO_INCREMENT column is 0, and a client that takes or
-/// gives its rows slowly is waited for.
+/// The settings of every session: `TIMESTAMP` in UTC, no value cut silently, 0 in an AUTO_INCREMENT column is 0, a client that takes or
+/// gives its rows slowly is waited for, and no setting of the server leaves out rows, sorts by less of a text than its first 1024 bytes, or
+/// finds by `IS NULL` what was inserted last.
 const SETTINGS: &str = "SET NAMES utf8mb4, time_zone = '+00:00', autocommit = 1, sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,\
-    NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO', net_write_timeout = 31536000, net_read_timeout = 31536000";
+    NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO', net_write_timeout = 31536000, net_read_timeout = 31536000, \
+    sql_select_limit = 18446744073709551615, max_sort_length = 1024, sql_auto_is_null = 0";
 
 /// After how long a silence the system asks whether the server's machine is there.
 const KEEPALIVE: Duration = Duration::from_secs(60);

@@ -380,6 +380,21 @@ impl Fill {
         Ok(rows)
     }
 
+    /// Leaves nothing of the rows, nor of a table that was being made, and waits until the server has done so. Dropping it does the same in
+    /// the background, as long as the runtime lives.
+    pub async fn give_up(mut self) {
+        let undo = self.undo();
+        if let Some(lease) = self.lease.take() {
+            lease.end(undo).await;
+        }
+    }
+
+    /// The statement that removes a table that was being made.
+    fn undo(&mut self) -> Option<String> {
+        let draft = self.end.draft.take()?;
+        Some(format!("DROP TABLE IF EXISTS {}", draft.quoted_name()))
+    }
+
     fn lease(&mut self) -> Result<&mut Lease> {
         self.lease.as_mut().ok_or_else(|| ended(&self.place))
     }
@@ -387,9 +402,8 @@ impl Fill {
 
 impl Drop for Fill {
     fn drop(&mut self) {
-        let draft = self.end.draft.take();
+        let undo = self.undo();
         if let Some(lease) = self.lease.take() {
-            let undo = draft.map(|draft| format!("DROP TABLE IF EXISTS {}", draft.quoted_name()));
             lease.abandon(undo);
         }
     }

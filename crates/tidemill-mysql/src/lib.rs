@@ -18,6 +18,7 @@
 //!
 //! What this crate does not do: it plans no query, and it knows nothing of replication and of compressed connections.
 
+mod answer_bytes;
 pub mod arrow_type;
 mod calendar;
 mod client;
@@ -35,9 +36,11 @@ mod packets;
 mod read;
 mod reader;
 pub mod sql_text;
+mod statements;
 mod table;
 mod tls;
 
+pub use answer_bytes::rows_of_answer;
 pub use arrow_array;
 pub use arrow_schema;
 pub use client::Client;
@@ -47,6 +50,7 @@ pub use fill::{Fill, IfThere};
 pub use new_table::{NewColumn, NewIndex, NewTable};
 pub use options::{Options, Path, TlsOptions, Unrepresentable};
 pub use read::{BatchLimits, Read};
+pub use statements::Answer;
 pub use table::{Column, Table, TableKind};
 pub use tidemill_client::with_causes;
 

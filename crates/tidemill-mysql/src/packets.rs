@@ -6,7 +6,8 @@
 //! | `int<1>` | a number that counts the packets of a command and its answer |
 //! | bytes | the payload |
 //!
-//! MySQL's manual of the protocol, "MySQL Packets". A payload is held as it comes, never more than the server has sent.
+//! MySQL's manual of the protocol, "MySQL Packets". A payload is held as it comes, never more than the server has sent. One that is no row
+//! has at most [`SMALL`] bytes, a row at most [`LARGEST`].
 
 use std::io;
 
@@ -67,8 +68,8 @@ impl<S> Packets<S> {
         self.number = 0;
     }
 
-    /// Goes to the next payload; false when it has not come whole.
-    pub(crate) fn advance(&mut self) -> io::Result<bool> {
+    /// Goes to the next payload, of at most so many bytes; false when it has not come whole.
+    pub(crate) fn advance(&mut self, largest: usize) -> io::Result<bool> {
         self.buffer.advance(std::mem::take(&mut self.given));
         if self.is_joined_whole {
             self.is_joined_whole = false;
@@ -85,10 +86,10 @@ impl<S> Packets<S> {
                     self.number
                 )));
             }
-            if self.joined.len() + length > LARGEST {
-                return Err(not_mysql(
-                    "expected a packet of at most 1 GiB, found a longer one".to_owned(),
-                ));
+            if self.joined.len() + length > largest {
+                return Err(not_mysql(format!(
+                    "expected a packet of at most {largest} bytes, found a longer one"
+                )));
             }
             if self.buffer.len() < HEADER + length {
                 return Ok(false);
@@ -135,9 +136,9 @@ impl<S: AsyncRead + Unpin> Packets<S> {
         }
     }
 
-    /// The next payload.
+    /// The next payload, which is no row.
     pub(crate) async fn read(&mut self) -> io::Result<&[u8]> {
-        while !self.advance()? {
+        while !self.advance(SMALL)? {
             self.fill().await?;
         }
         Ok(self.payload())
@@ -178,7 +179,9 @@ const HEADER: usize = 4;
 /// The payload of a packet that another one goes on with.
 const LONGEST: usize = 0xff_ffff;
 /// The largest `max_allowed_packet` of a server.
-const LARGEST: usize = 1 << 30;
+pub(crate) const LARGEST: usize = 1 << 30;
+/// More than the definition of a column has, or an error.
+const SMALL: usize = 16 << 10;
 /// Bytes that are asked of the stream at a time.
 const PIECE: usize = 128 << 10;
 
@@ -200,7 +203,7 @@ mod tests {
             let mut found = Vec::new();
             for piece in stream.chunks(size) {
                 feed(&mut packets, piece);
-                while packets.advance().unwrap() {
+                while packets.advance(LARGEST).unwrap() {
                     found.push(packets.payload().to_vec());
                 }
             }
@@ -216,7 +219,10 @@ mod tests {
             let sent = payload.clone();
             let writer = tokio::spawn(async move { Packets::new(client).write(&sent).await });
             let mut packets = Packets::new(server);
-            assert!(packets.read().await.unwrap() == payload, "{length}");
+            while !packets.advance(LARGEST).unwrap() {
+                packets.fill().await.unwrap();
+            }
+            assert!(packets.payload() == payload, "{length}");
             writer.await.unwrap().unwrap();
             assert!(!packets.has_more());
         }
@@ -227,15 +233,15 @@ mod tests {
         for (bytes, named) in [(b"HTTP/1.1".as_slice(), "MySQL"), (b"\x01\0\0\x07a", "number 7")] {
             let mut packets = Packets::new(tokio::io::empty());
             feed(&mut packets, bytes);
-            let error = packets.advance().unwrap_err().to_string();
+            let error = packets.advance(LARGEST).unwrap_err().to_string();
             assert!(error.contains(named), "{error}");
         }
         let mut packets = Packets::new(tokio::io::empty());
         let refused = (0..70_u8).find_map(|number| {
             feed(&mut packets, &[0xff, 0xff, 0xff, number]);
             feed(&mut packets, &vec![0; LONGEST]);
-            packets.advance().err()
+            packets.advance(LARGEST).err()
         });
-        assert!(refused.unwrap().to_string().contains("1 GiB"));
+        assert!(refused.unwrap().to_string().contains("at most 1073741824 bytes"));
     }
 }

@@ -21,6 +21,8 @@ pub struct Read {
     client: Client,
     /// Until the last row has come.
     lease: Option<Lease>,
+    /// Whether nobody else is to have the connection, since a statement may have set something on it.
+    is_closed: bool,
     rows: Rows,
 }
 
@@ -62,11 +64,31 @@ impl Read {
             what: format!("{place}: reading the rows of a statement that gives none"),
             hint: "run it in a session".to_owned(),
         })?;
+        Self::of_columns(client, lease, place, &columns, schema)
+    }
+
+    /// The rows that come over a connection.
+    pub(crate) fn of_columns(
+        client: &Client,
+        lease: Lease,
+        place: &str,
+        columns: &[ColumnDefinition],
+        schema: Option<&SchemaRef>,
+    ) -> Result<Self> {
         Ok(Self {
-            rows: Rows::new(client, place, &columns, schema)?,
+            rows: Rows::new(client, place, columns, schema)?,
             client: client.clone(),
             lease: Some(lease),
+            is_closed: false,
         })
+    }
+
+    /// The connection is closed behind the last row.
+    pub(crate) fn closing(self) -> Self {
+        Self {
+            is_closed: true,
+            ..self
+        }
     }
 
     /// With other limits of batches.
@@ -95,6 +117,7 @@ impl Read {
         };
         let (batch, end) = self.rows.next(&self.client, lease.connection()?).await?;
         match end {
+            Some(_) if self.is_closed => lease.close(),
             Some(_) => lease.done(),
             None => self.lease = Some(lease),
         }
@@ -178,6 +201,9 @@ impl Rows {
     }
 }
 
+/// What no catalogue of tables has.
+const MOST_TEXTS: usize = 64 << 20;
+
 /// The rows of a query of this crate's own, as texts.
 pub(crate) async fn texts(
     client: &Client,
@@ -186,12 +212,19 @@ pub(crate) async fn texts(
     query: &str,
 ) -> Result<Vec<Vec<Option<String>>>> {
     let statement = client.within(doing, connection.prepare(query)).await?;
-    let mut texts = Vec::new();
+    let (mut texts, mut bytes) = (Vec::new(), 0_usize);
     if let Answer::Columns(columns) = client.within(doing, connection.run(&statement)).await? {
         let mut rows = Rows::new(client, doing, &columns, None)?;
         loop {
             let (batch, end) = rows.next(client, connection).await?;
             if let Some(batch) = batch {
+                bytes = bytes.saturating_add(batch.get_array_memory_size());
+                if bytes > MOST_TEXTS {
+                    return Err(Error::Broken {
+                        doing: doing.to_owned(),
+                        what: "the server sent more than 64 MiB".to_owned(),
+                    });
+                }
                 let columns = batch.columns().iter().map(|column| cast(column, &DataType::Utf8));
                 let columns = columns.collect::<Result<Vec<_>, _>>()?;
                 texts.extend((0..batch.num_rows()).map(|row| {
@@ -212,7 +245,7 @@ pub(crate) async fn texts(
 }
 
 /// The columns of a result: any may be null.
-fn schema_of(columns: &[ColumnDefinition]) -> SchemaRef {
+pub(crate) fn schema_of(columns: &[ColumnDefinition]) -> SchemaRef {
     let fields = columns
         .iter()
         .map(|column| arrow_type::field(&column.name, &column.typ(), true));

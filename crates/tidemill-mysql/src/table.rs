@@ -52,6 +52,8 @@ pub struct Column {
     pub typ: Type,
     /// The type as the table declares it: `int(10) unsigned`.
     pub declared: String,
+    /// The character set of its texts: `utf8mb4`. `None` of a column that has none.
+    pub character_set: Option<String>,
     /// Whether it takes NULL.
     pub is_nullable: bool,
     /// Whether its values are computed from other columns, so that none can be written.
@@ -164,7 +166,7 @@ impl Client {
             return Ok(None);
         };
         let query = format!(
-            "SELECT COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, EXTRA, COLUMN_DEFAULT FROM information_schema.COLUMNS \
+            "SELECT COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, EXTRA, COLUMN_DEFAULT, CHARACTER_SET_NAME FROM information_schema.COLUMNS \
              WHERE {of_table} ORDER BY ORDINAL_POSITION"
         );
         let columns = self.texts(doing, &query).await?;
@@ -197,9 +199,9 @@ impl Client {
     }
 }
 
-/// Of its name, type, whether it takes NULL, what else there is to it, and its default.
+/// Of its name, type, whether it takes NULL, what else there is to it, its default and its character set.
 fn column(row: Vec<Option<String>>) -> Option<Column> {
-    let [name, declared, is_nullable, extra, default] = <[_; 5]>::try_from(row).ok()?;
+    let [name, declared, is_nullable, extra, default, character_set] = <[_; 6]>::try_from(row).ok()?;
     let (declared, extra) = (declared?, extra.unwrap_or_default().to_ascii_uppercase());
     let is_generated = ["VIRTUAL", "STORED", "PERSISTENT"]
         .iter()
@@ -210,6 +212,7 @@ fn column(row: Vec<Option<String>>) -> Option<Column> {
         name: name?,
         typ: Type::named(&declared),
         declared,
+        character_set,
         is_nullable,
         is_generated,
         is_auto_increment,

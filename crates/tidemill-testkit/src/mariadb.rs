@@ -178,7 +178,8 @@ fn server(installation: &Installation, folder: &Path) -> Command {
     let mut command = with_libraries(installation, "usr/sbin/mariadbd");
     let share = installation.root.join("usr/share/mysql");
     command
-        .args(["--no-defaults", "--user=root"])
+        // By address and not by name, over TCP, users are told apart.
+        .args(["--no-defaults", "--user=root", "--skip-name-resolve"])
         .arg(format!("--datadir={}", folder.join("data").display()))
         .arg(format!("--tmpdir={}", folder.display()))
         .arg(format!("--lc-messages-dir={}", share.display()))
