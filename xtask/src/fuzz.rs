@@ -79,6 +79,12 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::Files,
     },
     Target {
+        name: "mysql_answer",
+        engine: "tidemill-mysql",
+        corpus: "mysql/answers",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "postgres_copy",
         engine: "tidemill-postgres",
         corpus: "postgres/copies",

@@ -56,9 +56,10 @@ fn ensure(server: Server) -> Result<Installation> {
     let new = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent);
     let new = new.with_context(|| parent.display().to_string())?.keep();
     let made = match server {
-        Server::ClickHouse => clickhouse(&new),
+        Server::ClickHouse => debian(&new, server, &["clickhouse-server", "clickhouse-client"]),
         Server::Cassandra => cassandra(&new),
         Server::Chdb => chdb(&new),
+        Server::MariaDb => debian(&new, server, &["mariadb-server-core", "mariadb-client-core"]),
         other => bail!("no recipe for {}", other.name()),
     }
     .and_then(|installation| Ok(installation.write(&new)?))
@@ -83,25 +84,27 @@ fn put_in_place(new: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// ClickHouse from Debian's packages.
-fn clickhouse(folder: &Path) -> Result<Installation> {
-    eprintln!("provision: ClickHouse from Debian's packages");
-    let unpacked = debian::unpack(&["clickhouse-server", "clickhouse-client"], folder).map_err(|why| anyhow!(why))?;
+/// A server from Debian's packages, the first of which has the server.
+fn debian(folder: &Path, server: Server, packages: &[&str]) -> Result<Installation> {
+    eprintln!("provision: {} from Debian's packages", server.name());
+    let first = packages.first().context("no package")?;
+    let unpacked = debian::unpack(packages, folder).map_err(|why| anyhow!(why))?;
     let Some(mut unpacked) = unpacked else {
         // Every package is installed in the system already.
         return Ok(Installation {
-            server: Server::ClickHouse,
+            server,
             root: PathBuf::from("/"),
             libraries: Vec::new(),
-            versions: vec!["clickhouse-server=system".to_owned()],
+            versions: vec![format!("{first}=system")],
         });
     };
     // The server first: it is the one that people ask about.
+    let prefix = format!("{first}=");
     unpacked
         .versions
-        .sort_by_key(|package| (!package.starts_with("clickhouse-server="), package.clone()));
+        .sort_by_key(|package| (!package.starts_with(&prefix), package.clone()));
     Ok(Installation {
-        server: Server::ClickHouse,
+        server,
         root: folder.to_owned(),
         libraries: unpacked.libraries,
         versions: unpacked.versions,

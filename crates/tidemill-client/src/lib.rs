@@ -1,10 +1,11 @@
-//! What the clients of ClickHouse, Cassandra and PostgreSQL have in common: [TLS](tls) by PEM, the [keys] of URLs and their values, and
-//! [errors with their causes](with_causes).
+//! What the clients of ClickHouse, Cassandra, MySQL and PostgreSQL have in common: [TLS](tls) by PEM, [URLs](url), their [keys] and values,
+//! and [errors with their causes](with_causes).
 //!
 //! It has no runtime and opens no file or socket: names of files are the clients' business.
 
 pub mod keys;
 pub mod tls;
+pub mod url;
 
 /// Its `ClientConfig` stands in public signatures, in this version.
 pub use rustls;

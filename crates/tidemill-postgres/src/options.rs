@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use percent_encoding::percent_decode_str;
 use tidemill_client::keys;
+use tidemill_client::url::{self, Form};
 
 use crate::error::{Error, Result};
 
@@ -108,7 +108,7 @@ impl TlsOptions {
             "verify-ca" | "verify-full" => (true, false),
             _ => {
                 let known = "disable, allow, prefer, require, verify-ca or verify-full";
-                return Err(unexpected("sslmode", mode, known));
+                return Err(url::unexpected("sslmode", mode, known).into());
             }
         };
         Ok(Some(Self {
@@ -141,7 +141,7 @@ impl Options {
     pub fn new(host: impl Into<String>) -> Self {
         Self {
             host: host.into(),
-            port: DEFAULT_PORT,
+            port: FORM.port,
             user: None,
             password: None,
             database: None,
@@ -169,49 +169,18 @@ impl Options {
     /// # Ok::<(), tidemill_postgres::Error>(())
     /// ```
     pub fn parse(url: &str) -> Result<(Self, Path)> {
-        let rest = url
-            .split_once("://")
-            .filter(|(scheme, _)| SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)))
-            .map(|(_, rest)| rest)
-            .ok_or_else(|| wrong(format!("expected {FORM}")))?;
-        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, path) = place.split_once('/').unwrap_or((place, ""));
-        let mut keys = query.split('&').map(|pair| pair.split('=').next().unwrap_or_default());
-        if path.contains('@') || keys.any(|key| key.contains(['@', '/'])) {
-            // What is in front of it may be a password.
-            return Err(wrong(
-                "expected postgres://user:password@host/database/schema/table; a / in a name is %2F, a ? is %3F, an @ is %40",
-            ));
-        }
-        let (who, host) = match authority.rsplit_once('@') {
-            Some((who, host)) => (Some(who), host),
-            None => (None, authority),
-        };
+        let parts = FORM.parse(url)?;
         let mut options = Self::new(DEFAULT_HOST);
-        if !host.is_empty() {
-            (options.host, options.port) = host_and_port(host)?;
+        let has_host = parts.host.is_some();
+        if let Some((host, port)) = parts.host {
+            (options.host, options.port) = (host, port);
         }
-        if let Some(who) = who {
-            let (user, password) = match who.split_once(':') {
-                Some((user, password)) => (user, Some(password)),
-                None => (who, None),
-            };
-            options.user = Some(decoded(user)?).filter(|user| !user.is_empty());
-            options.password = password.map(decoded).transpose()?;
-        }
-        let names = path.trim_end_matches('/').split('/').filter(|name| !name.is_empty());
-        let names = names.map(decoded).collect::<Result<Vec<_>>>()?;
-        let path = path_of(names)?;
+        (options.user, options.password) = (parts.user, parts.password);
+        let path = path_of(parts.names)?;
         options.database.clone_from(&path.database);
         let mut query_options = Query::default();
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (key, value) = match pair.split_once('=') {
-                Some(pair) => pair,
-                None if KEYS.contains(&canonical(pair)) => (pair, "true"),
-                // It may be a part of a password.
-                None => return Err(wrong("expected KEY=VALUE after the ?; an & in a value is %26")),
-            };
-            query_options.set(&mut options, key, &decoded(value)?, !host.is_empty())?;
+        for (key, value) in &parts.pairs {
+            query_options.set(&mut options, key, value, has_host)?;
         }
         options.tls = query_options.tls()?;
         if options.is_socket()
@@ -276,35 +245,29 @@ impl Query {
                 return Err(wrong(format!("the URL has a host already; leave out the option {key}")));
             }
             "host" => value.clone_into(&mut options.host),
-            "port" => options.port = port(value)?,
+            "port" => options.port = url::port(value)?,
             "user" => options.user = Some(value.to_owned()),
             "password" => options.password = Some(value.to_owned()),
-            "secure" => self.secure = Some(truth(key, value)?),
+            "secure" => self.secure = Some(url::truth(key, value)?),
             "sslmode" => self.mode = Some(value.to_owned()),
             "ca" if key == "sslrootcert" && value == "system" => self.authorities = None,
             "ca" => self.authorities = Some(value.into()),
             "cert" => self.certificate = Some(value.into()),
             "key" => self.key = Some(value.into()),
-            "verify" => self.any_certificate = !truth(key, value)?,
-            "skip_verify" => self.any_certificate = truth(key, value)?,
-            "timeout" => options.timeout = Some(duration(key, value)?),
-            "connect_timeout" => options.connect_timeout = duration(key, value)?,
+            "verify" => self.any_certificate = !url::truth(key, value)?,
+            "skip_verify" => self.any_certificate = url::truth(key, value)?,
+            "timeout" => options.timeout = Some(url::limit(key, value)?),
+            "connect_timeout" => options.connect_timeout = url::limit(key, value)?,
             "application_name" => value.clone_into(&mut options.application_name),
             "options" => options.session = Some(value.to_owned()),
             "unrepresentable" => {
                 options.unrepresentable = match value {
                     "error" => Unrepresentable::Error,
                     "null" => Unrepresentable::Null,
-                    _ => return Err(unexpected(key, value, "error or null")),
+                    _ => return Err(url::unexpected(key, value, "error or null").into()),
                 }
             }
-            _ => {
-                let hint = match keys::meant(key, KEYS) {
-                    Some(meant) => format!("{meant} is one"),
-                    None => format!("there are {}", KEYS.join(", ")),
-                };
-                return Err(wrong(format!("there is no option {key:?}; {hint}")));
-            }
+            _ => return Err(FORM.unknown(key).into()),
         }
         Ok(())
     }
@@ -349,29 +312,31 @@ fn canonical(key: &str) -> &str {
     }
 }
 
-/// All keys, without aliases.
-const KEYS: [&str; 15] = [
-    "user",
-    "password",
-    "host",
-    "port",
-    "secure",
-    "sslmode",
-    "ca",
-    "cert",
-    "key",
-    "verify",
-    "timeout",
-    "connect_timeout",
-    "application_name",
-    "options",
-    "unrepresentable",
-];
-
-const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
-const FORM: &str = "postgres://host/database/schema/table";
+/// What URLs look like.
+const FORM: Form = Form {
+    schemes: &["postgres", "postgresql"],
+    path: "host/database/schema/table",
+    keys: &[
+        "user",
+        "password",
+        "host",
+        "port",
+        "secure",
+        "sslmode",
+        "ca",
+        "cert",
+        "key",
+        "verify",
+        "timeout",
+        "connect_timeout",
+        "application_name",
+        "options",
+        "unrepresentable",
+    ],
+    canonical,
+    port: 5432,
+};
 const DEFAULT_HOST: &str = "/var/run/postgresql";
-const DEFAULT_PORT: u16 = 5432;
 
 fn path_of(names: Vec<String>) -> Result<Path> {
     let mut names = names.into_iter();
@@ -391,55 +356,14 @@ fn path_of(names: Vec<String>) -> Result<Path> {
     })
 }
 
-fn host_and_port(text: &str) -> Result<(String, u16)> {
-    if text.contains(',') {
-        return Err(wrong(format!("expected one host, found {text:?}")));
-    }
-    let (host, rest) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((host, rest)) => (host.to_owned(), rest),
-        None => {
-            let at = text.find(':').unwrap_or(text.len());
-            let (host, rest) = text.split_at(at);
-            (decoded(host)?, rest)
-        }
-    };
-    match rest.strip_prefix(':') {
-        _ if host.is_empty() => Err(wrong(format!("expected a host, found {text:?}"))),
-        Some(number) => Ok((host, port(number)?)),
-        None if rest.is_empty() => Ok((host, DEFAULT_PORT)),
-        None => Err(wrong(format!("expected host:port, found {text:?}"))),
-    }
-}
-
-fn port(value: &str) -> Result<u16> {
-    let port = value.parse().ok().filter(|port| *port != 0);
-    port.ok_or_else(|| unexpected("port", value, "a number from 1 to 65535"))
-}
-
-fn truth(key: &str, value: &str) -> Result<bool> {
-    keys::truth(value).ok_or_else(|| unexpected(key, value, "true or false"))
-}
-
-fn duration(key: &str, value: &str) -> Result<Duration> {
-    keys::limit(value).ok_or_else(|| unexpected(key, value, "seconds above 0, or a duration such as 1m30s"))
-}
-
-fn decoded(text: &str) -> Result<String> {
-    let decoded = percent_decode_str(text).decode_utf8();
-    // The text may be a password.
-    let decoded = decoded.map_err(|_| wrong("expected UTF-8 after the % of the URL"))?;
-    match decoded.contains('\0') {
-        true => Err(wrong("expected no NUL (%00) in the URL")),
-        false => Ok(decoded.into_owned()),
-    }
-}
-
-fn unexpected(key: &str, value: &str, expected: &str) -> Error {
-    wrong(format!("option {key}: expected {expected}, found {value:?}"))
-}
-
 fn wrong(what: impl Into<String>) -> Error {
     Error::Url { what: what.into() }
+}
+
+impl From<url::Error> for Error {
+    fn from(error: url::Error) -> Self {
+        wrong(error.0)
+    }
 }
 
 #[cfg(test)]

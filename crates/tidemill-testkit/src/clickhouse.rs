@@ -1,7 +1,7 @@
 //! A ClickHouse server of one's own.
 
 use std::{
-    env, fs,
+    fs,
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
     path::Path,
@@ -90,15 +90,8 @@ impl ClickHouse {
 
         let mut command = Command::new(installation.program());
         command.arg(format!("--config-file={}", folder.path().join("config.xml").display()));
-        if !installation.libraries.is_empty() {
-            let ours = installation
-                .libraries
-                .iter()
-                .map(|folder| installation.root.join(folder));
-            let path = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-            let path =
-                env::join_paths(ours.chain(env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty())));
-            command.env("LD_LIBRARY_PATH", path.unwrap_or_default());
+        if let Some(path) = installation.library_path() {
+            command.env("LD_LIBRARY_PATH", path);
         }
         let process = Process::start(Server::ClickHouse.name(), folder, &mut command)?;
         let mut server = Self {

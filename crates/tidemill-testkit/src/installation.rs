@@ -4,7 +4,9 @@
 //! and the folders that hold shared libraries. A folder without a stamp is no installation: it is written last.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsString,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -23,11 +25,13 @@ pub enum Server {
     Cassandra,
     /// ClickHouse of today as a Python library, from PyPI.
     Chdb,
+    /// MariaDB, from Debian's packages.
+    MariaDb,
 }
 
 impl Server {
     /// Every server.
-    pub const ALL: [Self; 3] = [Self::ClickHouse, Self::Cassandra, Self::Chdb];
+    pub const ALL: [Self; 4] = [Self::ClickHouse, Self::Cassandra, Self::Chdb, Self::MariaDb];
 
     /// Name as people write it.
     #[must_use]
@@ -36,6 +40,7 @@ impl Server {
             Self::ClickHouse => "ClickHouse",
             Self::Cassandra => "Cassandra",
             Self::Chdb => "chdb",
+            Self::MariaDb => "MariaDB",
         }
     }
 
@@ -46,6 +51,7 @@ impl Server {
             Self::ClickHouse => "clickhouse",
             Self::Cassandra => "cassandra",
             Self::Chdb => "chdb",
+            Self::MariaDb => "mariadb",
         })
     }
 
@@ -56,6 +62,7 @@ impl Server {
             Self::ClickHouse => "debian 1",
             Self::Cassandra => "org.apache.cassandra:cassandra-all:5.0.9",
             Self::Chdb => "chdb==4.4.0 chdb-core==26.9.0",
+            Self::MariaDb => "debian 1",
         }
     }
 }
@@ -88,14 +95,26 @@ impl Installation {
         Ok(found)
     }
 
-    /// What is started: ClickHouse's server, the folder of Cassandra's jars, or the Python that has chdb.
+    /// What is started: the server of ClickHouse or MariaDB, the folder of Cassandra's jars, or the Python that has chdb.
     #[must_use]
     pub fn program(&self) -> PathBuf {
         self.root.join(match self.server {
             Server::ClickHouse => "usr/sbin/clickhouse-server",
             Server::Cassandra => "lib",
             Server::Chdb => "bin/python",
+            Server::MariaDb => "usr/sbin/mariadbd",
         })
+    }
+
+    /// The search path of shared libraries with those of this installation; `None` where it has none of its own.
+    pub(crate) fn library_path(&self) -> Option<OsString> {
+        if self.libraries.is_empty() {
+            return None;
+        }
+        let ours = self.libraries.iter().map(|folder| self.root.join(folder));
+        let path = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+        let others = env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty());
+        Some(env::join_paths(ours.chain(others)).unwrap_or_default())
     }
 
     /// Notes this installation in `folder`, which makes it one.

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use tidemill_testkit::{Cassandra, ClickHouse, NoStorage, Postgres, Reply};
+use tidemill_testkit::{Cassandra, ClickHouse, MariaDb, NoStorage, Postgres, Reply};
 
 #[test]
 fn clickhouse_answers() {
@@ -30,6 +30,24 @@ fn postgres_answers() {
     server.psql("CREATE TABLE kept (n int)").expect("a table");
     server.restart().expect("it comes up again");
     assert_eq!(server.psql("SELECT count(*) FROM kept").expect("an answer"), "0\n");
+    let address = server.address();
+    drop(server);
+    assert!(TcpStream::connect(address).is_err(), "the server ends with its value");
+}
+
+#[test]
+fn mariadb_answers() {
+    let Some(mut server) = MariaDb::need() else { return };
+    assert_eq!(
+        server.query("SELECT 1 + 1, user()").expect("an answer"),
+        "2\tferrywoman@localhost\n"
+    );
+    assert!(server.query("SELECT no_such_column").is_err());
+    server
+        .query("CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)")
+        .expect("a table");
+    server.restart().expect("it comes up again");
+    assert_eq!(server.query("SELECT n FROM kept").expect("an answer"), "7\n");
     let address = server.address();
     drop(server);
     assert!(TcpStream::connect(address).is_err(), "the server ends with its value");

@@ -90,7 +90,7 @@ pub(crate) struct SqlArgs {
     pub(crate) statement: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
-    /// Send the statement to this database, in its own SQL: clickhouse://host/database, postgres://host/database, sqlite:FILE.
+    /// Send the statement to this database, in its own SQL: clickhouse://host/database, mysql://host/database, postgres://host/database, sqlite:FILE.
     #[arg(long, value_name = "URL", value_parser = database, conflicts_with_all = ["explain", "memory"])]
     pub(crate) server: Option<ServerUrl>,
     /// Format of the result. Default: table on a terminal, jsonl in a pipe.
@@ -132,7 +132,8 @@ pub(crate) struct ShellArgs {
 /// Copy a table, a folder of tables or the result of a query to another format, a server or an object store.
 ///
 /// The extension of the destination gives its format. s3://, gs:// and az:// are objects; clickhouse://host/database/table,
-/// cql://host/keyspace/table, postgres://host/database/table and sqlite:FILE/table are tables of databases. Tidemill counts the rows of the finished copy before it gets its name.
+/// cql://host/keyspace/table, mysql://host/database/table, postgres://host/database/table and sqlite:FILE/table are tables of databases.
+/// Tidemill counts the rows of the finished copy before it gets its name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CopyArgs {
     /// A table, a folder of tables, or a SELECT statement.
@@ -157,7 +158,7 @@ pub(crate) struct CopyArgs {
     pub(crate) jobs: NonZeroUsize,
     /// With --create: also give the new table the indexes of the DBF or ADT table, and the primary key of its FoxPro container.
     ///
-    /// For PostgreSQL and SQLite. Index tags by an expression or with a condition are listed and left out.
+    /// For MySQL, PostgreSQL and SQLite. Index tags by an expression or with a condition are listed and left out.
     #[arg(long, requires = "create")]
     pub(crate) keys: bool,
     /// Replace the destination if it exists.

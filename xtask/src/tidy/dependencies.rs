@@ -13,9 +13,10 @@ pub(super) const ENGINES: [&str; 5] = [
 ];
 
 /// Crates that may name tokio; the others are blocking and are run on a pool by who calls them.
-const TOKIO: [&str; 11] = [
+const TOKIO: [&str; 12] = [
     "tidemill-clickhouse",
     "tidemill-cql",
+    "tidemill-mysql",
     "tidemill-postgres",
     // No code: features of dependencies.
     "tidemill-features",

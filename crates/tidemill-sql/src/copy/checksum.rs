@@ -307,6 +307,18 @@ fn converted(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
         (DataType::Timestamp(unit, Some(_)), DataType::Timestamp(_, None)) => {
             cast(&cast(array, &in_universal_time(*unit))?, to)
         }
+        // Some servers have spans where the source has times of a day.
+        (DataType::Duration(_), DataType::Time32(_) | DataType::Time64(_)) => {
+            let microseconds = cast(array, &DataType::Duration(TimeUnit::Microsecond))?;
+            let time = cast(
+                &cast(&microseconds, &DataType::Int64)?,
+                &DataType::Time64(TimeUnit::Microsecond),
+            )?;
+            let found = cast(&time, to)?;
+            // What the time cannot say is another value.
+            let is_same = cast(&found, time.data_type())?.to_data() == time.to_data();
+            is_same.then_some(found)
+        }
         _ => cast(array, to),
     }
 }
@@ -318,7 +330,10 @@ fn in_universal_time(unit: TimeUnit) -> DataType {
 #[cfg(test)]
 mod tests {
     use arrow_array::types::Int32Type;
-    use arrow_array::{DictionaryArray, Int64Array, StringArray, TimestampMicrosecondArray, TimestampMillisecondArray};
+    use arrow_array::{
+        DictionaryArray, DurationMicrosecondArray, Int64Array, StringArray, Time32MillisecondArray,
+        TimestampMicrosecondArray, TimestampMillisecondArray,
+    };
 
     use super::*;
 
@@ -339,6 +354,24 @@ mod tests {
             sums.add(batch, "t").unwrap();
         }
         sums
+    }
+
+    #[test]
+    fn spans_are_compared_with_times_of_a_day() {
+        let times: ArrayRef = Arc::new(Time32MillisecondArray::from(vec![Some(0), Some(86_399_999), None]));
+        let spans: ArrayRef = Arc::new(DurationMicrosecondArray::from(vec![
+            Some(0),
+            Some(86_399_999_000),
+            None,
+        ]));
+        assert_eq!(converted(&spans, times.data_type()), Some(Arc::clone(&times)));
+        let finer: ArrayRef = Arc::new(DurationMicrosecondArray::from(vec![1]));
+        assert_eq!(converted(&finer, times.data_type()), None);
+        let longer: ArrayRef = Arc::new(DurationMicrosecondArray::from(vec![86_400_000_000]));
+        assert_ne!(
+            converted(&longer, times.data_type()),
+            Some(Arc::new(Time32MillisecondArray::from(vec![0])) as _)
+        );
     }
 
     #[test]

@@ -14,6 +14,8 @@ mod files;
 #[cfg(feature = "flight")]
 mod flight;
 pub(crate) mod lent;
+#[cfg(feature = "mysql")]
+mod mysql;
 mod native;
 pub(crate) mod object;
 #[cfg(feature = "postgres")]

@@ -3,7 +3,13 @@
 //! A kind of server is a folder beside this file, and a line in [`KINDS`]: a [`Kind`], which names it, and a [`ServerStore`], which is
 //! asked for its tables. Nothing else names one.
 
-#[cfg(any(feature = "clickhouse", feature = "flight", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(
+    feature = "clickhouse",
+    feature = "flight",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "sqlite"
+))]
 mod average;
 #[cfg(any(feature = "adbc", feature = "sqlite"))]
 pub(super) mod begun;
@@ -11,6 +17,7 @@ pub(super) mod begun;
     feature = "adbc",
     feature = "clickhouse",
     feature = "flight",
+    feature = "mysql",
     feature = "postgres",
     feature = "sqlite"
 ))]
@@ -19,6 +26,7 @@ pub(super) mod condition;
     feature = "cassandra",
     feature = "clickhouse",
     feature = "flight",
+    feature = "mysql",
     feature = "postgres",
     feature = "sqlite"
 ))]
@@ -28,12 +36,21 @@ pub(super) mod counted;
     feature = "cassandra",
     feature = "clickhouse",
     feature = "flight",
+    feature = "mysql",
     feature = "postgres",
     feature = "sqlite"
 ))]
 pub(super) mod fitting;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+pub(super) mod new_table;
 #[cfg_attr(
-    not(any(feature = "clickhouse", feature = "flight", feature = "postgres", feature = "sqlite")),
+    not(any(
+        feature = "clickhouse",
+        feature = "flight",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "sqlite"
+    )),
     expect(dead_code, reason = "no server of this build does what it is asked")
 )]
 pub(crate) mod push_down;
@@ -42,12 +59,19 @@ pub(crate) mod push_down;
     feature = "cassandra",
     feature = "clickhouse",
     feature = "flight",
+    feature = "mysql",
     feature = "postgres",
     feature = "sqlite"
 ))]
 mod read_text;
 pub(super) mod scan;
-#[cfg(any(feature = "clickhouse", feature = "flight", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(
+    feature = "clickhouse",
+    feature = "flight",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "sqlite"
+))]
 pub(super) mod select;
 mod sink;
 mod url;
@@ -76,6 +100,8 @@ const KINDS: &[&Kind] = &[
     &super::adbc::DUCKDB,
     #[cfg(feature = "flight")]
     &super::flight::KIND,
+    #[cfg(feature = "mysql")]
+    &super::mysql::KIND,
     #[cfg(feature = "postgres")]
     &super::postgres::KIND,
     #[cfg(feature = "sqlite")]
@@ -90,6 +116,8 @@ const FEATURES: &[(&str, &str)] = &[
     ("duckdb", "adbc"),
     ("flight", "flight"),
     ("flightsql", "flight"),
+    ("mariadb", "mysql"),
+    ("mysql", "mysql"),
     ("postgres", "postgres"),
     ("postgresql", "postgres"),
     ("sqlite", "sqlite"),
@@ -125,6 +153,7 @@ pub(super) enum Address {
             feature = "cassandra",
             feature = "clickhouse",
             feature = "flight",
+            feature = "mysql",
             feature = "postgres"
         )),
         expect(dead_code, reason = "no kind of this build is a server")

@@ -7,7 +7,7 @@ use arrow_array::types::Int64Type;
 use arrow_schema::DataType;
 use tidemill_riegeli::{ReaderOptions, RecordReader, RecordWriter, WriterOptions};
 use tidemill_sql::{CopyOptions, Error, Follower, Location, Session, SessionOptions, TableOptions};
-use tidemill_testkit::{Cassandra, ClickHouse, Postgres};
+use tidemill_testkit::{Cassandra, ClickHouse, MariaDb, Postgres};
 use tidemill_xbase::{CivilDate, Deleted, EditOptions, OpenMode, TableEditor, Value};
 
 use crate::destination;
@@ -224,6 +224,12 @@ async fn a_table_is_followed_into_sqlite() {
 #[tokio::test]
 async fn a_table_is_followed_into_postgresql() {
     let Some(server) = Postgres::need() else { return };
+    follow_into(&server.url()).await;
+}
+
+#[tokio::test]
+async fn a_table_is_followed_into_mariadb() {
+    let Some(server) = MariaDb::need() else { return };
     follow_into(&server.url()).await;
 }
 

@@ -11,6 +11,7 @@ mod growing;
 mod lanes;
 mod messages;
 mod modern_clickhouse;
+mod mysql;
 mod parquet;
 mod places;
 mod postgres;

@@ -1,10 +1,10 @@
-//! Groups, joins and first rows that ClickHouse and SQLite make themselves: the same rows as ours over the same tables.
+//! Groups, joins and first rows that ClickHouse, PostgreSQL, MariaDB and SQLite make themselves: the same rows as ours over the same tables.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use tidemill_sql::{CopyOptions, Session, SessionOptions};
-use tidemill_testkit::{Chance, ClickHouse, Postgres, Python};
+use tidemill_testkit::{Chance, ClickHouse, MariaDb, Postgres, Python};
 
 use crate::clickhouse::{answer, file, fill_facts, table};
 use crate::modern_clickhouse::ModernClickHouse;
@@ -263,6 +263,17 @@ INSERT INTO near SELECT * FROM facts WHERE id % 3 = 1;
 async fn what_postgresql_makes_is_the_same() {
     let Some(server) = Postgres::need() else { return };
     server.psql(POSTGRES).unwrap_or_else(|error| panic!("{error}"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let pushed = compare(server.url(), folder.path()).await;
+    check(&pushed);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_mariadb_makes_is_the_same() {
+    let Some(server) = MariaDb::need() else { return };
+    server
+        .query(crate::mysql::FACTS)
+        .unwrap_or_else(|error| panic!("{error}"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let pushed = compare(server.url(), folder.path()).await;
     check(&pushed);

@@ -1,6 +1,6 @@
 //! Folders of tables into databases, with their keys.
 
-use tidemill_testkit::Postgres;
+use tidemill_testkit::{MariaDb, Postgres};
 
 use crate::run::Folder;
 
@@ -68,6 +68,14 @@ fn a_folder_goes_into_sqlite_with_its_indexes() {
 fn a_folder_goes_into_postgresql_with_its_indexes() {
     let Some(server) = Postgres::need() else { return };
     let indexes = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1";
+    check(&books(), &server.url(), indexes);
+}
+
+#[test]
+fn a_folder_goes_into_mariadb_with_its_indexes() {
+    let Some(server) = MariaDb::need() else { return };
+    let indexes = "SELECT TABLE_NAME, CONCAT('(', GROUP_CONCAT(COLUMN_NAME ORDER BY SEQ_IN_INDEX), ')') AS columns \
+                   FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = 'shop' GROUP BY TABLE_NAME, INDEX_NAME ORDER BY 1, 2";
     check(&books(), &server.url(), indexes);
 }
 

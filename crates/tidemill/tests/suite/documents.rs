@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use tidemill_testkit::{Cassandra, ClickHouse, Postgres, S3, corpus_bytes, npm_package};
+use tidemill_testkit::{Cassandra, ClickHouse, MariaDb, Postgres, S3, corpus_bytes, npm_package};
 
 use crate::run::{Folder, Run};
 
@@ -199,13 +199,14 @@ fn run_page(document: &str, servers: Option<&Servers>) -> Vec<String> {
 }
 
 /// The documents with commands.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 14] = [
     "README.md",
     "docs/tutorial.md",
     "docs/recipes.md",
     "docs/formats/csv.md",
     "docs/formats/excel.md",
     "docs/sqlite.md",
+    "docs/mysql.md",
     "docs/postgres.md",
     "docs/drivers.md",
     "docs/troubleshooting.md",
@@ -222,6 +223,7 @@ const MADE_TABLES: [&str; 2] = ["README.md", "docs/cql.md"];
 struct Servers {
     clickhouse: ClickHouse,
     cassandra: Cassandra,
+    mariadb: MariaDb,
     postgres: Postgres,
     store: S3,
 }
@@ -231,6 +233,7 @@ impl Servers {
         let clickhouse = format!("clickhouse://default@{}/", self.clickhouse.native());
         let cassandra = format!("cql://{}/", self.cassandra.native());
         let mut command = command.replace("clickhouse://me@host/", &clickhouse);
+        command = command.replace("mysql://me@host/shop", &self.mariadb.url());
         command = command.replace("postgres://me@host/shop", &self.postgres.url());
         for host in ["cql://host/", "cql://localhost/"] {
             command = command.replace(host, &cassandra);
@@ -256,6 +259,8 @@ impl Servers {
                 done.expect("a database");
             }
         }
+        let emptied = self.mariadb.query("DROP DATABASE shop; CREATE DATABASE shop");
+        emptied.expect("an empty database");
         let emptied = self.postgres.psql("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
         emptied.expect("an empty database");
         fs::write(folder.file("keyspace.rn"), KEYSPACE).expect("written");
@@ -298,14 +303,19 @@ fn the_commands_of_the_documents_work_in_their_order() {
 
 #[test]
 fn the_commands_of_the_documents_work_with_servers() {
-    let (Some(clickhouse), Some(cassandra), Some(postgres), Some(store)) =
-        (ClickHouse::need(), Cassandra::need(), Postgres::need(), S3::need())
-    else {
+    let (Some(clickhouse), Some(cassandra), Some(mariadb), Some(postgres), Some(store)) = (
+        ClickHouse::need(),
+        Cassandra::need(),
+        MariaDb::need(),
+        Postgres::need(),
+        S3::need(),
+    ) else {
         return;
     };
     let servers = Servers {
         clickhouse,
         cassandra,
+        mariadb,
         postgres,
         store,
     };

@@ -133,6 +133,7 @@ fn passwords_are_shown_by_no_command() {
         "clickhouse://u:ge heim@127.0.0.1:1/d/t",
         "clickhouse://u@127.0.0.1:1/d/t?Password=geheim",
         "clickhouse://odd:p@ss:w/o%rd geheim#?&@127.0.0.1:1/d/t",
+        "mysql://u:geheim@127.0.0.1:1/x",
         "postgres://u:geheim@127.0.0.1:1/x",
         "s3://u:geheim@bucket/x.csv?X-Amz-Signature=geheim",
     ] {

@@ -1,7 +1,7 @@
 //! A table of a server, filled and, when asked, made, in one transaction: others see the rows when all of them are there, and a table that is
 //! replaced is read as it was until then.
 //!
-//! Names of a new table and of its columns that have no small letters, as those of xBase have none, are made small: PostgreSQL takes
+//! Names of a new table and of its columns that have no small letters are made small: PostgreSQL takes
 //! `Total` and `TOTAL` for `total` where they stand without quotes.
 
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use arrow_schema::{Schema, SchemaRef};
 use tidemill_postgres::{Column, Fill, IfThere as FillIfThere, NewIndex, NewTable};
 
 use super::{NamedTable, error_at};
-use crate::stores::server::fitting::{column_of, columns_for, fitted, unfit};
+use crate::stores::server::fitting::{columns_for, fitted};
+use crate::stores::server::new_table::{keys, small, small_names};
 use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
 
@@ -78,30 +79,6 @@ impl PostgresSink {
     }
 }
 
-/// A name in small letters, where it has no others.
-fn small(name: &str) -> String {
-    match name.contains(char::is_lowercase) {
-        true => name.to_owned(),
-        false => name.to_lowercase(),
-    }
-}
-
-/// The columns under small names, but for those that would have another's.
-fn small_names(schema: &SchemaRef) -> SchemaRef {
-    let fields = schema.fields().iter().map(|field| {
-        let name = small(field.name());
-        let mut others = schema.fields().iter().filter(|other| !Arc::ptr_eq(other, field));
-        match others.any(|other| small(other.name()) == name) {
-            true => Arc::clone(field),
-            false => Arc::new(field.as_ref().clone().with_name(name)),
-        }
-    });
-    Arc::new(Schema::new_with_metadata(
-        fields.collect::<Vec<_>>(),
-        schema.metadata().clone(),
-    ))
-}
-
 /// The statement that makes a table of this name.
 pub(super) fn ddl(table: &str, schema: &Schema) -> Result<String> {
     let schema = small_names(&Arc::new(schema.clone()));
@@ -112,27 +89,13 @@ pub(super) fn ddl(table: &str, schema: &Schema) -> Result<String> {
 /// A table with columns for rows of this schema.
 fn new_table(named: &NamedTable, schema: &SchemaRef, making: &TableOptions) -> Result<NewTable> {
     let mut table = NewTable::of_schema(schema).map_err(error_at(&named.place))?;
-    let key = making.primary_key.as_deref().unwrap_or_default();
-    for name in key
-        .split(',')
-        .map(|name| name.trim().trim_matches('"'))
-        .filter(|name| !name.is_empty())
-    {
-        let place = column_of(schema, name)
-            .ok_or_else(|| unfit(&named.place, name, "the rows have no such column for the primary key"))?;
-        table.primary_key.push(schema.field(place).name().clone());
-    }
-    for index in &making.indexes {
-        let columns = index.columns.iter().map(|name| {
-            let place = column_of(schema, name);
-            let place = place.ok_or_else(|| unfit(&named.place, name, "the rows have no such column for an index"))?;
-            Ok(schema.field(place).name().clone())
-        });
-        table.indexes.push(NewIndex {
-            columns: columns.collect::<Result<_>>()?,
-            is_unique: index.is_unique,
-        });
-    }
+    let keys = keys(schema, making, &named.place)?;
+    table.primary_key = keys.primary;
+    let indexes = keys.indexes.into_iter().map(|index| NewIndex {
+        columns: index.columns,
+        is_unique: index.is_unique,
+    });
+    table.indexes.extend(indexes);
     Ok(table)
 }
 

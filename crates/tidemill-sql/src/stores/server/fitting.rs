@@ -10,7 +10,13 @@ use arrow_cast::display::array_value_to_string;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType as ArrowType, Field, SchemaRef, TimeUnit};
 
-#[cfg(any(feature = "adbc", feature = "flight", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(
+    feature = "adbc",
+    feature = "flight",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "sqlite"
+))]
 use super::IfThere;
 use super::read_text::first_loss;
 use crate::{Error, Result};
@@ -66,7 +72,13 @@ pub(crate) fn fitted(batch: &RecordBatch, expected: &SchemaRef, place: &str, bef
 }
 
 /// The columns of a table that rows are for: those that are named; without names, those of the rows, or all of the table's in their order.
-#[cfg(any(feature = "adbc", feature = "flight", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(
+    feature = "adbc",
+    feature = "flight",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "sqlite"
+))]
 pub(crate) fn columns_for(
     known: &SchemaRef,
     rows: &SchemaRef,

@@ -45,6 +45,13 @@ pub(crate) trait Dialect: fmt::Debug + Clone + Send + Sync + 'static {
         key.text.clone()
     }
 
+    /// A key of an order, with its direction and the place of NULL. Default: as the standard spells it.
+    fn sorted(key: &str, options: SortOptions) -> String {
+        let direction = if options.descending { "DESC" } else { "ASC" };
+        let nulls = if options.nulls_first { "FIRST" } else { "LAST" };
+        format!("{key} {direction} NULLS {nulls}")
+    }
+
     /// A key of a join. Default: as it is.
     fn join_key(key: &Expression<Self::Type>) -> String {
         key.text.clone()
@@ -434,7 +441,7 @@ impl<D: Dialect> Select<D> {
     fn ordered(&self, order: &[(usize, SortOptions)]) -> Option<String> {
         let keys = order.iter().map(|(place, options)| {
             let key = self.columns.get(*place)?.value()?;
-            D::is_ordered(&key.data_type).then(|| sorted(&D::sort_key(key), *options))
+            D::is_ordered(&key.data_type).then(|| D::sorted(&D::sort_key(key), *options))
         });
         Some(keys.collect::<Option<Vec<_>>>()?.join(", "))
     }
@@ -458,9 +465,9 @@ impl<D: Dialect> Select<D> {
             part.range = (0, Some(count));
             part.nested('c')
         };
-        let zeros = sorted(&float.zeros, *options);
-        let (columns, numbers) = part(&float.is_number, format!("{}, {zeros}", sorted(key, *options)))?;
-        let (_, no_numbers) = part(&float.is_nan, sorted(&float.bits, *options))?;
+        let zeros = D::sorted(&float.zeros, *options);
+        let (columns, numbers) = part(&float.is_number, format!("{}, {zeros}", D::sorted(key, *options)))?;
+        let (_, no_numbers) = part(&float.is_nan, D::sorted(&float.bits, *options))?;
         let listed: Vec<&str> = columns.iter().map(|column| column.text.as_str()).collect();
         let listed = listed.join(", ");
         let both = format!("(SELECT {listed} FROM {numbers} UNION ALL SELECT {listed} FROM {no_numbers})");
@@ -527,13 +534,6 @@ impl<D: Dialect> Select<D> {
         let rows = format!("(SELECT {} FROM {rows}{given})", listed.join(", "));
         Some((columns, made, rows))
     }
-}
-
-/// A key of an order.
-fn sorted(key: &str, options: SortOptions) -> String {
-    let direction = if options.descending { "DESC" } else { "ASC" };
-    let nulls = if options.nulls_first { "FIRST" } else { "LAST" };
-    format!("{key} {direction} NULLS {nulls}")
 }
 
 /// The condition under which no key is NULL, behind WHERE; nothing where none can be.

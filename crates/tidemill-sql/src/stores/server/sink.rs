@@ -17,7 +17,7 @@ pub struct TableOptions {
     /// The primary key, as behind PRIMARY KEY: `id`, or of a Cassandra table `(city, year), at`. Default: none, and making a table of
     /// Cassandra is an error.
     pub primary_key: Option<String>,
-    /// The indexes of a PostgreSQL or SQLite table. Default: none.
+    /// The indexes of a MySQL, PostgreSQL or SQLite table. Default: none.
     pub indexes: Vec<TableIndex>,
 }
 
@@ -63,6 +63,7 @@ impl IfThere {
         feature = "adbc",
         feature = "clickhouse",
         feature = "flight",
+        feature = "mysql",
         feature = "postgres",
         feature = "sqlite"
     ))]
@@ -75,6 +76,7 @@ impl IfThere {
         feature = "adbc",
         feature = "cassandra",
         feature = "flight",
+        feature = "mysql",
         feature = "postgres",
         feature = "sqlite"
     ))]

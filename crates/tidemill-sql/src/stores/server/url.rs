@@ -97,6 +97,7 @@ impl ServerUrl {
         feature = "adbc",
         feature = "cassandra",
         feature = "clickhouse",
+        feature = "mysql",
         feature = "postgres"
     ))]
     pub(crate) fn client(&self) -> String {

@@ -1,0 +1,195 @@
+//! MySQL and MariaDB: tables and views of a server, read by prepared statements and filled by LOAD DATA.
+//!
+//! [Scans](scan) ask for columns and rows by one SELECT, with the conditions, groups, joins and limits that [mean the same](dialect) there
+//! as here. A table is [filled](sink) under another name, or in one transaction.
+
+mod dialect;
+mod scan;
+mod sink;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_schema::{FieldRef, Schema, SchemaRef};
+use datafusion::catalog::TableProvider;
+use tidemill_mysql::{Client, Options, Table};
+
+use self::sink::MysqlSink;
+use super::server::{Address, Filling, Kind, ServerStore, ServerUrl, TableChange, TableOptions, TableSink};
+use crate::answer::Answer;
+use crate::error::Fault;
+use crate::{Error, Result};
+
+pub(super) const KIND: Kind = Kind {
+    scheme: "mysql",
+    aliases: &["mariadb"],
+    name: "mysql",
+    container: "database",
+    address: Address::Host,
+    ddl: Some(sink::ddl),
+    store: || Box::new(Mysql::default()),
+};
+
+/// The servers that a session asks.
+#[derive(Debug, Default)]
+struct Mysql(Clients);
+
+#[async_trait::async_trait]
+impl ServerStore for Mysql {
+    async fn open(&self, table: &ServerUrl) -> Result<Arc<dyn TableProvider>> {
+        scan::open(NamedTable::connect(table, &self.0).await?).await
+    }
+
+    async fn tables_of(&self, database: &ServerUrl) -> Result<Vec<String>> {
+        let named = NamedTable::connect(database, &self.0).await?;
+        named.client.tables(None).await.map_err(error_at(&named.place))
+    }
+
+    async fn find(&self, table: &ServerUrl) -> Result<Option<String>> {
+        let named = NamedTable::connect(table, &self.0).await?;
+        match named.find().await {
+            Ok(table) => Ok(Some(table.name)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn kept_rows(&self, table: &ServerUrl) -> Result<Option<u64>> {
+        let named = NamedTable::connect(table, &self.0).await?;
+        let found = named.find().await?;
+        let count = format!("SELECT count(*) FROM {}", found.quoted_name());
+        scan::number_of(&named.client, &named.place, &count).await.map(Some)
+    }
+
+    async fn answer(&self, server: &ServerUrl, statement: &str) -> Result<Answer> {
+        scan::answer(NamedTable::connect(server, &self.0).await?, statement).await
+    }
+
+    async fn change(&self, table: &ServerUrl, change: TableChange) -> Result<()> {
+        let named = NamedTable::connect(table, &self.0).await?;
+        let found = match named.find().await {
+            Ok(found) => found,
+            Err(Error::NotFound { .. }) if change == (TableChange::Drop { if_exists: true }) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let verb = match change {
+            TableChange::Drop { .. } => "DROP TABLE",
+            TableChange::Truncate => "TRUNCATE TABLE",
+        };
+        let done = named.client.execute(&format!("{verb} {}", found.quoted_name())).await;
+        done.map(drop).map_err(error_at(&named.place))
+    }
+
+    async fn new_columns(
+        &self,
+        table: &ServerUrl,
+        schema: &Schema,
+        options: &TableOptions,
+    ) -> Result<Vec<(FieldRef, String)>> {
+        let made = sink::new_table(&table.to_string(), &Arc::new(schema.clone()), options)?;
+        let columns = schema.fields().iter().zip(made.columns);
+        Ok(columns
+            .map(|(field, column)| (Arc::clone(field), column.typ.to_string()))
+            .collect())
+    }
+
+    async fn fill(&self, table: &ServerUrl, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Box<dyn TableSink>> {
+        let named = NamedTable::connect(table, &self.0).await?;
+        Ok(Box::new(MysqlSink::begin(named, schema, filling).await?))
+    }
+}
+
+/// What the client and the server find wrong.
+fn error_at(place: &str) -> impl FnOnce(tidemill_mysql::Error) -> Error {
+    use tidemill_mysql::Error as E;
+    let place = place.to_owned();
+    move |error| {
+        if let E::Exists { .. } = error {
+            return Error::Exists { place };
+        }
+        Error::Server {
+            place,
+            fault: match (&error, error.sqlstate().and_then(|state| state.get(..2))) {
+                (E::Unsupported { .. }, _) | (_, Some("0A")) => Fault::Unsupported,
+                (E::NotFound { .. }, _) => Fault::NotFound,
+                (E::Value { .. } | E::Corrupt { .. } | E::Count { .. } | E::Arrow(_), _) | (_, Some("22" | "23")) => {
+                    Fault::Value
+                }
+                (E::Url { .. }, _) | (_, Some("42")) => Fault::Statement,
+                _ => Fault::Io,
+            },
+            is_of_connection: matches!(error, E::Connect { .. } | E::Broken { .. } | E::Timeout { .. }),
+            error: Box::new(error),
+        }
+    }
+}
+
+/// The clients of a session, by server, database and user.
+#[derive(Debug, Default)]
+struct Clients(tokio::sync::Mutex<HashMap<String, Client>>);
+
+/// A connection to a server, and the name of a table there.
+struct NamedTable {
+    client: Client,
+    /// The server and the database, and who asks.
+    server: String,
+    /// The URL without its password.
+    place: String,
+    table: String,
+}
+
+impl NamedTable {
+    async fn connect(url: &ServerUrl, clients: &Clients) -> Result<Self> {
+        let (place, server) = (url.to_string(), url.client());
+        let (options, path) = Options::parse(url.as_str()).map_err(error_at(&place))?;
+        let mut clients = clients.0.lock().await;
+        let client = match clients.get(&server) {
+            Some(client) => client.clone(),
+            None => {
+                let client = Client::connect(options).await.map_err(error_at(&place))?;
+                clients.insert(server.clone(), client.clone());
+                client
+            }
+        };
+        Ok(Self {
+            client,
+            server,
+            place,
+            table: path.table.unwrap_or_default(),
+        })
+    }
+
+    /// The table that is there, whose name may differ in case.
+    async fn find(&self) -> Result<Table> {
+        let found = self.client.table(None, &self.table).await;
+        found.map_err(|error| match error {
+            tidemill_mysql::Error::NotFound {
+                kind: "table",
+                name,
+                hint,
+            } => Error::NotFound {
+                name: format!("{}: {name}", self.place),
+                hint,
+            },
+            error => error_at(&self.place)(error),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::{DataType, Field};
+
+    use super::*;
+
+    #[test]
+    fn character_fields_of_xbase_keep_their_width() {
+        let metadata =
+            [("xbase.type", "C"), ("xbase.width", "20")].map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let name = Field::new("NAME", DataType::Utf8, true).with_metadata(metadata.into());
+        let schema = Arc::new(Schema::new(vec![name, Field::new("note", DataType::Utf8, true)]));
+        let made = sink::new_table("t", &schema, &TableOptions::default()).expect("a table");
+        let types: Vec<String> = made.columns.iter().map(|column| column.typ.to_string()).collect();
+        assert_eq!(types, ["varchar(20)", "longtext"]);
+    }
+}
