@@ -143,10 +143,10 @@ impl Lease {
         read::texts(client, connection, doing, query).await
     }
 
-    /// Has the server end the connection and what it does, and then run a statement.
-    pub(crate) fn abandon(mut self, then: Option<String>) {
+    /// Has the server end the connection and what it does, and then run a statement, without the runtime, which may be going.
+    pub(crate) fn end_now(mut self, then: String) {
         if let Some(connection) = self.connection.take() {
-            self.client.route().abandon(connection, then);
+            self.client.route().end_now(connection, then);
         }
     }
 
@@ -173,7 +173,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
-            self.client.route().abandon(connection, None);
+            self.client.route().abandon(connection);
         }
     }
 }

@@ -4,13 +4,14 @@
 //! no value is cut silently ([`SETTINGS`]).
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
-use tokio::runtime::Handle;
+use tokio::runtime::{Builder, Handle};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
@@ -453,12 +454,28 @@ impl Route {
         let _ = timeout(self.options.connect_timeout, self.execute(&statement)).await;
     }
 
-    /// Has the server end a connection and what it does, lets go of the connection, and then has the server run a statement: in the
-    /// background, while the runtime lives.
-    pub(crate) fn abandon(self: &Arc<Self>, connection: Connection, then: Option<String>) {
+    /// Has the server end a connection and what it does, and lets go of it: in the background, while the
+    /// runtime lives.
+    pub(crate) fn abandon(self: &Arc<Self>, connection: Connection) {
         if let Ok(runtime) = Handle::try_current() {
             let route = Arc::clone(self);
-            runtime.spawn(async move { route.end(connection, then).await });
+            runtime.spawn(async move { route.end(connection, None).await });
+        }
+    }
+
+    /// Has the server end a connection and what it does, and then run a statement, on a thread of its own, which needs no runtime that goes
+    /// on; waits for it as long as [`WAITED`].
+    pub(crate) fn end_now(self: &Arc<Self>, connection: Connection, then: String) {
+        let (route, (done, waiting)) = (Arc::clone(self), mpsc::channel());
+        let end = move || {
+            if let Ok(runtime) = Builder::new_current_thread().enable_all().build() {
+                runtime.block_on(route.end(connection, Some(then)));
+            }
+            // Nobody may wait any more.
+            let _ = done.send(());
+        };
+        if thread::Builder::new().spawn(end).is_ok() {
+            let _ = waiting.recv_timeout(WAITED);
         }
     }
 
@@ -525,6 +542,8 @@ const KEEPALIVE: Duration = Duration::from_secs(60);
 const ABANDONED: Duration = Duration::from_secs(600);
 /// "Column Count Limits".
 const MOST_COLUMNS: usize = 4096;
+/// How long a program that gives a table up waits for it to go.
+const WAITED: Duration = Duration::from_secs(5);
 /// Of logging in.
 const MOST_ROUNDS: usize = 8;
 /// A longer payload that begins with `0xfe` is a row.

@@ -23,7 +23,7 @@ use crate::table::{Table, TableKind, listed};
 
 /// Rows on their way into a table. Others see them, and a table that is made for them, when [`Fill::finish`] has returned. When this is
 /// dropped before, or the connection breaks, nothing is left of the rows in tables of engines that have transactions; of a program that
-/// ends, a table that was being made stays under another name: `NAME_HEX_N`.
+/// is killed, a table that was being made stays under another name: `NAME_HEX_N`.
 pub struct Fill {
     client: Client,
     /// Until the end.
@@ -380,8 +380,8 @@ impl Fill {
         Ok(rows)
     }
 
-    /// Leaves nothing of the rows, nor of a table that was being made, and waits until the server has done so. Dropping it does the same in
-    /// the background, as long as the runtime lives.
+    /// Leaves nothing of the rows, nor of a table that was being made, and waits until the server has done so. Dropping it does
+    /// the same: the rows go in the background, for a table that was being made the thread waits 5 s at most.
     pub async fn give_up(mut self) {
         let undo = self.undo();
         if let Some(lease) = self.lease.take() {
@@ -403,8 +403,8 @@ impl Fill {
 impl Drop for Fill {
     fn drop(&mut self) {
         let undo = self.undo();
-        if let Some(lease) = self.lease.take() {
-            lease.abandon(undo);
+        if let (Some(lease), Some(undo)) = (self.lease.take(), undo) {
+            lease.end_now(undo);
         }
     }
 }

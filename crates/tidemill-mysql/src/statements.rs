@@ -7,6 +7,7 @@ use crate::read::Read;
 
 /// What a statement gives.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one of a text")]
 pub enum Answer {
     /// Rows.
     Rows(Read),

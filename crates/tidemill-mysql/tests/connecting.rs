@@ -237,11 +237,10 @@ fn admitted() -> Vec<Vec<u8>> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hostile_server_gets_no_memory_and_no_file() {
     let prepared = packet(1, b"\0\x01\0\0\0\0\0\0\0\0\0\0");
-    let cases: Vec<(Vec<Vec<u8>>, Option<Vec<u8>>, &str)> = vec![
+    let cases: [(Vec<Vec<u8>>, &str); 5] = [
         // More columns than a result has, each with a long name.
         (
             vec![prepared.clone(), packet(1, b"\xfe\xff\xff\xff\xff\xff\xff\xff\x7f")],
-            None,
             "at most 4096 columns",
         ),
         (
@@ -249,15 +248,10 @@ async fn a_hostile_server_gets_no_memory_and_no_file() {
                 prepared.clone(),
                 [packet(1, b"\x02"), definition(2, &[b'x'; 20_000])].concat(),
             ],
-            None,
             "at most 16384 bytes",
         ),
         // A file of this machine.
-        (
-            vec![prepared.clone(), packet(1, b"\xfb/etc/passwd")],
-            None,
-            "gives none",
-        ),
+        (vec![prepared.clone(), packet(1, b"\xfb/etc/passwd")], "gives none"),
         // A row that says that it is longer than all memory.
         (
             vec![
@@ -269,14 +263,13 @@ async fn a_hostile_server_gets_no_memory_and_no_file() {
                 ]
                 .concat(),
             ],
-            None,
             "expected a value, found the end of the row",
         ),
         // An error whose text goes on for ever.
-        (vec![packet(1, &[0xff; 20_000])], None, "at most 16384 bytes"),
+        (vec![packet(1, &[0xff; 20_000])], "at most 16384 bytes"),
     ];
-    for (behind, endless, named) in cases {
-        let address = saying([admitted(), behind].concat(), endless);
+    for (behind, named) in cases {
+        let address = saying([admitted(), behind].concat(), None);
         let client = connect(&format!("mysql://u@{address}/d?timeout=5&connect_timeout=5"))
             .await
             .unwrap();

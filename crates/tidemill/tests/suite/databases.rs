@@ -1,5 +1,8 @@
 //! Folders of tables into databases, with their keys.
 
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
 use tidemill_testkit::{MariaDb, Postgres};
 
 use crate::run::Folder;
@@ -77,6 +80,29 @@ fn a_folder_goes_into_mariadb_with_its_indexes() {
     let indexes = "SELECT TABLE_NAME, CONCAT('(', GROUP_CONCAT(COLUMN_NAME ORDER BY SEQ_IN_INDEX), ')') AS columns \
                    FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = 'shop' GROUP BY TABLE_NAME, INDEX_NAME ORDER BY 1, 2";
     check(&books(), &server.url(), indexes);
+}
+
+#[test]
+fn a_copy_that_is_interrupted_leaves_nothing_in_mariadb() {
+    let Some(server) = MariaDb::need() else { return };
+    let tables = || server.query("SHOW TABLES").expect("tables");
+    let folder = Folder::with(&[]);
+    let (rows, there) = (
+        "SELECT value AS n FROM generate_series(1, 100000000)",
+        format!("{}/numbers", server.url()),
+    );
+    let mut command = folder.command(&["copy", rows, &there, "--create"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut copying = command.spawn().expect("started");
+    let begun = Instant::now();
+    while tables().is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "no table is made");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let interrupt = Command::new("kill").args(["-INT", &copying.id().to_string()]).status();
+    assert!(interrupt.expect("kill").success());
+    assert_eq!(copying.wait().expect("ended").code(), Some(130));
+    assert_eq!(tables(), "");
 }
 
 #[test]
