@@ -107,6 +107,16 @@ impl NewTable {
     /// The table with the types that its columns get, and NULL where they take it.
     pub(crate) fn settled(&self) -> Result<Self> {
         let mut table = self.clone();
+        let letters = |name: &str| name.chars().count();
+        if let Some(column) = self.columns.iter().find(|column| letters(&column.name) > LONGEST_NAME) {
+            let (begin, count) = (column.name.chars().take(20).collect::<String>(), letters(&column.name));
+            return Err(Error::Unsupported {
+                what: format!(
+                    "column {begin}…, whose name has {count} letters where MySQL has at most {LONGEST_NAME},"
+                ),
+                hint: "give it another name with a SELECT".to_owned(),
+            });
+        }
         let unique = self
             .indexes
             .iter()
@@ -183,6 +193,8 @@ pub(crate) fn shortened(name: &str, longest: usize) -> &str {
 
 /// Of InnoDB, in bytes ("InnoDB Limits").
 const LONGEST_KEY: u32 = 3072;
+/// Letters of a name ("Identifier Length Limits").
+const LONGEST_NAME: usize = 64;
 /// In letters of 4 bytes.
 const LONGEST_VARCHAR: u32 = 16_000;
 

@@ -211,7 +211,7 @@ pub(crate) struct CopyArgs {
 /// Describe a file or a folder of tables: format, structure and columns.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InspectArgs {
-    /// Files, or folders of tables. `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
+    /// Files, or folders of tables. `-` is a file on standard input: records, CSV or JSON.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
     #[command(flatten)]
@@ -232,7 +232,7 @@ pub(crate) struct InspectArgs {
 /// Print all rows of a table or all records of a record file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CatArgs {
-    /// The table. `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
+    /// The table. `-` is a file on standard input: records, CSV or JSON.
     pub(crate) table: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,

@@ -1,14 +1,16 @@
 //! Standard input as a file, for what goes back in it: rows, descriptions.
 
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
 
 use anyhow::Context;
-use tempfile::NamedTempFile;
+use tempfile::TempPath;
 use tidemill_sql::{Error, Location, standard_input};
 
 /// A file of what came by standard input, which is there as long as this value.
 pub(crate) struct Spooled {
-    _file: NamedTempFile,
+    _file: TempPath,
     pub(crate) location: Location,
 }
 
@@ -22,8 +24,15 @@ impl Spooled {
         let (_, mut stream) = standard_input()?;
         let mut file = tempfile::Builder::new().prefix("tidemill-input-").tempfile()?;
         io::copy(&mut stream, &mut file).context("cannot keep standard input in a temporary file")?;
+        let mut path = file.into_temp_path();
+        if let Some(extension) = extension_of_text(&path).context("cannot read the temporary file")? {
+            let named = path.with_extension(extension);
+            fs::rename(&path, &named).context("cannot rename the temporary file")?;
+            path.keep().ok();
+            path = TempPath::try_from_path(named)?;
+        }
         // With its end it is known whether it is an ArrayRecord file.
-        let location = Location::existing(file.path()).map_err(|error| match error {
+        let location = Location::existing(&path).map_err(|error| match error {
             Error::NotATable { what, hint, .. } => Error::NotATable {
                 place: "standard input".to_owned(),
                 what,
@@ -31,6 +40,23 @@ impl Spooled {
             },
             error => error,
         })?;
-        Ok(Self { _file: file, location })
+        Ok(Self { _file: path, location })
     }
+}
+
+/// Text has no name that tells its format, and no first bytes: objects and arrays are JSON, all else is CSV. `None` of what is no text.
+fn extension_of_text(path: &Path) -> io::Result<Option<&'static str>> {
+    const LOOKED_AT: u64 = 4096;
+    let mut begin = Vec::new();
+    File::open(path)?.take(LOOKED_AT).read_to_end(&mut begin)?;
+    let is_text = |byte: &u8| !matches!(byte, 0..=8 | 11..=31 | 127);
+    if begin.is_empty() || !begin.iter().all(is_text) {
+        return Ok(None);
+    }
+    let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());
+    Ok(Some(match first {
+        Some(b'{') => "jsonl",
+        Some(b'[') => "json",
+        _ => "csv",
+    }))
 }

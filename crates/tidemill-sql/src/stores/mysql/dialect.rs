@@ -33,6 +33,8 @@ pub(super) struct Typed {
     is_nullable: bool,
     /// Whether the bytes of its texts are those that they have here.
     is_utf8: bool,
+    /// Whether its texts have every letter.
+    is_whole_utf8: bool,
 }
 
 impl Typed {
@@ -42,6 +44,7 @@ impl Typed {
             typ: column.typ.clone(),
             is_nullable: column.is_nullable,
             is_utf8: ["utf8mb4", "utf8mb3", "utf8", "ascii"].contains(&character_set),
+            is_whole_utf8: character_set == "utf8mb4",
         }
     }
 
@@ -50,6 +53,7 @@ impl Typed {
             typ,
             is_nullable: true,
             is_utf8: true,
+            is_whole_utf8: true,
         }
     }
 
@@ -245,7 +249,9 @@ impl Comparing for Columns {
         if typed.is_text() {
             let text = text(value).filter(|text| !text.contains('\0'))?;
             let same_bytes = format!("{} {sign} {}", bytewise(&column.name, typed), bytes(text));
-            let has_index = comparison == Comparison::Equal && typed.is_utf8 && !matches!(typed.typ, Type::Enum(_));
+            // A column without the letters of a text cannot be compared with it.
+            let is_known = typed.is_whole_utf8 || (typed.is_utf8 && text.is_ascii());
+            let has_index = comparison == Comparison::Equal && is_known && !matches!(typed.typ, Type::Enum(_));
             return Some(exactly(match has_index {
                 true => format!("({name} = {} AND {same_bytes})", literal(text)),
                 false => same_bytes,
