@@ -53,10 +53,8 @@ fn of_select(select: &mut Select, binder: &Binder<'_>, visible: &[WithQuery], re
         outputs: Vec::new(),
         outputs_first: false,
     };
-    let merges_columns = select.from.iter_mut().flat_map(|table| &mut table.joins);
-    let merges_columns = merges_columns
-        .map(|join| !using_columns(&mut join.join_operator).is_empty())
-        .any(|merges| merges);
+    let mut joins = select.from.iter_mut().flat_map(|table| &mut table.joins);
+    let merges_columns = joins.any(|join| !using_columns(&mut join.join_operator).is_empty());
     let mut names = Names::default();
     let mut items = Vec::with_capacity(select.projection.len());
     for item in std::mem::take(&mut select.projection) {

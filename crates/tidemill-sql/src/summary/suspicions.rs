@@ -225,7 +225,7 @@ mod tests {
             assert_eq!(is_date(text), expected, "{text}");
         }
         for (text, expected) in [
-            ("GarcÃ­a", true),
+            ("GarcÃ\u{ad}a", true),
             ("caf├®", true),
             ("â€“", true),
             ("García", false),

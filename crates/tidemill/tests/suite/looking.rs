@@ -10,7 +10,7 @@ fn people() -> Folder {
     let rows = "id,name,city,phone,born,pay\n\
                 1,Ada,London,020,1815-12-10,10.5\n\
                 2,Béla,Malmö,96,1881-03-25,20\n\
-                3,GarcÃ­a,London,981,1899-12-30,\n\
+                3,GarcÃ\u{ad}a,London,981,1899-12-30,\n\
                 4,Di,London,0171,2961-07-01,20\n";
     fs::write(folder.file("people.csv"), rows).expect("written");
     folder
