@@ -37,7 +37,7 @@ impl ColumnDefinition {
         })
     }
 
-    /// The type, as far as it is told: the members of an `enum` are not.
+    /// The type, without the members of an `enum`, which the server does not send.
     pub(crate) fn typ(&self) -> Type {
         let is_unsigned = self.flags & UNSIGNED != 0;
         let integer = |integer| Type::Integer(integer, is_unsigned);

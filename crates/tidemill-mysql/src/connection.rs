@@ -481,7 +481,7 @@ impl Route {
 
     /// Has the server end a connection and what it does, and then run a statement.
     pub(crate) async fn end(&self, connection: Connection, then: Option<String>) {
-        // A server that was started anew gives its number to another.
+        // After a restart, the server may give this number to another connection.
         if !connection.packets.is_broken() {
             self.kill(connection.id).await;
         }

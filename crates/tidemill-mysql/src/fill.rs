@@ -5,8 +5,7 @@
 //! Error Handling"): with any warning nothing is kept.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
@@ -15,15 +14,16 @@ use crate::arrow_type;
 use crate::client::{Client, Lease};
 use crate::connection::{Answer, Done};
 use crate::data_type::Type;
+use crate::draft::{draft_name, remove_abandoned};
 use crate::encode::{Encoder, Syntax, Target};
 use crate::error::{Error, Fault, Result};
-use crate::new_table::{NewTable, shortened};
+use crate::new_table::NewTable;
 use crate::sql_text::{list, literal, quoted};
 use crate::table::{Table, TableKind, listed};
 
 /// Rows on their way into a table. Others see them, and a table that is made for them, when [`Fill::finish`] has returned. When this is
 /// dropped before, or the connection breaks, nothing is left of the rows in tables of engines that have transactions; of a program that
-/// is killed, a table that was being made stays under another name: `NAME_HEX_N`.
+/// is killed, a table that was being made stays under another name, `NAME_tidemill_…`, until the next copy to NAME an hour later.
 pub struct Fill {
     client: Client,
     /// Until the end.
@@ -109,7 +109,11 @@ impl Fill {
                         hint: "give it one with ALTER TABLE ... ADD PRIMARY KEY".to_owned(),
                     });
                 }
-                let stage = format!("{}.{}", quoted(&table.database), quoted(&draft_name("stage")));
+                let stage = format!(
+                    "{}.{}",
+                    quoted(&table.database),
+                    quoted(&draft_name("stage", SystemTime::now()))
+                );
                 let names = list(targets.iter().map(|target| target.name.as_str()));
                 begin.push(format!(
                     "CREATE TEMPORARY TABLE {stage} ENGINE=InnoDB AS SELECT {names} FROM {name} LIMIT 0"
@@ -165,9 +169,14 @@ impl Fill {
             Err(error) => return Err(error),
         }
         let table = table.settled()?;
-        let draft = draft_name(name);
+        remove_abandoned(client, &database, name).await;
+        let draft = draft_name(name, SystemTime::now());
         let quoted_draft = format!("{}.{}", quoted(&database), quoted(&draft));
-        let begin = vec![table.create(&quoted_draft)?, "START TRANSACTION".to_owned()];
+        let begin = vec![
+            format!("DO GET_LOCK({}, 0)", literal(&draft)),
+            table.create(&quoted_draft)?,
+            "START TRANSACTION".to_owned(),
+        ];
         let targets = table.columns.iter().map(|column| Target {
             name: column.name.clone(),
             typ: column.typ.clone(),
@@ -372,6 +381,8 @@ impl Fill {
         if let Some(draft) = &self.end.draft {
             let lease = self.lease.as_mut().ok_or_else(|| ended(&place))?;
             draft.publish(&client, lease, &place, &doing).await?;
+            let unlock = format!("DO RELEASE_LOCK({})", literal(&draft.name));
+            lease.execute(&doing, &unlock).await?;
         }
         self.end.draft = None;
         if let Some(lease) = self.lease.take() {
@@ -444,7 +455,11 @@ impl Draft {
             };
         };
         may_go(client, &found, place).await?;
-        let old = format!("{}.{}", quoted(&self.database), quoted(&draft_name(&self.as_name)));
+        let old = format!(
+            "{}.{}",
+            quoted(&self.database),
+            quoted(&draft_name(&self.as_name, SystemTime::now()))
+        );
         let rename = format!("RENAME TABLE {name} TO {old}, {draft} TO {name}");
         lease.execute(doing, &rename).await?;
         lease.execute(doing, &format!("DROP TABLE {old}")).await.map(drop)
@@ -611,16 +626,6 @@ fn ended(place: &str) -> Error {
         doing: format!("{place}: filling"),
         what: "it has ended".to_owned(),
     }
-}
-
-/// A name that nothing else has, of at most 64 letters.
-fn draft_name(name: &str) -> String {
-    static DRAFTS: AtomicU64 = AtomicU64::new(0);
-    let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
-    let time = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_nanos());
-    format!("{}_{time:x}_{number:x}", shortened(name, 30))
 }
 
 /// Bytes that are sent at a time.

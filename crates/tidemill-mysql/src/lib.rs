@@ -26,6 +26,7 @@ mod column_definition;
 mod connection;
 mod data_type;
 mod decode;
+mod draft;
 mod encode;
 mod error;
 mod fill;

@@ -419,3 +419,44 @@ async fn engines_without_transactions_and_roles_without_rights() {
     assert_eq!(error.sqlstate(), Some("42000"), "{error}");
     assert!(Fill::begin(&reader, &table, &[], IfThere::Append).await.is_err());
 }
+
+/// A program that is killed leaves a table, which the next fill drops when nobody can be at work on it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_killed_programs_left_is_dropped() {
+    let Some(server) = MariaDb::need() else { return };
+    let name = |table: &str, hours: u64, number: u32| {
+        let made = std::time::SystemTime::now() - Duration::from_secs(hours * 3600);
+        let since = made.duration_since(std::time::UNIX_EPOCH).unwrap();
+        format!("{table}_tidemill_{:016x}_{number:x}", since.as_nanos())
+    };
+    let (old, new, busy, other) = (name("t", 2, 0), name("t", 0, 1), name("t", 3, 2), name("u", 2, 3));
+    for table in [&old, &new, &busy, &other] {
+        server.query(&format!("CREATE TABLE `{table}` (n int)")).unwrap();
+    }
+    let client = client(&server).await;
+    let new_table = NewTable::of_schema(&batch(0, 1).schema()).unwrap();
+    let lock = format!("SELECT GET_LOCK('{busy}', 0), SLEEP(3)");
+    std::thread::scope(|scope| {
+        scope.spawn(|| server.query(&lock).unwrap());
+        let held = format!("SELECT IS_FREE_LOCK('{busy}')");
+        while server.query(&held).unwrap().trim() != "0" {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        tokio::task::block_in_place(|| {
+            tokio::runtime::Handle::current().block_on(async {
+                let mut fill = Fill::create(&client, None, "t", &new_table).await.unwrap();
+                fill.write(&batch(0, 9)).await.unwrap();
+                // What is being made is locked.
+                let locked = "SELECT count(*) FROM information_schema.TABLES WHERE TABLE_NAME LIKE 't\\_tidemill\\_%' AND IS_FREE_LOCK(TABLE_NAME) = 0";
+                assert_eq!(server.query(locked).unwrap().trim(), "2");
+                assert_eq!(fill.finish().await.unwrap(), 9);
+            });
+        });
+    });
+    let mut left = vec!["t", &new, &busy, &other];
+    left.sort_unstable();
+    let found = server.query("SHOW TABLES FROM shop").unwrap();
+    let mut found: Vec<&str> = found.lines().collect();
+    found.sort_unstable();
+    assert_eq!(found, left);
+}

@@ -79,7 +79,7 @@ pub(crate) async fn run(
         let mut state = connection.lock();
         let given = Lane::new(&options, &files, watch).and_then(|lane| lane.stream(&text, &mut state));
         let rested = if kind.is_query() { Ok(()) } else { state.rest() };
-        // The first fault is what is told.
+        // The first error is returned.
         given.and_then(|given| rested.map(|()| given))
     });
     answer(given.await?, stop)
@@ -117,7 +117,7 @@ pub(crate) async fn run_all(
             })
         });
         let rested = state.rest();
-        // The first fault is what is told.
+        // The first error is returned.
         run?;
         rested.map(|()| answers)
     });
@@ -179,7 +179,7 @@ pub(crate) async fn run_each(
                 Err(_) => opened.rollback_transaction(),
             };
             let rested = state.rest();
-            // The first fault is what is told.
+            // The first error is returned.
             done?;
             ended?;
             return rested.map(|()| changed);

@@ -331,7 +331,7 @@ impl Session {
                 .sum::<Result<u64>>();
             let ended = tables.end_statement(appended.is_ok());
             let rested = state.rest();
-            // The first fault is what is told.
+            // The first error is returned.
             let appended = appended?;
             ended?;
             rested.map(|()| appended)

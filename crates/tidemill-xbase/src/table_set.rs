@@ -299,7 +299,7 @@ pub(crate) fn replace(table: &Path, draft: &Path, old: &[PathBuf], disk: &Arc<dy
         Ok(()) => Ok(bytes),
         Err(Error::Unknown(e)) => Err(Error::Unknown(e)),
         Err(e) => {
-            // The first fault is what is told.
+            // The first error is returned.
             let _ = disk.rename(&own, draft);
             Err(e)
         }

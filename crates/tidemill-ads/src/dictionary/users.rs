@@ -90,7 +90,7 @@ const HASH: &str = "$argon2id$";
 const NO_PASSWORD: &str = "$none$";
 
 impl Dictionary {
-    /// Whether an object tells of users or rights in a way that is not ours.
+    /// Whether an object holds users or rights in another form than ours, which is not understood.
     pub(super) fn is_foreign(object: &Object) -> bool {
         let mut places = object.values.places();
         match object.kind {

@@ -513,7 +513,7 @@ pub(super) fn as_one<T>(tables: &mut dyn Tables, work: impl FnOnce(&mut dyn Tabl
     tables.begin_statement()?;
     let done = work(tables);
     let ended = tables.end_statement(done.is_ok());
-    // The first fault is what is told.
+    // The first error is returned.
     let done = done?;
     ended.map(|()| done)
 }

@@ -124,7 +124,7 @@ pub(crate) fn like(name: &str, other: &TableEditor) -> crate::Result<TableEditor
         return Ok(table);
     }
     let what = format!(
-        "{}: its fields do not lie one behind the other, so that no trigger can be given a record",
+        "{}: its fields overlap or leave gaps, so a trigger cannot be given its records",
         other.path().display()
     );
     Err(crate::Error::new(ErrorCode::TriggerFailed, what))

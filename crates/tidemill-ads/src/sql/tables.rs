@@ -233,7 +233,7 @@ pub enum FiredChange<'c> {
         record: u32,
         /// Fields and their values.
         values: &'c [(usize, xbase::Value<'c>)],
-        /// What becomes of the mark of deletion.
+        /// How the deletion mark changes.
         deletion: Option<bool>,
     },
     /// A record goes.
@@ -593,7 +593,7 @@ pub trait Tables {
         Err(Error::new(Kind::Unsupported, "There is no data dictionary here"))
     }
 
-    /// The rows of a table of `system` that tells of the data dictionary. Default: there are none.
+    /// The rows of a `system` table about the data dictionary. Default: none.
     ///
     /// # Errors
     /// When the dictionary cannot be read.

@@ -73,7 +73,7 @@ impl WorkArea {
             Some(own) => own.rollback(),
             None => Ok(()),
         };
-        // The first fault is what is told.
+        // The first error is returned.
         done?;
         kept?;
         ended?;

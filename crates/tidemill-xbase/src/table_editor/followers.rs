@@ -79,7 +79,7 @@ impl TableEditor {
         if let Some(follower) = &mut self.follower {
             follower.let_go();
         }
-        // The first fault is what is told.
+        // The first error is returned.
         let done = done?;
         ended.map(|()| done)
     }

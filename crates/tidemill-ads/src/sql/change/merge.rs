@@ -29,7 +29,7 @@ pub(super) struct Merging {
     insert: Option<Change>,
     /// Whether a record is updated by the first row alone that matches it.
     pub(super) is_once: bool,
-    /// What becomes of the mark of deletion of records that are updated.
+    /// How the deletion mark of updated records changes.
     pub(super) deletion: Option<bool>,
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Picking {
     /// Its first column are the numbers of the records, the others the values of `columns`.
     template: Template,
     columns: Vec<usize>,
-    /// What becomes of the mark of deletion.
+    /// How the deletion mark changes.
     deletion: Option<bool>,
 }
 
