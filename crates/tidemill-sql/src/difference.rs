@@ -11,12 +11,11 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_row::{OwnedRow, RowConverter, SortField};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::interleave::interleave;
 
-use crate::{Answer, Error, Result, Session, source_is_query};
+use crate::{Answer, Error, Result, Session, source_is_query, summary};
 
 /// Two tables or queries that are compared, row by row.
 pub struct Comparison {
@@ -349,12 +348,10 @@ impl Counts {
 
 /// The value of one row as text; `None` of NULL.
 fn text_of(value: &ArrayRef) -> Result<Option<String>> {
-    if value.is_null(0) {
-        return Ok(None);
+    match value.is_null(0) {
+        true => Ok(None),
+        false => summary::text_of(value, 0).map(Some),
     }
-    let options = FormatOptions::default().with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"));
-    let formatter = ArrayFormatter::try_new(value, &options)?;
-    Ok(Some(formatter.value(0).try_to_string()?))
 }
 
 struct Change {

@@ -87,7 +87,7 @@ pub use session::Session;
 pub use sink::{FileOptions, Sink, StreamFormat, stream_sink};
 pub use stop::stoppable;
 pub use stores::server::{ServerKind, ServerUrl, TableIndex, TableOptions};
-pub use summary::{BARS, ColumnSummary, KEPT_HASHES, SAMPLE, Summary};
+pub use summary::{BARS, ColumnSummary, KEPT_HASHES, SAMPLE, Summary, as_numbers, text_of_number};
 pub use tidemill_ads::sql::function_names;
 pub use tidemill_trust::with_causes;
 pub use uuid_text::with_uuids_as_text;

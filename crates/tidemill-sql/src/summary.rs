@@ -20,6 +20,7 @@ use datafusion::common::hash_utils::{QualityRandomState, create_hashes};
 
 use self::frequent::Frequent;
 use self::numbers::Numbers;
+pub use self::numbers::{as_numbers, text_of_number};
 use self::suspicions::Suspicions;
 use crate::{Answer, Result, with_uuids_as_text};
 
@@ -232,7 +233,7 @@ impl Compared {
 }
 
 /// A value as text.
-fn text_of(values: &ArrayRef, row: usize) -> Result<String> {
+pub(crate) fn text_of(values: &ArrayRef, row: usize) -> Result<String> {
     let options = FormatOptions::default().with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"));
     let formatter = ArrayFormatter::try_new(values, &options)?;
     Ok(formatter.value(row).try_to_string()?)

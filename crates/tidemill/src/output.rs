@@ -11,7 +11,7 @@ use arrow_schema::SchemaRef;
 use tidemill_sql::{Answer, Session, Sink, StreamFormat, stream_sink};
 
 use self::table::TextSink;
-pub(crate) use self::table::{Screen, TextStyle, layout};
+pub(crate) use self::table::{Screen, TextStyle, layout, one_line, shortened};
 use crate::args::AnswerFormat;
 use crate::terminal::{Output, note, tell};
 

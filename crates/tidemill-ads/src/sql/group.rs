@@ -9,8 +9,9 @@ use std::cmp::Ordering;
 use arrow_array::Float64Array;
 use arrow_array::Int64Array;
 
+pub use concat::DEFAULT_LENGTH;
 use concat::Texts;
-pub(super) use concat::{Concat, DEFAULT_LENGTH, MAX_LENGTH};
+pub(super) use concat::{Concat, MAX_LENGTH};
 
 use super::arithmetic::Numbers;
 use super::error::Result;

@@ -104,7 +104,12 @@ impl Numbers {
     }
 }
 
-fn as_numbers(values: &ArrayRef) -> Result<ArrayRef> {
+/// Numbers, dates and times as numbers, such as days since 1970.
+///
+/// # Errors
+///
+/// [`Error::Engine`](crate::Error::Engine) for values that are none of these.
+pub fn as_numbers(values: &ArrayRef) -> Result<ArrayRef> {
     let whole = match values.data_type() {
         DataType::Date32 | DataType::Time32(_) => cast(values, &DataType::Int32)?,
         kind if kind.is_temporal() => cast(values, &DataType::Int64)?,
@@ -113,8 +118,12 @@ fn as_numbers(values: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast(&whole, &DataType::Float64)?)
 }
 
-/// A number as the column would show it.
-fn text_of_number(number: f64, data_type: &DataType) -> Result<String> {
+/// A number of [`as_numbers`] as its column would show it.
+///
+/// # Errors
+///
+/// [`Error::Engine`](crate::Error::Engine) for a number beyond the type.
+pub fn text_of_number(number: f64, data_type: &DataType) -> Result<String> {
     let numbers: ArrayRef = Arc::new(Float64Array::from(vec![number]));
     let value = match data_type {
         DataType::Date32 | DataType::Time32(_) => cast(&cast(&numbers, &DataType::Int32)?, data_type)?,

@@ -10,11 +10,9 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, Float64Array};
-use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::{DataType, SchemaRef};
-use tidemill_sql::{Answer, Session, source_is_query};
+use arrow_schema::{DataType, SchemaRef, TimeUnit};
+use tidemill_sql::{Answer, Session, as_numbers, source_is_query, text_of_number};
 
 use crate::Outcome;
 use crate::args::{ChartArgs, ChartKind};
@@ -106,7 +104,7 @@ impl Chart {
         }
         let (mut bars, mut points, mut left_out) = (Vec::new(), Vec::new(), 0_u64);
         while let Some(batch) = answer.next().await? {
-            let values = numbers(batch.column(y))?;
+            let values = as_numbers(batch.column(y))?;
             let values = values.as_primitive::<Float64Type>();
             if kind == ChartKind::Bar {
                 let labels = batch.column(x);
@@ -121,7 +119,7 @@ impl Chart {
                 }
                 continue;
             }
-            let places = numbers(batch.column(x))?;
+            let places = as_numbers(batch.column(x))?;
             for pair in places.as_primitive::<Float64Type>().iter().zip(values) {
                 match pair {
                     (Some(x), Some(y)) if x.is_finite() && y.is_finite() && points.len() < MOST_POINTS => {
@@ -216,30 +214,39 @@ fn columns(schema: &SchemaRef, args: &ChartArgs) -> anyhow::Result<(usize, usize
     Ok((x.unwrap_or(0), y))
 }
 
-fn numbers(values: &ArrayRef) -> anyhow::Result<ArrayRef> {
-    let whole = match values.data_type() {
-        DataType::Date32 | DataType::Time32(_) => cast(values, &DataType::Int32)?,
-        kind if kind.is_temporal() => cast(values, &DataType::Int64)?,
-        _ => ArrayRef::clone(values),
-    };
-    Ok(cast(&whole, &DataType::Float64)?)
+/// How values of the axis below are written.
+struct Axis<'t> {
+    data_type: &'t DataType,
+    /// Letters of an instant: those of its day where many days are shown, else those of its minute too.
+    letters: usize,
 }
 
-/// A value of the axis below, as its column would show it.
-fn label(value: f64, data_type: &DataType) -> String {
-    let numbers: ArrayRef = std::sync::Arc::new(Float64Array::from(vec![value.round()]));
-    let shown = || {
-        let between = match data_type {
-            DataType::Date32 | DataType::Time32(_) => DataType::Int32,
-            kind if kind.is_temporal() => DataType::Int64,
-            _ => return None,
+impl<'t> Axis<'t> {
+    /// Of an axis as long as this, in the numbers of its type.
+    fn of(data_type: &'t DataType, length: f64) -> Self {
+        const SECONDS: f64 = 3.0 * 86_400.0;
+        let per_second = match data_type {
+            DataType::Timestamp(TimeUnit::Second, _) => 1.0,
+            DataType::Timestamp(TimeUnit::Millisecond, _) => 1e3,
+            DataType::Timestamp(TimeUnit::Microsecond, _) => 1e6,
+            _ => 1e9,
         };
-        let value = cast(&cast(&numbers, &between).ok()?, data_type).ok()?;
-        let options = FormatOptions::default().with_timestamp_format(Some("%Y-%m-%d %H:%M"));
-        let formatter = ArrayFormatter::try_new(&value, &options).ok()?;
-        formatter.value(0).try_to_string().ok()
-    };
-    shown().unwrap_or_else(|| short(value))
+        let letters = match data_type {
+            DataType::Timestamp(..) if length >= SECONDS * per_second => "2024-02-29".len(),
+            DataType::Timestamp(..) => "2024-02-29 13:05".len(),
+            _ => usize::MAX,
+        };
+        Self { data_type, letters }
+    }
+
+    /// A value as its column would show it.
+    fn label(&self, value: f64) -> String {
+        let text = match self.data_type.is_temporal() {
+            true => text_of_number(value.round(), self.data_type).ok(),
+            false => None,
+        };
+        text.map_or_else(|| short(value), |text| text.chars().take(self.letters).collect())
+    }
 }
 
 /// A number in few letters: `1234567` as `1.23M`.
@@ -280,6 +287,10 @@ mod tests {
         ] {
             assert_eq!(short(number), text);
         }
-        assert_eq!(label(19_782.0, &DataType::Date32), "2024-02-29");
+        let label = |data_type: &DataType, length: f64, value: f64| Axis::of(data_type, length).label(value);
+        assert_eq!(label(&DataType::Date32, 9.0, 19_782.0), "2024-02-29");
+        let seconds = DataType::Timestamp(TimeUnit::Second, None);
+        assert_eq!(label(&seconds, 3600.0, 1_709_211_900.0), "2024-02-29 13:05");
+        assert_eq!(label(&seconds, 1e9, 1_709_211_900.0), "2024-02-29");
     }
 }

@@ -44,13 +44,20 @@ impl Spooled {
     }
 }
 
+/// So many bytes tell whether they are text.
+pub(crate) const LOOKED_AT: u64 = 4096;
+
+/// Whether bytes are text: they have no control characters but tabs and ends of lines.
+pub(crate) fn is_text(begin: &[u8]) -> bool {
+    let is_control = |byte: &u8| matches!(byte, 0..=8 | 11 | 12 | 14..=31 | 127);
+    !begin.is_empty() && !begin.iter().any(is_control)
+}
+
 /// Text has no name that tells its format, and no first bytes: objects and arrays are JSON, all else is CSV. `None` of what is no text.
 fn extension_of_text(path: &Path) -> io::Result<Option<&'static str>> {
-    const LOOKED_AT: u64 = 4096;
     let mut begin = Vec::new();
     File::open(path)?.take(LOOKED_AT).read_to_end(&mut begin)?;
-    let is_text = |byte: &u8| !matches!(byte, 0..=8 | 11..=31 | 127);
-    if begin.is_empty() || !begin.iter().all(is_text) {
+    if !is_text(&begin) {
         return Ok(None);
     }
     let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());

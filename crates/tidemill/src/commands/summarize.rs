@@ -10,7 +10,7 @@ use crate::Outcome;
 use crate::args::{AnswerFormat, SummarizeArgs};
 use crate::commands::counted;
 use crate::commands::spooled::Spooled;
-use crate::output::{RowWriter, Screen, TextStyle, default_format, layout, report_damage};
+use crate::output::{RowWriter, Screen, TextStyle, default_format, layout, one_line, report_damage, shortened};
 use crate::progress::CopyProgress;
 use crate::terminal::{Output, shown};
 
@@ -157,22 +157,10 @@ fn quartile(column: &ColumnSummary, which: usize) -> Option<String> {
 
 /// `London (312), Paris (201)`.
 fn frequent(column: &ColumnSummary) -> String {
+    const LONGEST: usize = 30;
     let values = column.frequent.iter();
-    let values = values.map(|(value, number)| format!("{} ({number})", shortened(value)));
+    let values = values.map(|(value, number)| format!("{} ({number})", shortened(&one_line(value), LONGEST)));
     values.collect::<Vec<_>>().join(", ")
-}
-
-/// The beginning of a text, in one line.
-fn shortened(text: &str) -> String {
-    const LETTERS: usize = 30;
-    let mut letters = text
-        .chars()
-        .map(|letter| if letter.is_whitespace() { ' ' } else { letter });
-    let begin: String = letters.by_ref().take(LETTERS).collect();
-    match letters.next() {
-        Some(_) => format!("{begin}…"),
-        None => begin,
-    }
 }
 
 /// Six digits, as many as help the eye.

@@ -3,7 +3,7 @@
 mod index;
 mod log;
 
-use std::io::{self, Write};
+use std::io::{self, Cursor, Read as _, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use tidemill_xbase::{Error as XbaseError, Table, pending_logs};
 use crate::Outcome;
 use crate::args::{ReportFormat, VerifyArgs};
 use crate::commands::inspect::is_log;
+use crate::commands::spooled::{LOOKED_AT, is_text};
 use crate::commands::{counted, recover, tables_in};
 use crate::terminal::{self, Output, shown, tell};
 
@@ -286,8 +287,13 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
                 (Some(source), Format::TfRecord) => anyhow::Ok(tfrecord::verify_source_within(source, &name, &limits)?),
                 (Some(source), _) => Ok(verify_source_within(source, &name, &limits)?),
                 (None, _) => {
-                    let (format, stream) = standard_input()?;
-                    let stream = StreamSource::new(stream);
+                    let (format, mut stream) = standard_input()?;
+                    let mut begin = Vec::new();
+                    stream.by_ref().take(LOOKED_AT).read_to_end(&mut begin)?;
+                    if is_text(&begin) {
+                        bail!("{name}: text, where records are verified; name the file instead of -");
+                    }
+                    let stream = StreamSource::new(Cursor::new(begin).chain(stream));
                     Ok(match format {
                         Format::TfRecord => tfrecord::verify_source_within(stream, &name, &limits)?,
                         _ => verify_source_within(stream, &name, &limits)?,

@@ -189,7 +189,8 @@ fn fitted(widths: &[usize], is_text: &[bool], room: usize) -> Vec<usize> {
         .collect()
 }
 
-fn shortened(text: &str, width: usize) -> Cow<'_, str> {
+/// A text in this width, with `…` at its end where it is cut.
+pub(crate) fn shortened(text: &str, width: usize) -> Cow<'_, str> {
     if text.width() <= width {
         return Cow::Borrowed(text);
     }
@@ -206,7 +207,7 @@ fn shortened(text: &str, width: usize) -> Cow<'_, str> {
 }
 
 /// A memo of many lines stays one row of the table, and a terminal obeys nothing of it.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let text = text.trim_end();
     let text = match text.contains(['\r', '\n', '\t']) {
         true => Cow::Owned(text.replace("\r\n", "⏎").replace(['\r', '\n'], "⏎").replace('\t', " ")),

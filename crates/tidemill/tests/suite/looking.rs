@@ -45,9 +45,14 @@ fn first_rows_and_some_rows() {
     assert_eq!(sample("1"), some);
     assert_ne!(sample("2"), some);
     let piped = folder
-        .fed(&["head", "-", "-n", "1", "--format", "csv"], "a,b\n1,2\n3,4\n")
+        .fed(&["head", "-", "-n", "1", "--format", "csv"], "a,b\r\n1,2\r\n3,4\r\n")
         .done();
     assert_eq!(piped, "a,b\n1,2\n");
+    let error = folder.fed(&["verify", "-"], "a,b\n1,2\n").failed();
+    assert!(
+        error.contains("standard input: text, where records are verified"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -165,6 +170,7 @@ fn tables_are_made_elsewhere_by_the_statement_that_is_printed() {
         "{}",
         ddl("postgres")
     );
+    assert!(ddl("mysql").contains("`born` date"), "{}", ddl("mysql"));
     assert!(ddl("sqlite").contains("\"BORN\" DATE"), "{}", ddl("sqlite"));
     assert!(
         ddl("clickhouse").contains("ENGINE = MergeTree ORDER BY tuple();"),

@@ -7,8 +7,9 @@ use crate::sql::expression::Expr;
 use crate::sql::value::{Type, Value};
 use crate::sql::vector::Vector;
 
-/// The most characters where the statement says nothing, and the most that it may ask for.
-pub(in crate::sql) const DEFAULT_LENGTH: usize = 1024;
+/// The most characters that GROUP_CONCAT gives where the statement says nothing.
+pub const DEFAULT_LENGTH: usize = 1024;
+/// The most that it may ask for.
 pub(in crate::sql) const MAX_LENGTH: usize = 3200;
 
 /// How texts are joined.

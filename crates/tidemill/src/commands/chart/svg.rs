@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use plotters::prelude::*;
 
-use super::{Chart, Shape, label, short};
+use super::{Axis, Chart, Shape, short};
 
 const SIZE: (u32, u32) = (900, 540);
 const BLUE: RGBColor = RGBColor(0x1f, 0x77, 0xb4);
@@ -22,17 +22,19 @@ pub(super) fn draw(chart: &Chart) -> anyhow::Result<String> {
                     let high = points.iter().map(values).fold(f64::NEG_INFINITY, f64::max);
                     if low == high { low - 0.5..high + 0.5 } else { low..high }
                 };
+                let below = range(&|point| point.0);
+                let axis = Axis::of(x_type, below.end - below.start);
                 let mut axes = ChartBuilder::on(&area)
                     .margin(20)
                     .x_label_area_size(50)
                     .y_label_area_size(80)
-                    .build_cartesian_2d(range(&|point| point.0), range(&|point| point.1))
+                    .build_cartesian_2d(below, range(&|point| point.1))
                     .map_err(failed)?;
                 axes.configure_mesh()
                     .x_desc(&chart.x)
                     .y_desc(&chart.y)
                     .x_labels(6)
-                    .x_label_formatter(&|value| label(*value, x_type))
+                    .x_label_formatter(&|value| axis.label(*value))
                     .y_label_formatter(&|value| short(*value))
                     .light_line_style(TRANSPARENT)
                     .draw()
@@ -70,7 +72,7 @@ fn draw_bars<DB: DrawingBackend>(
         .margin(20)
         .x_label_area_size(50)
         .y_label_area_size(180)
-        .build_cartesian_2d(low..high, (0..count).into_segmented())
+        .build_cartesian_2d(low..high, (0..count - 1).into_segmented())
         .map_err(failed)?;
     let name = |place: &SegmentValue<i32>| match place {
         SegmentValue::CenterOf(row) => {
@@ -91,7 +93,11 @@ fn draw_bars<DB: DrawingBackend>(
         .draw()
         .map_err(failed)?;
     let boxes = bars.iter().zip((0..count).rev()).map(|((_, value), row)| {
-        let corners = [(0.0, SegmentValue::Exact(row)), (*value, SegmentValue::Exact(row + 1))];
+        let end = match row + 1 == count {
+            true => SegmentValue::Last,
+            false => SegmentValue::Exact(row + 1),
+        };
+        let corners = [(0.0, SegmentValue::Exact(row)), (*value, end)];
         let mut bar = Rectangle::new(corners, BLUE.filled());
         bar.set_margin(3, 3, 0, 0);
         bar

@@ -2,7 +2,8 @@
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{Chart, Shape, label, short};
+use super::{Axis, Chart, Shape, short};
+use crate::output::{one_line, shortened};
 
 /// Draws a chart into lines of at most `width` letters, at most `height` of them where it has an axis.
 pub(super) fn draw(chart: &Chart, width: usize, height: usize) -> String {
@@ -12,7 +13,8 @@ pub(super) fn draw(chart: &Chart, width: usize, height: usize) -> String {
             let lines = height.saturating_sub(5).clamp(5, 30);
             let canvas = Canvas::of(points, *joined, width.saturating_sub(LABEL + 2).max(20), lines);
             let (low, high) = canvas.x;
-            let (first, last) = (label(low, x_type), label(high, x_type));
+            let axis = Axis::of(x_type, high - low);
+            let (first, last) = (axis.label(low), axis.label(high));
             let mut text = format!("{:>LABEL$} {}\n", "", chart.y);
             for (number, line) in canvas.lines().enumerate() {
                 let value = match number {
@@ -36,7 +38,10 @@ const LABEL: usize = 9;
 
 fn draw_bars(chart: &Chart, bars: &[(String, f64)], width: usize) -> String {
     const LONGEST: usize = 30;
-    let labels: Vec<String> = bars.iter().map(|(label, _)| shortened(label, LONGEST)).collect();
+    let labels: Vec<String> = bars
+        .iter()
+        .map(|(label, _)| shortened(&one_line(label), LONGEST).into_owned())
+        .collect();
     let values: Vec<String> = bars.iter().map(|(_, value)| short(*value)).collect();
     let widest = |texts: &[String]| texts.iter().map(|text| text.width()).max().unwrap_or_default();
     let (left, right) = (widest(&labels), widest(&values));
@@ -67,25 +72,6 @@ fn bar(share: f64, room: usize) -> String {
     let eighths = (share * room as f64 * 8.0).round() as usize;
     let part = PARTS.get(eighths % 8).copied().unwrap_or_default();
     format!("{}{part}", "█".repeat(eighths / 8))
-}
-
-fn shortened(text: &str, longest: usize) -> String {
-    let line: String = text
-        .chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .collect();
-    if line.width() <= longest {
-        return line;
-    }
-    let mut begin = String::new();
-    for letter in line.chars() {
-        begin.push(letter);
-        if begin.width() >= longest {
-            begin.pop();
-            break;
-        }
-    }
-    begin + "…"
 }
 
 /// Dots, of which each letter has two columns and four lines.
@@ -202,8 +188,8 @@ mod tests {
         let text = draw(&chart(shape), 31, 10);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 8, "{text}");
-        assert!(lines[1].starts_with("      100┤") && lines[1].ends_with('⠊'), "{text}");
-        assert!(lines[5].starts_with("        0┤⡠"), "{text}");
+        assert!(lines[1].starts_with("      100┤") && lines[1].ends_with('⠉'), "{text}");
+        assert!(lines[5].starts_with("        0┤⣀"), "{text}");
         assert_eq!(lines[6].trim_end(), "          0                 10");
     }
 }
