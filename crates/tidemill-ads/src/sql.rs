@@ -85,7 +85,7 @@ mod user_functions;
 mod value;
 mod vector;
 mod views;
-mod walk;
+pub mod walk;
 mod watch;
 mod work;
 
@@ -101,6 +101,7 @@ pub use error::{Error, Kind, Result};
 pub use evaluate::ConnectionFacts;
 pub use functions::{changes_between_statements, function_names, is_volatile};
 pub(crate) use given::{GivenTables, run_trigger};
+pub use group::DEFAULT_LENGTH as GROUP_CONCAT_LENGTH;
 pub use nesting::{balance_conditions, limit_nesting};
 pub use parser::parse;
 pub use prepared::{Prepared, Statements, parameters};

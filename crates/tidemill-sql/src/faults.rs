@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use datafusion::common::{Column, DataFusionError, SchemaError};
-use sqlparser::ast::{Expr, Ident, Query, Spanned as _, Statement, Value, Visit as _, VisitMut, Visitor, VisitorMut};
+use sqlparser::ast::{Expr, Ident, Query, Spanned as _, Statement, Value, Visitor, VisitorMut};
 use sqlparser::tokenizer::Location;
-use tidemill_ads::sql::{Error as SqlError, Kind};
+use tidemill_ads::sql::{Error as SqlError, Kind, walk};
 use tidemill_trust::without_secrets;
 
 use crate::Error;
@@ -178,7 +178,7 @@ fn of_plan(what: &str, faulty: Option<&Expr>, statement: &Statement) -> (Kind, S
 
 /// A function as a statement writes it, and where.
 fn function_of(name: &str, statement: &Statement) -> (String, Option<Location>) {
-    let found = sqlparser::ast::visit_expressions(statement, |expr| match expr {
+    let found = walk::expressions(statement, &mut |expr| match expr {
         Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case(name) => {
             ControlFlow::Break((function.name.to_string(), Some(function.name.span().start)))
         }
@@ -192,7 +192,7 @@ fn function_of(name: &str, statement: &Statement) -> (String, Option<Location>) 
 
 /// The name by which a statement first names a column.
 fn mention_of(column: &str, statement: &Statement) -> Option<Ident> {
-    let found = sqlparser::ast::visit_expressions(statement, |expr| match named(expr) {
+    let found = walk::expressions(statement, &mut |expr| match named(expr) {
         Some(ident) if ident.value.eq_ignore_ascii_case(column) => ControlFlow::Break(ident.clone()),
         _ => ControlFlow::Continue(()),
     });
@@ -223,7 +223,7 @@ pub(crate) struct Search<'s> {
 impl<'s> Search<'s> {
     pub(crate) fn new(statement: &'s Statement, fault: &Error) -> Self {
         let mut parts = Parts::default();
-        let _ = statement.visit(&mut parts);
+        let _ = walk::look_at(statement, &mut parts);
         if parts.all.len() > MAX_PARTS {
             parts.all.clear();
         }
@@ -333,7 +333,7 @@ fn replaced(statement: &Statement, place: usize, instead: Expr) -> Statement {
         before: place,
         instead: Some(instead),
     };
-    let _ = VisitMut::visit(&mut statement, &mut replacing);
+    let _ = walk::change(&mut statement, &mut replacing);
     statement
 }
 

@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     CharacterLength, DataType, DescribeAlias, Expr, Ident, LimitClause, Offset, OffsetRows, Query, SelectItem, SetExpr,
-    Statement, TopQuantity, Value, VisitMut, VisitorMut,
+    Statement, TopQuantity, Value, VisitorMut,
 };
-use tidemill_ads::sql::{Error as SqlError, Kind, Select, Value as AdsValue};
+use tidemill_ads::sql::{Error as SqlError, Kind, Select, Value as AdsValue, walk};
 
 use crate::{Error, Result, top_percent};
 
@@ -24,9 +24,7 @@ pub(crate) fn statement(select: &Select, explains: bool, parameters: &Parameters
     }
     let mut lowered = Statement::Query(query);
     let mut lowering = Lowering { parameters };
-    if let ControlFlow::Break(error) = lowered.visit(&mut lowering) {
-        return Err(error);
-    }
+    walk::change(&mut lowered, &mut lowering)?;
     Ok(match explains {
         false => lowered,
         true => Statement::Explain {
@@ -90,7 +88,7 @@ impl Parameters {
 /// [`Error::Ads`] for a value that is no literal.
 pub(crate) fn bind(statement: &mut Statement, parameters: &Parameters) -> Result<()> {
     let mut marks = 0;
-    let bound = sqlparser::ast::visit_expressions_mut(statement, |expr| {
+    let bound = walk::expressions_mut(statement, &mut |expr| {
         if let Expr::Value(value) = expr
             && let Value::Placeholder(name) = &mut value.value
             && name == "?"

@@ -15,7 +15,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalTableSource, Volatility};
 use sqlparser::ast::Statement;
-use tidemill_ads::sql::changes_between_statements;
+use tidemill_ads::sql::{changes_between_statements, walk};
 
 use crate::scope::{Bound, Renamed};
 
@@ -104,7 +104,7 @@ impl PlanCache {
 
 /// Whether a plan that was not optimised yet gives the same answer at any time, over the same tables, of which it has no others.
 pub(crate) fn is_lasting(statement: &Statement, plan: &LogicalPlan, providers: &Providers) -> Result<bool> {
-    let asks_anew = sqlparser::ast::visit_expressions(statement, |expr| match expr {
+    let asks_anew = walk::expressions(statement, &mut |expr| match expr {
         sqlparser::ast::Expr::Function(function) if changes_between_statements(&function.name.to_string()) => {
             ControlFlow::Break(())
         }

@@ -14,13 +14,13 @@ use std::ops::ControlFlow;
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, Query, Select,
-    SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitMut as _, VisitorMut,
-    visit_expressions, visit_expressions_mut,
+    SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitorMut,
 };
+use tidemill_ads::sql::{GROUP_CONCAT_LENGTH, walk};
 
 /// Gives expressions of a statement these forms.
 pub(crate) fn put(statement: &mut Statement) {
-    let _: ControlFlow<()> = statement.visit(&mut Forms);
+    let _ = walk::change(statement, &mut Forms);
 }
 
 struct Forms;
@@ -39,7 +39,7 @@ impl VisitorMut for Forms {
         }
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-                let _: ControlFlow<()> = visit_expressions_mut(expr, |part| {
+                let _: ControlFlow<()> = walk::expressions_mut(expr, &mut |part| {
                     if let Expr::Exists { subquery, negated } = part {
                         *part = counted(subquery, *negated);
                     }
@@ -95,7 +95,11 @@ fn joined_by(list: &mut FunctionArgumentList) -> bool {
         [] => false,
         [_] => true,
         // The reader of ADS SQL gives a length with every separator; this is the one that nobody has asked for.
-        [_, FunctionArg::Unnamed(FunctionArgExpr::Expr(length))] if length.to_string() == "1024" => true,
+        [_, FunctionArg::Unnamed(FunctionArgExpr::Expr(length))]
+            if length.to_string() == GROUP_CONCAT_LENGTH.to_string() =>
+        {
+            true
+        }
         _ => return false,
     };
     *text = Expr::Cast {
@@ -206,7 +210,7 @@ fn not_in_as_exists(expr: &Expr, outer: &[String]) -> Option<Expr> {
 /// Whether a column of one of these tables is named.
 fn names_one_of(select: &Select, tables: &[String]) -> bool {
     let mut is_named = false;
-    let _: ControlFlow<()> = visit_expressions(select, |part| {
+    let _: ControlFlow<()> = walk::expressions(select, &mut |part| {
         if let Expr::CompoundIdentifier(parts) = part
             && let Some(table) = parts.first()
         {
@@ -290,7 +294,7 @@ fn is_ungrouped(select: &Select) -> bool {
     let ungrouped = matches!(&select.group_by, GroupByExpr::Expressions(columns, _) if columns.is_empty());
     let aggregates = select.projection.iter().any(|item| {
         let mut has_call = false;
-        let _: ControlFlow<()> = visit_expressions(item, |part| {
+        let _: ControlFlow<()> = walk::expressions(item, &mut |part| {
             has_call |= matches!(part, Expr::Function(_));
             ControlFlow::Continue(())
         });

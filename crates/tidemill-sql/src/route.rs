@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use sqlparser::ast::{Parens, SetExpr, Statement, Truncate, TruncateTableTarget, Values, Visit};
-use tidemill_ads::sql::{Insert, InsertSource, Select, StatementKind, TableName};
+use sqlparser::ast::{Parens, SetExpr, Statement, Truncate, TruncateTableTarget, Values};
+use tidemill_ads::sql::{Insert, InsertSource, Select, StatementKind, TableName, walk};
 use tidemill_trust::without_secrets;
 
 use crate::ads::TextKind;
@@ -194,7 +194,7 @@ impl Session {
 
 /// The tables that a statement reads, by the names that it gives them.
 fn sources(kind: &StatementKind) -> Vec<String> {
-    fn of(part: &impl Visit) -> Vec<String> {
+    fn of(part: &impl walk::Tree) -> Vec<String> {
         scope::relations(part).into_iter().map(|(name, _)| name).collect()
     }
     match kind {

@@ -20,10 +20,11 @@ use std::ops::ControlFlow;
 use sqlparser::ast::{
     ExcludeSelectItem, Expr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select,
     SelectItem, SelectItemQualifiedWildcardKind, SetExpr, Spanned, Statement, TableAlias, TableFactor, TableWithJoins,
-    Visit, VisitMut, Visitor, VisitorMut, WildcardAdditionalOptions,
+    Visitor, VisitorMut, WildcardAdditionalOptions,
 };
 use sqlparser::tokenizer::Location as SqlLocation;
 use tidemill_ads::sql::Type;
+use tidemill_ads::sql::walk::{self, Tree};
 
 use crate::{Error, Result};
 
@@ -44,9 +45,9 @@ pub(crate) struct Bound {
 
 /// The tables that a query or another statement names, each once, as it spells them, and where it names them first; names of its own
 /// WITH queries are not among them.
-pub(crate) fn relations(statement: &impl Visit) -> Vec<(String, SqlLocation)> {
+pub(crate) fn relations(statement: &impl Tree) -> Vec<(String, SqlLocation)> {
     let mut collector = Collector::default();
-    let _ = statement.visit(&mut collector);
+    let _ = walk::look_at(statement, &mut collector);
     collector.relations
 }
 
@@ -67,10 +68,8 @@ pub(crate) fn bind(statement: &mut Statement, tables: &HashMap<String, Bound>) -
         scopes: Vec::new(),
     };
     let renamed = repeated::name_apart(statement, &binder);
-    match statement.visit(&mut binder) {
-        ControlFlow::Continue(()) => Ok(renamed),
-        ControlFlow::Break(message) => Err(Error::Parse { message }),
-    }
+    walk::change(statement, &mut binder).map_err(|message| Error::Parse { message })?;
+    Ok(renamed)
 }
 
 /// What a name can mean at one place of a statement.

@@ -12,12 +12,12 @@ use sqlparser::ast::{
     CastKind, CeilFloorKind, Cte, DataType, DateTimeField, Distinct, Expr, Fetch, Function, FunctionArgumentClause,
     FunctionArgumentList, FunctionArguments, GroupByExpr, Join, JoinOperator, LimitClause, NamedWindowDefinition,
     NamedWindowExpr, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectFlavor, SelectItem, SetExpr,
-    SetQuantifier, Spanned, TableAlias, TableAliasColumnDef, TableFactor, Top, Visit, Visitor,
-    WildcardAdditionalOptions, WindowSpec, WindowType, With,
+    SetQuantifier, Spanned, TableAlias, TableAliasColumnDef, TableFactor, Top, Visitor, WildcardAdditionalOptions,
+    WindowSpec, WindowType, With,
 };
 
 use super::error::{Error, Kind, Result};
-use super::walk::look_at;
+use super::walk::{Tree, look_at};
 
 /// The executor of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum Reader {
 ///
 /// # Errors
 /// [`Kind::Unsupported`], with the clause's name and place.
-pub fn refuse_ignored(tree: &impl Visit, reader: Reader) -> Result<()> {
+pub fn refuse_ignored(tree: &impl Tree, reader: Reader) -> Result<()> {
     look_at(tree, &mut Clauses { reader })
 }
 

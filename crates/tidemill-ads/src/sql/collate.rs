@@ -6,18 +6,16 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{
-    self, BinaryOperator, Expr, Ident, ObjectName, OrderByKind, Query, Spanned as _, VisitMut, VisitorMut,
-};
+use sqlparser::ast::{self, BinaryOperator, Expr, Ident, ObjectName, OrderByKind, Query, Spanned as _, VisitorMut};
 
 use super::error::{Error, Kind, Result};
-use super::walk;
+use super::walk::{self, Tree};
 
 /// Writes comparisons and orders that have a collation without it.
 ///
 /// # Errors
 /// [`Kind::Unsupported`] for a collation that ADS has not, [`Kind::Type`] for two of them in one comparison.
-pub(super) fn without_collations(tree: &mut impl VisitMut) -> Result<()> {
+pub(super) fn without_collations(tree: &mut impl Tree) -> Result<()> {
     walk::change(tree, &mut Coercing)
 }
 

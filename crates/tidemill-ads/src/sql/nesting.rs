@@ -7,12 +7,12 @@
 use std::mem;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{BinaryOperator, Expr, Value, VisitMut, VisitorMut};
+use sqlparser::ast::{BinaryOperator, Expr, Value, VisitorMut};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::error::{Error, Kind, Result};
-use super::walk::change;
+use super::walk::{Tree, change};
 
 /// The most operations that an expression has, one in another.
 const MAX_CHAIN: usize = 1000;
@@ -152,7 +152,7 @@ fn is_read_twice(keyword: Keyword) -> bool {
 
 /// Makes each list of conditions joined by AND, or by OR, a tree that is as flat as it can be. The conditions stay in their order, and
 /// what the list means stays the same.
-pub fn balance_conditions(statement: &mut impl VisitMut) {
+pub fn balance_conditions(statement: &mut impl Tree) {
     // It never breaks off.
     let _ = change(statement, &mut Balance);
 }

@@ -12,18 +12,18 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     self, BinaryOperator, Expr, Ident, JoinConstraint, JoinOperator, ObjectName, OrderByKind, Query, SelectItem,
-    SetExpr, Spanned as _, VisitMut, VisitorMut,
+    SetExpr, Spanned as _, VisitorMut,
 };
 
 use super::error::{Error, Result};
 use super::group::AggregateKind;
-use super::walk;
+use super::walk::{self, Tree};
 
 /// Writes out the quantified comparisons of a query.
 ///
 /// # Errors
 /// None; what cannot be written out stays.
-pub(super) fn write_out(query: &mut impl VisitMut) -> Result<()> {
+pub(super) fn write_out(query: &mut impl Tree) -> Result<()> {
     walk::change(query, &mut Queries)
 }
 
@@ -251,13 +251,13 @@ impl ast::Visitor for Finder {
     }
 }
 
-fn has(tree: &impl ast::Visit, is_it: fn(&Expr) -> bool) -> bool {
+fn has(tree: &impl Tree, is_it: fn(&Expr) -> bool) -> bool {
     let mut finder = Finder { is_it, is_found: false };
     let _ = walk::look_at(tree, &mut finder);
     finder.is_found
 }
 
-fn is_quantified(tree: &impl ast::Visit) -> bool {
+fn is_quantified(tree: &impl Tree) -> bool {
     has(tree, |expr| matches!(expr, Expr::AnyOp { .. } | Expr::AllOp { .. }))
 }
 

@@ -28,9 +28,9 @@ use futures::StreamExt as _;
 use pgwire::error::PgWireError;
 use sqlparser::ast::{
     CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Query, SelectItem, SetExpr, Statement, Value,
-    visit_expressions_mut, visit_relations,
 };
 use sqlparser::tokenizer::Token;
+use tidemill_ads::sql::walk;
 use tidemill_postgres::Type;
 use tidemill_postgres::arrow_type::column_type;
 use tidemill_sql::Session;
@@ -85,7 +85,7 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Option<Statement> {
     let [statement @ Statement::Query(_)] = statements.as_slice() else {
         return None;
     };
-    let is_other = visit_relations(statement, |name| {
+    let is_other = walk::relations(statement, &mut |name| {
         let name = plain_name(name).to_lowercase();
         let first = name.split('.').next().unwrap_or_default();
         let is_known = first.starts_with("pg_") || first == "information_schema" || is_function(first);
@@ -101,7 +101,7 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Option<Statement> {
 /// Puts something that DataFusion plans in place of what it does not: NULL for options and rights, which no table has here; for
 /// whether a table is visible, whether it is in the first folder.
 fn without_what_is_not_planned(statement: &mut Statement) {
-    let _ = visit_expressions_mut(statement, |expression| {
+    let _ = walk::expressions_mut(statement, &mut |expression| {
         let replacement = match expression {
             Expr::CompoundIdentifier(names) => names
                 .last()
@@ -174,7 +174,7 @@ const OF_NOTHING: [&str; 12] = [
 
 /// The columns of a query over one of these tables, which has no rows. Clients ask for keys in ways that DataFusion does not plan.
 fn columns_of_nothing(statement: &Statement) -> Option<SchemaRef> {
-    let asks = visit_relations(statement, |name| {
+    let asks = walk::relations(statement, &mut |name| {
         let name = plain_name(name).to_lowercase();
         match OF_NOTHING.contains(&name.rsplit('.').next().unwrap_or_default()) {
             true => ControlFlow::Break(()),
@@ -448,12 +448,11 @@ fn constant(name: &str, arguments: Vec<DataType>, value: ScalarValue) -> ScalarU
 mod tests {
     use super::super::command::{Command, parse};
     use super::*;
-    use sqlparser::ast::visit_expressions;
 
     /// Whether a statement has a parameter.
     fn has_parameter(statement: &Statement) -> bool {
         let mut has = false;
-        let _ = visit_expressions(statement, |expression| {
+        let _ = walk::expressions(statement, &mut |expression| {
             has |= matches!(expression, Expr::Value(value) if matches!(value.value, sqlparser::ast::Value::Placeholder(_)));
             ControlFlow::<()>::Continue(())
         });

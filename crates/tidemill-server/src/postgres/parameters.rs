@@ -14,14 +14,11 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use datafusion::arrow::compute::cast;
 use pgwire::api::portal::Format;
 use pgwire::error::PgWireError;
-use sqlparser::ast::{
-    AssignmentTarget, Expr, LimitClause, Query, SetExpr, Statement, TableObject, Value, visit_expressions,
-    visit_relations,
-};
+use sqlparser::ast::{AssignmentTarget, Expr, LimitClause, Query, SetExpr, Statement, TableObject, Value};
 use sqlparser::dialect::{GenericDialect, PostgreSqlDialect};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
-use tidemill_ads::sql::Value as SqlValue;
+use tidemill_ads::sql::{Value as SqlValue, walk};
 use tidemill_postgres::Type;
 use tidemill_postgres::arrow_type::{column_type, field};
 use tidemill_postgres::wire;
@@ -33,7 +30,7 @@ use super::{command, failure};
 /// How many parameters a statement has.
 pub(super) fn count(statement: &Statement) -> usize {
     let mut most = 0;
-    let _ = visit_expressions(statement, |expression| {
+    let _ = walk::expressions(statement, &mut |expression| {
         most = most.max(placeholder(expression).unwrap_or(0));
         ControlFlow::<()>::Continue(())
     });
@@ -101,7 +98,7 @@ type Columns = HashMap<String, Type>;
 
 async fn columns(session: &Session, statement: &Statement) -> Columns {
     let mut names = Vec::new();
-    let _ = visit_relations(statement, |name| {
+    let _ = walk::relations(statement, &mut |name| {
         names.push(command::plain_name(name));
         ControlFlow::<()>::Continue(())
     });
@@ -144,7 +141,7 @@ impl<'c> Said<'c> {
             types: HashMap::new(),
         };
         said.statement(statement);
-        let _ = visit_expressions(statement, |expression| {
+        let _ = walk::expressions(statement, &mut |expression| {
             said.expression(expression);
             ControlFlow::<()>::Continue(())
         });

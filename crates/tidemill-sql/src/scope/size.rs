@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Query, Statement, TableFactor, Visit, Visitor};
-use tidemill_ads::sql::{Error as SqlError, Kind};
+use sqlparser::ast::{Query, Statement, TableFactor, Visitor};
+use tidemill_ads::sql::{Error as SqlError, Kind, walk};
 
 use super::{WithQueries, text};
 use crate::Result;
@@ -21,7 +21,7 @@ pub(super) fn limit(statement: &Statement) -> Result<()> {
         with_queries: WithQueries::default(),
         tables: vec![0],
     };
-    let _ = statement.visit(&mut counter);
+    let _ = walk::look_at(statement, &mut counter);
     if counter.tables.first().is_none_or(|tables| *tables <= MAX_TABLES) {
         return Ok(());
     }
