@@ -73,6 +73,14 @@ pub enum Error {
         /// What to do about it.
         hint: String,
     },
+    /// A part of a file would take more memory than it may.
+    #[error("{place}: {what}; --max-memory SIZE allows more")]
+    TooLarge {
+        /// The file.
+        place: String,
+        /// Which part, and how much.
+        what: String,
+    },
     /// The destination of a copy is there already.
     #[error("{place}: already exists; --overwrite replaces it")]
     Exists {
@@ -473,6 +481,10 @@ impl From<DataFusionError> for Error {
                 arrow_schema::ArrowError::ExternalError(inner) => Self::from(DataFusionError::External(inner)),
                 other => Self::Engine(Box::new(DataFusionError::ArrowError(Box::new(other), backtrace))),
             },
+            DataFusionError::ParquetError(inner) => match *inner {
+                parquet::errors::ParquetError::External(inner) => Self::from(DataFusionError::External(inner)),
+                other => Self::Engine(Box::new(DataFusionError::ParquetError(Box::new(other)))),
+            },
             DataFusionError::Context(_, inner) => Self::from(*inner),
             other => Self::Engine(Box::new(other)),
         }
@@ -491,6 +503,10 @@ fn own(error: &DataFusionError) -> Option<&Error> {
                 Some(own) => Some(own),
                 None => own(inner.downcast_ref::<DataFusionError>()?),
             },
+            _ => None,
+        },
+        DataFusionError::ParquetError(inner) => match &**inner {
+            parquet::errors::ParquetError::External(inner) => inner.downcast_ref::<Error>(),
             _ => None,
         },
         DataFusionError::Context(_, inner) => own(inner),

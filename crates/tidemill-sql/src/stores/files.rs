@@ -1,6 +1,11 @@
 //! The formats that DataFusion reads by itself: Parquet, Arrow IPC, JSON.
 
-use std::collections::BTreeSet;
+mod expansion;
+mod lines;
+mod messages;
+mod pages;
+
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -16,8 +21,9 @@ use datafusion::datasource::file_format::file_compression_type::FileCompressionT
 use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
-use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
+use datafusion::datasource::physical_plan::parquet::{CachedParquetFileReaderFactory, ParquetFileReaderFactory};
+use datafusion::datasource::physical_plan::{FileScanConfig, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
@@ -35,22 +41,29 @@ use super::object::Object;
 use crate::ads_connection::blocking;
 use crate::format::Format;
 use crate::location::{Location, Place, SourceReader};
+use crate::options::SessionOptions;
 use crate::{Error, Result};
 
-pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
+pub(super) async fn open(
+    location: &Location,
+    options: &SessionOptions,
+    state: &SessionState,
+) -> Result<Arc<dyn TableProvider>> {
     let parts = location.parts().await?;
     // All parts are in one store.
     let first = match parts.first().map(|part| &part.place) {
         Some(Place::Object(url)) => Some(Object::open(url)?),
         _ => None,
     };
-    let mut urls = Vec::new();
+    let (mut urls, mut names) = (Vec::new(), HashMap::new());
     for part in &parts {
         let url = match (&part.place, &first) {
             (Place::Object(url), Some(first)) => first.url_in_store(url)?,
             _ => file_url(part.file()?)?,
         };
-        urls.push(ListingTableUrl::try_new(url, None)?);
+        let url = ListingTableUrl::try_new(url, None)?;
+        names.insert(url.prefix().clone(), part.to_string());
+        urls.push(url);
     }
     if let (Some(object), Some(url)) = (first, urls.first()) {
         state.runtime_env().register_object_store(url.get_url(), object.store);
@@ -61,12 +74,15 @@ pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Ar
         Some(part) if location.format == Format::JsonLines => Begun::of(part).await?,
         _ => Begun::default(),
     };
+    for part in &parts {
+        check(part, begun, options).await?;
+    }
     let extension = Path::new(&path)
         .extension()
         .map_or_else(String::new, |extension| extension.to_string_lossy().into_owned());
     let format = format(location.format, begun);
-    let options = ListingOptions::new(format).with_file_extension(extension);
-    let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
+    let listing = ListingOptions::new(format).with_file_extension(extension);
+    let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(listing);
     let mut config = config.infer_schema(state).await?;
     if let Some(schema) = config.file_schema.clone() {
         let schema = match (location.format, a_file) {
@@ -76,35 +92,121 @@ pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Ar
         config = config.with_schema(widened(&schema));
     }
     let table = ListingTable::try_new(config)?;
-    Ok(match begun.is_array {
-        true => Arc::new(Undivided(table)),
-        false => Arc::new(table),
-    })
+    let scans = match location.format {
+        Format::Parquet => Scans::Bounded(options.expansion(), Arc::new(names)),
+        _ if begun.is_array => Scans::Undivided,
+        _ => Scans::Plain,
+    };
+    Ok(Arc::new(FileTable { table, scans }))
 }
 
-/// A table whose files are read from their beginning to their end: an array is one value.
+/// Checks that no part of a file, which comes as small as anybody makes it, takes more memory than it may. Parquet is checked when its
+/// pages come ([`pages`]).
+async fn check(file: &Location, begun: Begun, options: &SessionOptions) -> Result<()> {
+    // What is decompressed only to look at it.
+    const PACKED: u64 = 16 << 20;
+    let is_text = file.format == Format::JsonLines && !begun.is_array && !options.reads_long_lines();
+    let is_arrow = file.format == Format::Arrow && matches!(file.place, Place::File(_));
+    if !is_text && !is_arrow {
+        return Ok(());
+    }
+    let Some(source) = file.source().await? else {
+        return Ok(());
+    };
+    let place = file.to_string();
+    let max_expansion = options.expansion();
+    blocking(move || {
+        let what = match is_arrow {
+            true => messages::look(source, max_expansion).map(|found| found.map(|expansion| expansion.to_string())),
+            false => match begun.packing {
+                Packing::None => lines::window_without_end(&source),
+                packing if source.size().is_ok_and(|size| size <= PACKED) => packing
+                    .unpacked(SourceReader::new(source))
+                    .and_then(|text| lines::window_without_end_of(&mut BufReader::new(text))),
+                _ => Ok(None),
+            }
+            .map(|found| found.map(|at| format!("the line at byte {at} is longer than {}", lines::LIMIT))),
+        };
+        match what.map_err(Error::io(&place, "read"))? {
+            Some(what) => Err(Error::TooLarge { place, what }),
+            None => Ok(()),
+        }
+    })
+    .await
+}
+
+/// Files that the engine lists and reads.
 #[derive(Debug)]
-struct Undivided(ListingTable);
+struct FileTable {
+    table: ListingTable,
+    scans: Scans,
+}
+
+/// What becomes of the engine's scans.
+#[derive(Clone, Debug)]
+enum Scans {
+    /// They stay as they are.
+    Plain,
+    /// Files are read from their beginning to their end: an array is one value.
+    Undivided,
+    /// Pages of Parquet expand to so many bytes more. The files are named by their places in their store.
+    Bounded(u64, Arc<HashMap<object_store::path::Path, String>>),
+}
+
+impl Scans {
+    fn of(
+        &self,
+        mut config: FileScanConfig,
+        state: &dyn datafusion::catalog::Session,
+    ) -> Result<FileScanConfig, DataFusionError> {
+        match self {
+            Self::Plain => {}
+            // Files whose partitioning is said are not divided.
+            Self::Undivided => {
+                config.output_partitioning = Some(Partitioning::UnknownPartitioning(config.file_groups.len()))
+            }
+            Self::Bounded(max_expansion, names) => {
+                if let Some(source) = config.file_source.downcast_ref::<ParquetSource>() {
+                    let runtime = state.runtime_env();
+                    let inner: Arc<dyn ParquetFileReaderFactory> = match source.parquet_file_reader_factory() {
+                        Some(factory) => Arc::clone(factory),
+                        None => Arc::new(CachedParquetFileReaderFactory::new(
+                            runtime.object_store(&config.object_store_url)?,
+                            runtime.cache_manager.get_file_metadata_cache(),
+                        )),
+                    };
+                    let bounded = Arc::new(pages::Bounded {
+                        inner,
+                        names: Arc::clone(names),
+                        max_expansion: *max_expansion,
+                    });
+                    config.file_source = Arc::new(source.clone().with_parquet_file_reader_factory(bounded));
+                }
+            }
+        }
+        Ok(config)
+    }
+}
 
 #[async_trait::async_trait]
-impl TableProvider for Undivided {
+impl TableProvider for FileTable {
     fn schema(&self) -> SchemaRef {
-        self.0.schema()
+        self.table.schema()
     }
 
     fn table_type(&self) -> TableType {
-        self.0.table_type()
+        self.table.table_type()
     }
 
     fn statistics(&self) -> Option<Statistics> {
-        self.0.statistics()
+        self.table.statistics()
     }
 
     fn supports_filters_pushdown(
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>, DataFusionError> {
-        self.0.supports_filters_pushdown(filters)
+        self.table.supports_filters_pushdown(filters)
     }
 
     async fn scan(
@@ -114,17 +216,12 @@ impl TableProvider for Undivided {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
-        let plan = self.0.scan(state, projection, filters, limit).await?;
+        let plan = self.table.scan(state, projection, filters, limit).await?;
         let config = plan
             .downcast_ref::<DataSourceExec>()
             .and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>());
         Ok(match config {
-            Some(config) => {
-                let mut config = config.clone();
-                // Files whose partitioning is said are not divided.
-                config.output_partitioning = Some(Partitioning::UnknownPartitioning(config.file_groups.len()));
-                DataSourceExec::from_data_source(config)
-            }
+            Some(config) => DataSourceExec::from_data_source(self.scans.of(config.clone(), state)?),
             None => plan,
         })
     }

@@ -71,7 +71,7 @@ pub(crate) async fn open(
             what: format!("{location}: a workbook"),
             hint: "this build has no excel: build it with --features excel".to_owned(),
         }),
-        Format::Parquet | Format::Arrow | Format::JsonLines => files::open(location, state).await,
+        Format::Parquet | Format::Arrow | Format::JsonLines => files::open(location, options, state).await,
         Format::Server(kind) => Err(Error::Unsupported {
             what: format!("{location}: a table of {kind} in a file"),
             hint: format!("name the table as {}", kind.example()),
