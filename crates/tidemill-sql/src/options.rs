@@ -37,6 +37,18 @@ pub struct SessionOptions {
     standard_tables: bool,
     /// Queries of the planner alone answer.
     planner_only: bool,
+    most_sorted: MostSorted,
+}
+
+/// How many records the lanes of ADS SQL sort, or group in a way that takes memory for each, by themselves. The planner has threads for
+/// more, and spills.
+#[derive(Clone, Copy, Debug)]
+struct MostSorted(Option<usize>);
+
+impl Default for MostSorted {
+    fn default() -> Self {
+        Self(Some(250_000))
+    }
 }
 
 /// What records are said to be.
@@ -131,6 +143,14 @@ impl SessionOptions {
         self
     }
 
+    /// Lets files below this folder be named by their whole paths, although names are [confined](Self::confined). May be given several
+    /// times. Default: none.
+    #[must_use]
+    pub fn allow_paths(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.names.allow_paths(folder.into());
+        self
+    }
+
     /// Whether xBase tables that contradict their format are refused, even where there is no doubt about their records. Default: no.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
@@ -138,12 +158,22 @@ impl SessionOptions {
         self
     }
 
-    /// How many bytes of memory the records of one chunk of a Riegeli, ArrayRecord or TFRecord file may take beyond the size of the file.
-    /// Default: 96 MiB.
+    /// How many bytes of memory the records of one chunk of a Riegeli, ArrayRecord or TFRecord file, the pages of a row group of Parquet
+    /// and the buffers of a batch of Arrow may take beyond what they take in the file. Default: 96 MiB.
     #[must_use]
     pub fn max_expansion(mut self, bytes: u64) -> Self {
         self.max_expansion = Some(bytes);
         self
+    }
+
+    /// See [`Self::max_expansion`].
+    pub(crate) fn expansion(&self) -> u64 {
+        self.reading().expansion()
+    }
+
+    /// Whether a line of JSON may have any length.
+    pub(crate) fn reads_long_lines(&self) -> bool {
+        self.max_expansion.is_some()
     }
 
     /// The settings of readers of records.
@@ -324,8 +354,8 @@ impl SessionOptions {
 
     /// As the result of a copy is read, which has deleted records if it `has_marks`.
     pub(crate) fn of_result(&self, has_marks: bool) -> Self {
-        // Records are compared as they are.
-        let result = Self::default().message("none");
+        // Records are compared as they are, however large: they were read once.
+        let result = Self::default().message("none").max_expansion(u64::MAX);
         let result = match self.blank {
             Some(blank) => result.blank(blank),
             None => result,
@@ -344,6 +374,20 @@ impl SessionOptions {
     /// Whether ADS SQL reads xBase tables as this session does.
     pub(crate) fn suits_ads(&self) -> bool {
         !self.planner_only && !self.recover && self.deleted != Deleted::Only
+    }
+
+    /// The lanes of ADS SQL leave the sorting and grouping of more records than these to the planner; `None`: of no number. Default:
+    /// 250,000.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn most_sorted(mut self, records: Option<usize>) -> Self {
+        self.most_sorted = MostSorted(records);
+        self
+    }
+
+    /// See [`Self::most_sorted`].
+    pub(crate) fn most_sorted_by_ads(&self) -> Option<usize> {
+        self.most_sorted.0
     }
 
     /// Whether answers have the types of ADS SQL, whoever gives them.

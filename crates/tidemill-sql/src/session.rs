@@ -324,7 +324,8 @@ impl Session {
         }
     }
 
-    /// A query over xBase tables goes to the lanes of ADS SQL; what these do not know, and queries over other tables, to the planner.
+    /// A query over xBase tables goes to the lanes of ADS SQL; what these do not know, large sorts and groups, and queries over other
+    /// tables, to the planner.
     async fn select(
         &self,
         text: &ads::Text<'_>,
@@ -378,7 +379,7 @@ impl Session {
         }
         let mut refused = None;
         if other.is_none() && options.suits_ads() {
-            match ads::run(text, options, files, &self.connection).await {
+            match ads::run(text, options, files.clone(), &self.connection).await {
                 Err(error) => match (ads::left_to_others(&error), ads::fault_of_index(&error)) {
                     (Some(kind), _) => refused = Some((kind, error)),
                     // The planner reads the records and no index.
@@ -393,6 +394,11 @@ impl Session {
         let statement = lowering::statement(select, explains, &Parameters::of(sql, text.values)?)?;
         let answer = self.run(statement, sql, options, Tables::Named(located)).await;
         match (answer, refused) {
+            // What the planner does not know is sorted and grouped in memory, as much as there is.
+            (Err(_), Some((Kind::Large, _))) => {
+                let options = options.clone().most_sorted(None);
+                ads::run(text, &options, files, &self.connection).await
+            }
             // What nobody knows is refused in the words of the first who was asked.
             (Err(_), Some((kind, error))) if kind != Kind::NeedsAnalytical => Err(error),
             (answer, _) => answer,

@@ -66,6 +66,8 @@ pub enum Kind {
     Parameter,
     /// A join, a subquery, a window: what needs the analytical engine, and there is none.
     NeedsAnalytical,
+    /// More records to sort or group than the caller leaves here ([`StatementOptions::most_sorted`](super::StatementOptions::most_sorted)).
+    Large,
     /// What these lanes do not do.
     Unsupported,
     /// A transaction where none can be, or none where one must be.
@@ -101,7 +103,7 @@ impl Kind {
             Self::Grouping => ("42000", 2149),
             Self::Value => ("22000", 2213),
             Self::Parameter => ("07001", 2205),
-            Self::NeedsAnalytical | Self::Unsupported => ("HYC00", 2208),
+            Self::NeedsAnalytical | Self::Large | Self::Unsupported => ("HYC00", 2208),
             Self::Transaction => ("25000", 2220),
             Self::Raised { code, .. } => ("HY000", *code),
             Self::Limit => ("54000", 2210),

@@ -71,6 +71,7 @@ fn of_plan(
     };
     let snapshot = tables.snapshot(name)?;
     structure.check(snapshot.structure(), name)?;
+    plan.check_size(&snapshot, session, tables)?;
     let is_live = plan.live(&snapshot, session)?.is_some();
     lines.push(("lane", if is_live { "live cursor" } else { "direct" }.to_owned()));
     let file = snapshot.table().path().file_name();

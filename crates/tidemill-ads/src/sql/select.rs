@@ -88,7 +88,7 @@ impl Plan {
                 }
                 let snapshot = tables.snapshot(name)?;
                 structure.check(snapshot.structure(), name)?;
-                let rows = self.over_table(&snapshot, session, tables.shows_deleted())?;
+                let rows = self.over_table(&snapshot, session, tables.shows_deleted(), tables.most_sorted())?;
                 self.numbered(rows).map(Answer::Rows)
             }
             Source::Rows(rows) => self.answer(rows, session),
@@ -150,7 +150,7 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Plan::run`].
-    fn look_up(&self, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Option<Rows>> {
+    pub(super) fn look_up(&self, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Option<Rows>> {
         let (Some(point), Source::Table(name, structure), false) = (&self.point, &self.source, self.has_row_numbers())
         else {
             return Ok(None);
@@ -200,16 +200,24 @@ impl Plan {
         }))
     }
 
-    fn over_table(&self, snapshot: &Snapshot, session: &Session<'_>, shows_deleted: bool) -> Result<Rows> {
+    fn over_table(
+        &self,
+        snapshot: &Snapshot,
+        session: &Session<'_>,
+        shows_deleted: bool,
+        most_sorted: Option<usize>,
+    ) -> Result<Rows> {
         if let Some(rows) = direct::count_all(self, snapshot, session, shows_deleted)? {
             return Ok(rows);
         }
         let reader = Reader::new(snapshot, &self.columns);
         let selection = self.matching(&reader, session, shows_deleted)?;
+        let is_large = most_sorted.is_some_and(|most| selection.count(snapshot) > most);
         if let Some(grouping) = &self.grouping {
             let columns = grouping.columns(&self.columns, session.parameters);
             let (rows, vectors) = match direct::groups(grouping, snapshot, &selection)? {
                 Some(groups) => groups,
+                None if is_large => return Err(large("group")),
                 None => self.groups(&reader, &selection, session)?,
             };
             let frame = evaluate::Rows {
@@ -227,11 +235,45 @@ impl Plan {
                 let rows = records.into_iter().skip(offset);
                 rows.take(limit.unwrap_or(usize::MAX)).collect()
             }
-            false => self.ordered(&reader, &selection, session, offset, limit)?,
+            false => {
+                let wanted = limit.map(|limit| limit.saturating_add(offset));
+                let mut records = match direct::top(self, snapshot, &selection, wanted)? {
+                    Some(records) => records,
+                    None if is_large => return Err(large("sort")),
+                    None => self.ordered(&reader, &selection, session, wanted)?,
+                };
+                records.drain(..offset.min(records.len()));
+                records
+            }
         };
         let frame = reader.picked(records);
         let batch = self.batch(&frame, session, snapshot)?;
         Ok(self.rows_of(snapshot, session, vec![batch]))
+    }
+
+    /// For EXPLAIN: refuses what [`Plan::run`] refuses as too large, without its sorting and grouping.
+    ///
+    /// # Errors
+    /// [`Kind::Large`], and as [`Plan::run`].
+    pub(super) fn check_size(&self, snapshot: &Snapshot, session: &Session<'_>, tables: &dyn Tables) -> Result<()> {
+        let Some(most) = tables.most_sorted() else {
+            return Ok(());
+        };
+        let what = match &self.grouping {
+            Some(grouping) if !direct::knows_groups(grouping, snapshot) => "group",
+            None if !self.order.is_empty() => "sort",
+            _ => return Ok(()),
+        };
+        let reader = Reader::new(snapshot, &self.columns);
+        let count = self.matching(&reader, session, tables.shows_deleted())?.count(snapshot);
+        if self.grouping.is_none() {
+            let (offset, limit) = self.limits(count, session)?;
+            let wanted = limit.map(|limit| limit.saturating_add(offset));
+            if direct::top_field(self, snapshot, wanted).is_some() {
+                return Ok(());
+            }
+        }
+        if count > most { Err(large(what)) } else { Ok(()) }
     }
 
     /// The records that fulfil the condition.
@@ -265,20 +307,14 @@ impl Plan {
         Ok(self.rows_of(reader.snapshot, session, batches))
     }
 
-    /// The records in the order of the query.
+    /// The first records in the order of the query, or all.
     fn ordered(
         &self,
         reader: &Reader<'_>,
         selection: &Selection,
         session: &Session<'_>,
-        offset: usize,
-        limit: Option<usize>,
+        wanted: Option<usize>,
     ) -> Result<Vec<u32>> {
-        let wanted = limit.map(|limit| limit.saturating_add(offset));
-        if let Some(mut records) = direct::top(self, reader.snapshot, selection, wanted)? {
-            records.drain(..offset.min(records.len()));
-            return Ok(records);
-        }
         let (mut records, mut keys) = (Vec::new(), vec![Vec::new(); self.order.len()]);
         for frame in reader.frames(selection) {
             let evaluation = Evaluation::new(&frame, session);
@@ -290,7 +326,7 @@ impl Plan {
         let keys = self.sort_keys(keys, records.len())?;
         let rows = sort::sorted(&keys, records.len(), wanted);
         let record = |row: u32| records.get(row as usize).copied().unwrap_or_default();
-        Ok(rows.into_iter().skip(offset).map(record).collect())
+        Ok(rows.into_iter().map(record).collect())
     }
 
     fn sort_keys(&self, keys: Vec<Vec<(Vector, usize)>>, rows: usize) -> Result<Vec<(Vec<u64>, bool)>> {
@@ -552,6 +588,14 @@ impl Plan {
         let condition = self.compiled.get(self.selection.as_ref(), snapshot, session)?;
         Ok((condition.level(snapshot)?, condition))
     }
+}
+
+/// The refusal of more records than the caller leaves here.
+fn large(what: &str) -> Error {
+    Error::new(
+        Kind::Large,
+        format!("There are more records to {what} than are left to these lanes"),
+    )
 }
 
 fn is_true(mask: &arrow_array::BooleanArray, row: usize) -> bool {

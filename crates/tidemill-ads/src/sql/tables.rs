@@ -530,6 +530,11 @@ pub trait Tables {
         false
     }
 
+    /// How many records a query sorts or groups here; of more it is [`Kind::Large`](super::Kind::Large). Default: any number.
+    fn most_sorted(&self) -> Option<usize> {
+        None
+    }
+
     /// The user, for `USER()`. Default: none.
     fn user(&self) -> &str {
         ""

@@ -30,6 +30,10 @@ pub struct StatementOptions {
     /// [`Blank::Zero`], as ADS has it: 0, false, and a date before every day, which only leaves as NULL. A statement that was prepared
     /// under one is [`Kind::StructureChanged`](crate::sql::Kind::StructureChanged) under the other.
     pub blanks: Blank,
+    /// How many records a query sorts, or groups in a way that takes memory for each. Of more it is
+    /// [`Kind::Large`](crate::sql::Kind::Large), before a column is decoded: for a caller whose own engine has threads, and spills. In a
+    /// transaction it sorts and groups any number. Default: any number.
+    pub most_sorted: Option<usize>,
 }
 
 impl Default for StatementOptions {
@@ -46,6 +50,7 @@ impl Default for StatementOptions {
             standard_tables: false,
             constrains: false,
             blanks: Blank::Zero,
+            most_sorted: None,
         }
     }
 }

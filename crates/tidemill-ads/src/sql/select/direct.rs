@@ -48,7 +48,19 @@ pub(super) fn count_all(
     plan.assemble(&frame, session, Some(snapshot)).map(Some)
 }
 
-/// Groups by no column or by one text, with aggregates of bare numbers.
+/// Whether [`groups`] answers: groups by no column or by one text, with aggregates of bare numbers.
+pub(super) fn knows_groups(grouping: &Grouping, snapshot: &Snapshot) -> bool {
+    match grouping.keys.as_slice() {
+        [] => grouping.aggregates.iter().all(|aggregate| match &aggregate.argument {
+            Some(argument) => number_field(snapshot, aggregate, argument).is_some(),
+            None => true,
+        }),
+        [Expr::Column(field)] => summed(grouping, snapshot, *field).is_some(),
+        _ => false,
+    }
+}
+
+/// The groups of [`knows_groups`]; `None` for others.
 pub(super) fn groups(
     grouping: &Grouping,
     snapshot: &Snapshot,
@@ -96,29 +108,10 @@ fn by_text(
     key: usize,
     selected: Selected<'_>,
 ) -> Result<Option<(usize, Vec<Vector>)>> {
-    let table = snapshot.table();
-    let is_text = table
-        .fields()
-        .get(key)
-        .is_some_and(|field| field.kind == FieldKind::Character);
-    let mut summed = None;
-    for aggregate in &grouping.aggregates {
-        let Some(argument) = &aggregate.argument else { continue };
-        match number_field(snapshot, aggregate, argument) {
-            Some(field) if summed.is_none_or(|summed| summed == field) => summed = Some(field),
-            _ => return Ok(None),
-        }
-    }
-    let is_double = |field: usize| {
-        let kind = table.fields().get(field).map(|field| field.kind);
-        matches!(
-            kind,
-            Some(FieldKind::Double | FieldKind::DoubleDbase7 | FieldKind::NumericDouble)
-        )
-    };
-    if !is_text || summed.is_some_and(is_double) {
+    let Some(summed) = summed(grouping, snapshot, key) else {
         return Ok(None);
-    }
+    };
+    let table = snapshot.table();
     let groups = snapshot.columns().groups(key, summed, selected)?;
     let texts = groups.iter().map(|group| {
         let text = group.text.as_deref();
@@ -141,6 +134,26 @@ fn by_text(
         });
     }
     Ok(Some((groups.len(), vectors)))
+}
+
+/// The field that is added up beside a text, if there is one; `None` where the kernel does not know the groups.
+fn summed(grouping: &Grouping, snapshot: &Snapshot, key: usize) -> Option<Option<usize>> {
+    let kind = |field: usize| snapshot.table().fields().get(field).map(|field| field.kind);
+    let mut summed = None;
+    for aggregate in &grouping.aggregates {
+        let Some(argument) = &aggregate.argument else { continue };
+        match number_field(snapshot, aggregate, argument) {
+            Some(field) if summed.is_none_or(|summed| summed == field) => summed = Some(field),
+            _ => return None,
+        }
+    }
+    let is_double = summed.and_then(kind).is_some_and(|kind| {
+        matches!(
+            kind,
+            FieldKind::Double | FieldKind::DoubleDbase7 | FieldKind::NumericDouble
+        )
+    });
+    (kind(key) == Some(FieldKind::Character) && !is_double).then_some(summed)
 }
 
 /// The numeric field that an aggregate is of, where a kernel knows it.
@@ -212,15 +225,10 @@ fn of_summaries(kind: AggregateKind, summaries: &[Option<Summary>]) -> Vector {
     }
 }
 
-/// The records of `ORDER BY number LIMIT n`, best first.
-pub(super) fn top(
-    plan: &Plan,
-    snapshot: &Snapshot,
-    selection: &Selection,
-    wanted: Option<usize>,
-) -> Result<Option<Vec<u32>>> {
+/// The field and the direction of `ORDER BY number LIMIT n`, which [`top`] mostly answers.
+pub(super) fn top_field(plan: &Plan, snapshot: &Snapshot, wanted: Option<usize>) -> Option<(usize, bool)> {
     let ([(Expr::Column(index), descending)], Some(wanted)) = (plan.order.as_slice(), wanted) else {
-        return Ok(None);
+        return None;
     };
     let field = snapshot.table().fields().get(*index);
     let is_number = field.is_some_and(|field| {
@@ -229,15 +237,25 @@ pub(super) fn top(
     });
     // NULL comes before every number, and the kernel leaves it out.
     let has_null_first = snapshot.table().blank() == Blank::Null && !descending;
-    if !is_number || has_null_first || wanted > TOP {
+    (is_number && !has_null_first && wanted <= TOP).then_some((*index, *descending))
+}
+
+/// The records of `ORDER BY number LIMIT n`, best first.
+pub(super) fn top(
+    plan: &Plan,
+    snapshot: &Snapshot,
+    selection: &Selection,
+    wanted: Option<usize>,
+) -> Result<Option<Vec<u32>>> {
+    let (Some((index, descending)), Some(wanted)) = (top_field(plan, snapshot, wanted), wanted) else {
         return Ok(None);
-    }
-    let which = if *descending { Which::Greatest } else { Which::Least };
+    };
+    let which = if descending { Which::Greatest } else { Which::Least };
     let selected = match selection {
         Selection::All => Selected::All,
         Selection::Set(set) => Selected::Of(set),
     };
-    let records = snapshot.columns().top(*index, wanted, which, selected)?;
+    let records = snapshot.columns().top(index, wanted, which, selected)?;
     // NULL is left out there, and sorts here.
     Ok((records.len() == wanted.min(selection.count(snapshot))).then_some(records))
 }
