@@ -77,7 +77,12 @@ pub(crate) async fn run(
             kind,
         };
         let mut state = connection.lock();
-        let given = Lane::new(&options, &files, watch).and_then(|lane| lane.stream(&text, &mut state));
+        let given = Lane::new(&options, &files, watch).and_then(|mut lane| {
+            if kind == TextKind::Query {
+                lane.statements.most_sorted = options.most_sorted_by_ads();
+            }
+            lane.stream(&text, &mut state)
+        });
         let rested = if kind.is_query() { Ok(()) } else { state.rest() };
         // The first error is returned.
         given.and_then(|given| rested.map(|()| given))
@@ -129,7 +134,16 @@ pub(crate) async fn run_all(
 
 fn answer(streamed: Streamed, stop: impl Send + Sync + 'static) -> Result<Answer> {
     match streamed {
-        Streamed::Rows(rows) => Ok(Answer::streamed(rows_of(rows, stop))),
+        Streamed::Rows(rows) => {
+            let schema = Arc::clone(rows.schema());
+            Ok(Answer::streamed(match rows.into_memory() {
+                Ok(batches) => {
+                    let batches = futures::stream::iter(batches.into_iter().map(Ok));
+                    Box::pin(RecordBatchStreamAdapter::new(schema, batches))
+                }
+                Err(rows) => rows_of(*rows, stop),
+            }))
+        }
         Streamed::Changed(count) => Answer::counted(Some(count)),
         _ => Answer::counted(None),
     }
@@ -314,7 +328,11 @@ pub(crate) fn left_to_others(error: &Error) -> Option<Kind> {
         return None;
     };
     let kind = error.kind();
-    matches!(kind, Kind::NeedsAnalytical | Kind::Unsupported | Kind::NoFunction).then(|| kind.clone())
+    matches!(
+        kind,
+        Kind::NeedsAnalytical | Kind::Large | Kind::Unsupported | Kind::NoFunction
+    )
+    .then(|| kind.clone())
 }
 
 impl From<tidemill_ads::Error> for Error {

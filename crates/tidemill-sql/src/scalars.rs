@@ -20,10 +20,10 @@ use datafusion::logical_expr::{
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, ObjectName,
     ObjectNamePart, Query, Select, SelectItem, SetExpr, Spanned as _, Statement, TableFactor, UnaryOperator, Value,
-    Visit, VisitMut, Visitor, VisitorMut,
+    Visitor, VisitorMut,
 };
 use tidemill_ads::sql::{
-    BLANK_IS_NULL, Clock, Error as SqlError, Kind, Scalar, ScalarColumn, Type, function_names, is_volatile,
+    BLANK_IS_NULL, Clock, Error as SqlError, Kind, Scalar, ScalarColumn, Type, function_names, is_volatile, walk,
 };
 use tidemill_xbase::CodePage;
 use tidemill_xbase::expression::Environment;
@@ -133,14 +133,14 @@ impl Visitor for Surroundings<'_> {
 ///
 /// [`Error::Ads`] for an aggregate over a column of another type.
 pub(crate) fn lower(statement: &mut Statement, mut surroundings: Surroundings<'_>) -> Result<Vec<ScalarUDF>> {
-    let _ = Visit::visit(statement, &mut surroundings);
+    let _ = walk::look_at(statement, &mut surroundings);
     let mut lowering = Lowering {
         surroundings: &surroundings,
         functions: Vec::new(),
         groups: Vec::new(),
         fault: None,
     };
-    let _ = VisitMut::visit(statement, &mut lowering);
+    let _ = walk::change(statement, &mut lowering);
     match lowering.fault {
         Some(fault) => Err(fault.into()),
         None => Ok(lowering.functions.into_iter().map(ScalarUDF::from).collect()),
@@ -303,7 +303,7 @@ impl Lowering<'_> {
             },
             surroundings: self.surroundings,
         };
-        let _ = VisitMut::visit(&mut template, &mut leaves);
+        let _ = walk::change(&mut template, &mut leaves);
         let mut leaves = leaves.found;
         for leaf in &mut leaves {
             self.rewrite(leaf);
@@ -323,7 +323,7 @@ impl Lowering<'_> {
             are_known: true,
             are_only_here: false,
         };
-        let _ = Visit::visit(expr, &mut parts);
+        let _ = walk::look_at(expr, &mut parts);
         let is_xbase = match parts.has_columns {
             true => parts.are_xbase,
             false => self.surroundings.is_all_xbase(),
@@ -348,7 +348,7 @@ impl Lowering<'_> {
             }
         }
 
-        let _ = VisitMut::visit(expr, &mut OverRows(self));
+        let _ = walk::change(expr, &mut OverRows(self));
     }
 
     /// Only numbers are added up.
@@ -578,7 +578,7 @@ fn average(function: &Function) -> Option<Expr> {
 
 fn has_volatile(template: &Expr) -> bool {
     let mut names = Vec::new();
-    let _ = sqlparser::ast::visit_expressions(template, |expr| {
+    let _ = walk::expressions(template, &mut |expr| {
         if let Expr::Function(function) = expr {
             names.push(function.name.to_string());
         }
@@ -611,7 +611,7 @@ fn call(name: &str, arguments: Vec<Expr>) -> Expr {
 pub(crate) fn written(function: &ScalarUDF, arguments: &[Expr]) -> Option<Expr> {
     let inner: &dyn std::any::Any = function.inner().as_ref();
     let mut expr = inner.downcast_ref::<AdsFunction>()?.template.clone();
-    let _ = sqlparser::ast::visit_expressions_mut(&mut expr, |part| {
+    let _ = walk::expressions_mut(&mut expr, &mut |part| {
         if let Expr::Identifier(name) = part
             && let Some(argument) = name
                 .value
@@ -647,7 +647,7 @@ impl AdsFunction {
         let columns = columns
             .map(|(place, field)| column_of(place, field))
             .collect::<Result<Vec<_>>>();
-        let environment = Environment::new(CodePage::Cp1252);
+        let environment = Environment::with_all_letters(CodePage::Cp1252);
         columns
             .and_then(|columns| Ok(Scalar::bind(&self.template, &columns, environment, self.clock)?))
             .map_err(|error| DataFusionError::External(Box::new(error)))

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use arrow_array::{Array, BooleanArray};
 use tidemill_xbase as xbase;
 use tidemill_xbase::aof::{Filter, OptimizationLevel};
-use tidemill_xbase::expression::{BinaryOperator, Literal, Syntax, SyntaxKind, UnaryOperator};
+use tidemill_xbase::expression::{BinaryOperator, Letters, Literal, Syntax, SyntaxKind, UnaryOperator};
 use tidemill_xbase::{Bitmap, Field, FieldKind, Table};
 
 use super::bind::balanced;
@@ -489,6 +489,11 @@ impl Lowering<'_> {
             && let ("UPPER" | "UCASE" | "LOWER" | "LCASE", [argument]) = (function.name, arguments.as_slice())
         {
             let (field, name) = self.field(argument)?;
+            // A code page of several bytes has no letters of its own for a filter; those of ASCII are the same in all.
+            let has_letters = Letters::of(self.table.codepage()) != Letters::ascii();
+            if !has_letters && !matches!(value, Value::Text(text) if text.is_ascii()) {
+                return None;
+            }
             let name = call(
                 if function.name.starts_with('U') {
                     "UPPER"

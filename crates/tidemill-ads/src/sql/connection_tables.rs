@@ -144,7 +144,7 @@ impl Default for StatementTables {
             cursors: Vec::new(),
             cached_cursors: 0,
             codepage: None,
-            environment: Environment::new(CodePage::Cp1252),
+            environment: Environment::with_all_letters(CodePage::Cp1252),
         }
     }
 }
@@ -594,6 +594,10 @@ impl Tables for ConnectionTables<'_> {
 
     fn shows_deleted(&self) -> bool {
         self.settings.show_deleted
+    }
+
+    fn most_sorted(&self) -> Option<usize> {
+        self.options.most_sorted.filter(|_| !self.in_transaction())
     }
 
     fn application(&self) -> &str {

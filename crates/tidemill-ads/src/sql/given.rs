@@ -162,7 +162,7 @@ pub(super) fn snapshot_of(
     cache: &Arc<ColumnCache>,
 ) -> Result<Arc<Snapshot>> {
     let table = Arc::new(table.table_with(options)?);
-    let environment = Environment::new(table.codepage());
+    let environment = Environment::with_all_letters(table.codepage());
     let columns = Columns::new(&table, cache, Sharing::Shared)?;
     Ok(Arc::new(Snapshot::new(columns, false, environment)))
 }

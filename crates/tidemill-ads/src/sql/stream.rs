@@ -79,6 +79,9 @@ impl Prepared {
             && let Source::Table(name, structure) = &plan.source
         {
             let begun = reading(tables, |tables| {
+                if let Some(rows) = plan.look_up(tables, parameters)? {
+                    return Ok(RowStream::of(rows));
+                }
                 let snapshot = tables.snapshot(name)?;
                 structure.check(snapshot.structure(), name)?;
                 let facts = Facts::of(tables);
@@ -225,6 +228,18 @@ impl RowStream {
         Ok(())
     }
 
+    /// The rows, where all of them have been read.
+    ///
+    /// # Errors
+    /// The stream, where more are to come.
+    pub fn into_memory(mut self) -> std::result::Result<Vec<RecordBatch>, Box<Self>> {
+        match &mut self.rows {
+            Origin::Memory(batches) => Ok(self.ahead.into_iter().chain(batches).collect()),
+            Origin::Records(projection) if projection.is_over() => Ok(self.ahead.into()),
+            Origin::Records(_) => Err(Box::new(self)),
+        }
+    }
+
     /// The columns, as clients of ADS are told of them.
     pub fn columns(&self) -> &[ColumnDescription] {
         &self.columns
@@ -251,6 +266,10 @@ impl Iterator for RowStream {
 }
 
 impl Projection {
+    fn is_over(&self) -> bool {
+        self.next >= self.snapshot.table().record_count()
+    }
+
     fn next(&mut self) -> Result<Option<RecordBatch>> {
         let Some(plan) = self.prepared.plan() else {
             return Ok(None);

@@ -442,7 +442,7 @@ impl WorkArea {
             return Ok(fields);
         }
         let expression = self.order_tag(order)?.expression;
-        let environment = Environment::new(self.table.codepage());
+        let environment = Environment::with_all_letters(self.table.codepage());
         Ok(Program::compile_key(&expression, self.fields(), &environment)?.fields())
     }
 

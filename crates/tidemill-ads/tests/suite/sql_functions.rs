@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::sql_rows::{lines_of, with_the_clock};
 use tidemill_ads::Connection;
 use tidemill_ads::sql::{Answer, Prepared, function_names};
+use tidemill_xbase::CodePage;
 
 const PAGE: &str = include_str!("../../../../docs/ads/sql-functions.md");
 
@@ -104,5 +105,76 @@ fn functions_of_columns_give_a_value_for_every_record() {
             .collect();
         let expected: Vec<&str> = expected.split(' ').filter(|word| !word.is_empty()).collect();
         assert_eq!(found, expected, "{expression}");
+    }
+}
+
+/// Whatever the code page of a table: its letters are changed and counted, and none becomes another.
+#[test]
+fn letters_of_every_code_page_are_kept_and_have_their_capitals() {
+    for (page, small, capital) in [
+        (CodePage::Cp1252, "äßéÿœµ", "ÄßÉŸŒµ"),
+        (CodePage::Cp850, "äßéñ", "ÄßÉÑ"),
+        (CodePage::Cp866, "жук", "ЖУК"),
+        (CodePage::Cp1251, "ђжук", "ЂЖУК"),
+        (CodePage::Cp1253, "ωάβ", "ΩΆΒ"),
+        (CodePage::Cp852, "łódź", "ŁÓDŹ"),
+        (CodePage::Utf8, "жäω", "ЖÄΩ"),
+        (CodePage::Cp932, "ｱあ", "ｱあ"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut connection = Connection::open(folder.path()).expect("a connection");
+        let (settings, mut options) = with_the_clock();
+        options.table.codepage = Some(page);
+        let mut tables = connection.tables(&settings, &options);
+        let mut run = |sql: &str| {
+            let prepared = Prepared::new(sql, &mut tables).unwrap_or_else(|e| panic!("{page}: {sql}: {e}"));
+            match prepared.run_static(&mut tables, &[]) {
+                Ok(Answer::Rows(rows)) => lines_of(&rows).join("\n"),
+                Ok(_) => String::new(),
+                Err(error) => panic!("{page}: {sql}: {error}"),
+            }
+        };
+        run("CREATE TABLE t ( c Char(20), k Integer )");
+        run(&format!("INSERT INTO t VALUES ( '{small}', 1 ), ( 'x', 2 )"));
+        let of_one = |expression: &str| format!("SELECT {expression} FROM t WHERE k = 1");
+        let length = small.chars().count();
+        for (expression, expected) in [
+            ("UPPER(c)", capital.to_owned()),
+            ("UCASE(TRIM(c)) + '.'", format!("{capital}.")),
+            ("LOWER(UPPER(c))", small.to_owned()),
+            ("PADL(TRIM(c), 8, '*')", format!("{}{small}", "*".repeat(8 - length))),
+            ("PADC(TRIM(c), 8, '*')", {
+                let before = (8 - length) / 2;
+                format!("{}{small}{}", "*".repeat(before), "*".repeat(8 - length - before))
+            }),
+            ("PADR(TRIM(c), 2)", small.chars().take(2).collect()),
+            (
+                &format!("RAT('{}', TRIM(c))", small.chars().last().expect("a letter")),
+                length.to_string(),
+            ),
+        ] {
+            assert_eq!(run(&of_one(expression)), expected, "{page}: {expression}");
+        }
+        for indexed in [false, true] {
+            if indexed {
+                run("EXECUTE PROCEDURE sp_CreateIndex( 't', '', 'big', 'UPPER(c)', '', 2, 512 )");
+            }
+            for (condition, expected) in [
+                (format!("UPPER(c) = '{capital}'"), "1"),
+                ("UPPER(c) = 'X'".to_owned(), "2"),
+                (format!("LOWER(c) = '{small}'"), "1"),
+            ] {
+                let sql = format!("SELECT k FROM t WHERE {condition}");
+                assert_eq!(run(&sql), expected, "{page}: {condition}, {indexed}");
+            }
+        }
+        run("UPDATE t SET c = UPPER(c)");
+        assert_eq!(run(&of_one("c")), capital, "{page}");
+        // Without a table too.
+        assert_eq!(
+            run(&format!("SELECT UPPER('{small}') FROM system.iota")),
+            capital,
+            "{page}"
+        );
     }
 }

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::expression::{BinaryOperator, Environment, Syntax, Value, parse};
 use crate::field::{Field, FieldKind};
 use crate::index::{Bound, Key, KeyCodec, KeyEncoding, KeyValue, Order};
+use crate::kernels::text::TextCell;
 use crate::orders::TableOrder;
 use crate::table::Table;
 
@@ -306,13 +307,17 @@ impl Known {
                 self.logical(*yes, *no)
             }
             (KeyCell::Text(key), Compared::Text(cell, operator, constant))
-                if key.at == cell.at && key.len >= cell.len && key.map == cell.map =>
+                if key.at == cell.at && key.len >= cell.len =>
             {
                 let environment = &leaf.program.environment;
-                if matches!(
+                let is_equality = matches!(
                     operator,
                     BinaryOperator::Equal | BinaryOperator::ExactlyEqual | BinaryOperator::NotEqual
-                ) {
+                );
+                if !(key.map == cell.map || is_equality && constant.is_ascii() && same_in_ascii(key, cell)) {
+                    return None;
+                }
+                if is_equality {
                     return match equal_beginning(cell, *operator, constant, environment) {
                         Some(beginning) => self.equal(self.text(&beginning)?, *operator),
                         None => None,
@@ -502,5 +507,13 @@ impl Known {
             B::LessOrEqual => Some(before(from(false))),
             _ => self.compared(key, operator),
         }
+    }
+}
+/// Whether two texts are seen in the same letters as far as they are of ASCII. What is not of ASCII stays so in all letters, and is
+/// equal to nothing that is.
+fn same_in_ascii(left: &TextCell, right: &TextCell) -> bool {
+    match (&left.map, &right.map) {
+        (Some(left), Some(right)) => left[..128] == right[..128],
+        _ => false,
     }
 }

@@ -11,7 +11,7 @@ use super::{BACKLINK, options};
 use crate::beside::beside;
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
-use crate::expression::{Environment, Letters};
+use crate::expression::Environment;
 use crate::field_spec::FieldSpec;
 use crate::header::Dialect;
 use crate::index::OrderSpec;
@@ -189,7 +189,7 @@ impl NewContainer {
 
     fn index(&self, codepage: CodePage) -> Result<()> {
         let table = Table::open(&self.path, &options().codepage(codepage))?;
-        let environment = Environment::new(codepage).letters(Letters::of(codepage));
+        let environment = Environment::with_all_letters(codepage);
         let settings = KeySettings::new(codepage).environment(environment);
         let orders = TAGS.map(|(tag, expression)| OrderSpec::new(tag, expression).condition(NOT_DELETED));
         build_index(companion(&self.path, "dcx"), &table, &orders, &settings)

@@ -51,6 +51,30 @@ impl Environment {
         }
     }
 
+    /// As [`Environment::new`], with all letters of the code page, as FoxPro and ADS know them.
+    pub fn with_all_letters(codepage: CodePage) -> Self {
+        Self::new(codepage).letters(Letters::of(codepage))
+    }
+
+    /// The code page.
+    pub fn codepage(&self) -> CodePage {
+        self.codepage
+    }
+
+    /// The capital of a letter, which is of the code page if the letter is; what has none stays.
+    pub fn capital(&self, letter: char) -> char {
+        self.letters.paired(self.codepage, letter, Letters::upper, |letter| {
+            letter.to_uppercase().collect()
+        })
+    }
+
+    /// The small letter of a capital, as [`Self::capital`].
+    pub fn small(&self, letter: char) -> char {
+        self.letters.paired(self.codepage, letter, Letters::lower, |letter| {
+            letter.to_lowercase().collect()
+        })
+    }
+
     /// `SET EXACT`: whether `=` compares whole texts. Default: false.
     #[must_use]
     pub fn exact(mut self, exact: bool) -> Self {

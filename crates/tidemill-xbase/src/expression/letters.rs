@@ -95,6 +95,21 @@ impl Letters {
         &self.0.lower
     }
 
+    /// The pair of a letter: by the code page for a letter that it has, else by Unicode, as far as that is one letter.
+    pub(super) fn paired(
+        &self,
+        page: CodePage,
+        letter: char,
+        pairs: fn(&Self) -> &[u8; 256],
+        of_unicode: fn(char) -> String,
+    ) -> char {
+        let pair = match byte(page, letter) {
+            Some(byte) => single(page.decode(&[pairs(self)[usize::from(byte)]]).chars()),
+            None => single(of_unicode(letter).chars()),
+        };
+        pair.unwrap_or(letter)
+    }
+
     /// Whether a byte is a letter.
     pub fn is_letter(&self, byte: u8) -> bool {
         self.0.is_letter[usize::from(byte)]

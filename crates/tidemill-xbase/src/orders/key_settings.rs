@@ -46,8 +46,7 @@ impl KeySettings {
             return Ok(Self::new(codepage));
         }
         if language.eq_ignore_ascii_case("MACHINE") {
-            let environment = Environment::new(codepage).letters(Letters::of(codepage));
-            return Ok(Self::new(codepage).environment(environment));
+            return Ok(Self::new(codepage).environment(Environment::with_all_letters(codepage)));
         }
         let (collation, letters) = (Collation::national(language, codepage)?, Collation::letters(language)?);
         let module = Collation::modules().find(|(name, _)| name.eq_ignore_ascii_case(language));
@@ -124,7 +123,7 @@ fn found(path: &Path, table: &Table) -> KeySettings {
     if fits(&plain) {
         return plain;
     }
-    let all_letters = KeySettings::new(page).environment(Environment::new(page).letters(Letters::of(page)));
+    let all_letters = KeySettings::new(page).environment(Environment::with_all_letters(page));
     let own = || Collation::modules().filter(|(_, own)| *own == page);
     let others = || Collation::modules().filter(|(_, own)| *own != page);
     let national = || {

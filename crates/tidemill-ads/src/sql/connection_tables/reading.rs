@@ -64,7 +64,7 @@ impl ConnectionTables<'_> {
             .retain(|area| area.path() != path || area.is_at_its_path());
         let index = (orders == Orders::Asked).then(|| index_state(&table));
         let has_index = self.options.table.table_type != TableType::Ntx || table.header().dialect == Dialect::Adt;
-        let environment = Environment::new(table.codepage());
+        let environment = Environment::with_all_letters(table.codepage());
         let columns = Columns::new(&table, &self.connection.statements.cache, Sharing::Shared)?;
         let snapshot = Arc::new(Snapshot::new(columns, has_index, environment));
         let seen = changes.filter(|changes| index.is_some() && self.changes() == Some(*changes));
@@ -88,7 +88,7 @@ impl ConnectionTables<'_> {
         let names: Vec<String> = orders.map(|tag| tag.name.clone()).collect();
         let orders = names.iter().map(|name| editor.order(name));
         let orders = orders.collect::<Result<Vec<_>, _>>()?;
-        let environment = Environment::new(table.codepage());
+        let environment = Environment::with_all_letters(table.codepage());
         let columns = Columns::new(&table, &cache, Sharing::Shared)?;
         Ok(Arc::new(Snapshot::new(columns, false, environment).with_orders(orders)))
     }

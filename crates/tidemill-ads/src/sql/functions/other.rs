@@ -2,7 +2,7 @@
 
 use arrow_array::{Int64Array, StringArray};
 
-use super::{Body, Call, Function, Gives, argument, columns, kernel, nulls, run_kernel, session};
+use super::{Body, Call, Function, Gives, argument, columns, nulls, run_kernel, session};
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::value::{Type, Value};
 use crate::sql::vector::Vector;
@@ -16,7 +16,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
     columns("BASE64ENCODE", "*", TEXT, |call, a| text_of(call, a, encoded)),
     columns("CHAR2HEX", "C", Gives::Is(Type::Bytes), |call, a| bytes_of(call, a, from_hex)),
     session("DATABASE", Type::Text(0), |session| Value::Text(session.database.to_owned())),
-    kernel("DESCEND", "C", Gives::TextOf(0), &["DESCEND(T1)"]),
+    columns("DESCEND", "C", Gives::TextOf(0), |call, a| {
+        let texts = argument(a, 0).texts(call.rows);
+        let page = call.session.environment.codepage();
+        let is_of_page = |row: usize| page.encode(texts.stored(row), &mut Vec::new()).is_ok();
+        match (0..call.rows).all(is_of_page) {
+            true => run_kernel("DESCEND(T1)", &[argument(a, 0).clone()], call.rows, call.session),
+            false => Err(Error::new(Kind::Value, format!("DESCEND() takes texts of {page} alone"))),
+        }
+    }),
     columns("DIFFERENCE", "CC", Gives::Is(Type::Integer), |call, a| {
         let code = |place: usize| run_kernel("SOUNDEX(T1)", &[argument(a, place).clone()], call.rows, call.session);
         let (left, right) = (code(0)?, code(1)?);

@@ -1,10 +1,13 @@
 //! Functions of texts. Positions and lengths count characters from 1; blanks that fill a field up belong to its text.
 
+use std::cell::Cell;
+
 use arrow_array::builder::StringBuilder;
 use arrow_array::{BooleanArray, Int64Array};
 use arrow_buffer::BooleanBuffer;
+use tidemill_xbase::expression::Environment;
 
-use super::{Call, Function, Gives, argument, columns, kernel, nulls, run_kernel};
+use super::{Call, Function, Gives, argument, columns, kernel, nulls};
 use crate::sql::arithmetic::Numbers;
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::value::{Type, f64_to_i64};
@@ -41,7 +44,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             text.extend(whole.chars().skip(start.saturating_add(length)));
         })
     }),
-    columns("LCASE", "C", Gives::TextOf(0), |call, a| in_letters(call, a, "LOWER(T1)")),
+    columns("LCASE", "C", Gives::TextOf(0), |call, a| in_letters(call, a, Environment::small)),
     columns("LEFT", "CN", Gives::Counted(1), |call, a| {
         let lengths = numbers(call, a, 1)?;
         made(call, a, |texts, row, text| text.extend(whole(&texts[0], row).chars().take(position(lengths[row]))))
@@ -49,17 +52,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     columns("LEN", "C", COUNT, |call, a| count(call, a, |text| as_count(text.chars().count()))),
     columns("LENGTH", "C", COUNT, |call, a| count(call, a, |text| as_count(text.trim_end_matches(' ').chars().count()))),
     columns("LOCATE", "CC[N", COUNT, locate),
-    columns("LOWER", "C", Gives::TextOf(0), |call, a| in_letters(call, a, "LOWER(T1)")),
+    columns("LOWER", "C", Gives::TextOf(0), |call, a| in_letters(call, a, Environment::small)),
     columns("LTRIM", "C", Gives::TextOf(0), |call, a| made(call, a, |texts, row, text| {
         text.push_str(whole(&texts[0], row).trim_start_matches(' '));
     })),
     columns("OCTET_LENGTH", "C", COUNT, |call, a| count(call, a, |text| as_count(text.len()))),
-    kernel("PAD", "CN[C", Gives::Counted(1), &["PAD(T1,N2)", "PAD(T1,N2,T3)"]),
-    kernel("PADC", "CN[C", Gives::Counted(1), &["PADC(T1,N2)", "PADC(T1,N2,T3)"]),
-    kernel("PADL", "CN[C", Gives::Counted(1), &["PADL(T1,N2)", "PADL(T1,N2,T3)"]),
-    kernel("PADR", "CN[C", Gives::Counted(1), &["PADR(T1,N2)", "PADR(T1,N2,T3)"]),
+    columns("PAD", "CN[C", Gives::Counted(1), |call, a| pad(call, a, |_| 0)),
+    columns("PADC", "CN[C", Gives::Counted(1), |call, a| pad(call, a, |missing| missing / 2)),
+    columns("PADL", "CN[C", Gives::Counted(1), |call, a| pad(call, a, |missing| missing)),
+    columns("PADR", "CN[C", Gives::Counted(1), |call, a| pad(call, a, |_| 0)),
     columns("POSITION", "CC[N", COUNT, locate),
-    kernel("RAT", "CC", COUNT, &["RAT(T1,T2)"]),
+    columns("RAT", "CC", COUNT, last),
     columns("REPEAT", "CN", TEXT, |call, a| {
         let times = numbers(call, a, 1)?;
         check_length(call, a, |texts, row| whole(&texts[0], row).len().saturating_mul(position(times[row])))?;
@@ -105,8 +108,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     columns("TRIM_BOTH", "CC", Gives::TextOf(0), |call, a| trimmed_of(call, a, true, true)),
     columns("TRIM_LEADING", "CC", Gives::TextOf(0), |call, a| trimmed_of(call, a, true, false)),
     columns("TRIM_TRAILING", "CC", Gives::TextOf(0), |call, a| trimmed_of(call, a, false, true)),
-    columns("UCASE", "C", Gives::TextOf(0), |call, a| in_letters(call, a, "UPPER(T1)")),
-    columns("UPPER", "C", Gives::TextOf(0), |call, a| in_letters(call, a, "UPPER(T1)")),
+    columns("UCASE", "C", Gives::TextOf(0), |call, a| in_letters(call, a, Environment::capital)),
+    columns("UPPER", "C", Gives::TextOf(0), |call, a| in_letters(call, a, Environment::capital)),
     kernel("VAL", "C", Gives::Is(Type::Double), &["VAL(T1)"]),
 ];
 
@@ -126,15 +129,62 @@ fn whole(texts: &Texts<'_>, row: usize) -> String {
 }
 
 /// In other letters; the blanks that fill a field up stay unwritten.
-fn in_letters(call: &Call<'_>, arguments: &[Vector], kernel: &str) -> Result<Vector> {
-    let (stored, width) = match argument(arguments, 0) {
-        Vector::Text(array, width) => (Vector::Text(array.clone(), 0), *width),
-        other => (other.clone(), 0),
+fn in_letters(call: &Call<'_>, arguments: &[Vector], letter: fn(&Environment, char) -> char) -> Result<Vector> {
+    let width = match argument(arguments, 0) {
+        Vector::Text(_, width) => *width,
+        _ => 0,
     };
-    match run_kernel(kernel, &[stored], call.rows, call.session)? {
-        Vector::Text(array, _) => Ok(Vector::Text(array, width)),
-        other => Ok(other),
-    }
+    // Most letters are met again at once.
+    let last = Cell::new((' ', ' '));
+    let in_other = |found: char| {
+        if last.get().0 != found {
+            last.set((found, letter(call.session.environment, found)));
+        }
+        last.get().1
+    };
+    let ascii: Vec<char> = (0..128_u8).map(|byte| in_other(char::from(byte))).collect();
+    let made = made(call, arguments, |texts, row, text| {
+        let letters = texts[0].stored(row).chars();
+        text.extend(letters.map(|found| ascii.get(found as usize).copied().unwrap_or_else(|| in_other(found))));
+    })?;
+    Ok(match made {
+        Vector::Text(array, _) => Vector::Text(array, width),
+        other => other,
+    })
+}
+
+/// A text of a length: cut off, or with so many of the missing letters before it and the others behind.
+fn pad(call: &Call<'_>, arguments: &[Vector], before: fn(usize) -> usize) -> Result<Vector> {
+    let lengths = numbers(call, arguments, 1)?;
+    check_length(call, arguments, |_, row| position(lengths[row]))?;
+    made(call, arguments, |texts, row, text| {
+        let (whole, length) = (whole(&texts[0], row), position(lengths[row]));
+        let fill = texts
+            .get(2)
+            .and_then(|fill| fill.stored(row).chars().next())
+            .unwrap_or(' ');
+        let missing = length.saturating_sub(whole.chars().count());
+        text.extend(std::iter::repeat_n(fill, before(missing)));
+        text.extend(whole.chars().take(length));
+        text.extend(std::iter::repeat_n(fill, missing - before(missing)));
+    })
+}
+
+/// Where a text stands last in another.
+fn last(call: &Call<'_>, arguments: &[Vector]) -> Result<Vector> {
+    let (what, within) = (
+        argument(arguments, 0).texts(call.rows),
+        argument(arguments, 1).texts(call.rows),
+    );
+    let find = |row: usize| {
+        let (what, within) = (whole(&what, row), whole(&within, row));
+        let before = within.rfind(&what).and_then(|at| within.get(..at));
+        before
+            .filter(|_| !what.is_empty())
+            .map_or(0, |before| as_count(before.chars().count()) + 1)
+    };
+    let values = (0..call.rows).map(find).collect();
+    Ok(Vector::Integer(Int64Array::new(values, nulls(arguments))))
 }
 
 /// The whole numbers of an argument, cut at the point.

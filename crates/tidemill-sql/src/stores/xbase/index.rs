@@ -34,7 +34,7 @@ impl ProductionIndex {
     pub(super) fn of(table: &Arc<Table>) -> Option<Self> {
         let path = production_path(table).ok().flatten()?;
         let columns = Columns::new(table, &ColumnCache::new(0), Sharing::Shared).ok()?;
-        let environment = Environment::new(table.codepage());
+        let environment = Environment::with_all_letters(table.codepage());
         Some(Self {
             snapshot: Snapshot::new(columns, true, environment),
             path,
