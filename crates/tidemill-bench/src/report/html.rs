@@ -157,14 +157,11 @@ fn configs(page: &mut String, sides: &[(&str, &Report, &[Timeline])]) {
 
 fn warnings(page: &mut String, sides: &[(&str, &Report, &[Timeline])]) {
     for (name, report, _) in sides {
-        for run in &report.runs {
-            let cut = (!run.complete).then(|| "the run was cut off".to_owned());
-            for warning in run.results.warnings().into_iter().chain(cut) {
-                // Of two reports, each warning says which one it is about.
-                let of = if name.is_empty() { "" } else { ": " };
-                let warning = escaped(&warning);
-                let _ = writeln!(page, "<p class=\"worse\">Warning: {name}{of}{warning}</p>");
-            }
+        for warning in report.warnings() {
+            // Of two reports, each warning says which one it is about.
+            let of = if name.is_empty() { "" } else { ": " };
+            let warning = escaped(&warning);
+            let _ = writeln!(page, "<p class=\"worse\">Warning: {name}{of}{warning}</p>");
         }
     }
 }

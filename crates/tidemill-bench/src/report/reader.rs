@@ -68,6 +68,28 @@ impl Report {
         open(path)?.read(None)
     }
 
+    /// What the runs warn of: each warning once, as the first run has it, and in how many runs it came.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut met: Vec<(String, String, usize)> = Vec::new();
+        for run in &self.runs {
+            let seconds = run.results.elapsed_s;
+            let cut = (!run.complete).then(|| format!("the run was cut off; these are its first {seconds:.1} s"));
+            for warning in run.results.warnings().into_iter().chain(cut) {
+                let words = warning.replace(|letter: char| letter.is_ascii_digit() || letter == '.', "");
+                match met.iter_mut().find(|(known, ..)| *known == words) {
+                    Some((.., runs)) => *runs += 1,
+                    None => met.push((words, warning, 1)),
+                }
+            }
+        }
+        let all = self.runs.len();
+        let warnings = met.into_iter().map(|(_, warning, runs)| match all {
+            1 => warning,
+            all => format!("{warning} (in {runs} of {all} runs)"),
+        });
+        warnings.collect()
+    }
+
     /// As [`Self::load`], and gives every sample to `visit`, one at a time.
     ///
     /// # Errors

@@ -45,17 +45,8 @@ pub fn write_text(
         for (kind, text) in texts {
             writeln!(out, "{kind:>27}  {}", printable(&text.replace(['\r', '\n', '\t'], " ")))?;
         }
-        for run in &report.runs {
-            for warning in run.results.warnings() {
-                writeln!(out, "\nwarning: {name}{warning}")?;
-            }
-            if !run.complete {
-                let seconds = run.results.elapsed_s;
-                writeln!(
-                    out,
-                    "\nwarning: {name}the run was cut off; these are its first {seconds:.1} s"
-                )?;
-            }
+        for warning in report.warnings() {
+            writeln!(out, "\nwarning: {name}{warning}")?;
         }
     }
     let mut bases = compared

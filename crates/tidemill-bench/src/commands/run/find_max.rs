@@ -27,6 +27,10 @@ struct Attempt {
     is_kept: bool,
     latency: Estimate,
     achieved: f64,
+    /// Cycles that were due and did not begin.
+    unstarted: u64,
+    /// Cycles that failed.
+    failed: u64,
 }
 
 /// How far apart the ends of the interval may be.
@@ -76,9 +80,14 @@ pub(super) fn find_max(
             return Err(error);
         }
         let attempt = goal.judge(&summary.results(), ended.unstarted)?;
+        let why = match (attempt.unstarted, attempt.failed) {
+            (0, 0) => String::new(),
+            (0, failed) => format!(": {failed} cycles failed"),
+            (unstarted, _) => format!(": {unstarted} cycles that were due did not begin"),
+        };
         let verdict = if attempt.is_kept { "kept" } else { "missed" };
         eprintln!(
-            "info: {:.0}/s: p{} is {} ms, {verdict}",
+            "info: {:.0}/s: p{} is {} ms, {verdict}{why}",
             rate.unwrap_or(attempt.achieved),
             goal.percent,
             shown(&attempt.latency)
@@ -211,10 +220,13 @@ impl Goal {
             .and_then(|distribution| distribution.percentile(self.percent))
             .ok_or_else(|| Error::Misuse("the search ran no cycle: make --duration longer".to_owned()))?;
         let achieved = results.cycles as f64 / results.elapsed_s.max(1e-9);
+        let failed = results.cycle_errors.values().sum();
         Ok(Attempt {
-            is_kept: latency.value <= self.limit_ms && unstarted == 0 && results.cycle_errors.is_empty(),
+            is_kept: latency.value <= self.limit_ms && unstarted == 0 && failed == 0,
             latency,
             achieved,
+            unstarted,
+            failed,
         })
     }
 }
@@ -240,6 +252,8 @@ mod tests {
                 is_kept: achieved < limit * (noise * normal).exp(),
                 latency: Estimate::bare(1.0),
                 achieved,
+                unstarted: 0,
+                failed: 0,
             }))
         });
         search.unwrap_or_else(|error| panic!("{error}"))
@@ -259,6 +273,8 @@ mod tests {
                             is_kept: random.random_bool(chance),
                             latency: Estimate::bare(1.0),
                             achieved: rate.unwrap_or(most),
+                            unstarted: 0,
+                            failed: 0,
                         }))
                     });
                     let found = found.unwrap();
