@@ -172,7 +172,9 @@ pub enum ArrayRecordProblem {
         found: u64,
     },
     /// No postscript in the last block.
-    #[error("there is no postscript at byte {offset}; was the file closed after writing?")]
+    #[error(
+        "there is no postscript in its last 64 KiB, at byte {offset}: it is cut off, or was not closed after writing"
+    )]
     NoPostscript {
         /// Where it should be.
         offset: u64,

@@ -1,4 +1,4 @@
-//! Functions of text that take binary values too: LENGTH, OCTET_LENGTH, BIT_LENGTH and SUBSTR count bytes there.
+//! Functions of text that take binary values too: LENGTH, OCTET_LENGTH, BIT_LENGTH, SUBSTR, LEFT and RIGHT count bytes there.
 //!
 //! What files of records have is one binary column, so that these are the first questions to it.
 
@@ -31,6 +31,8 @@ pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
         of(string::octet_length(), Kind::Bytes),
         of(string::bit_length(), Kind::Bits),
         of(unicode::substr(), Kind::Part),
+        of(unicode::left(), Kind::Left),
+        of(unicode::right(), Kind::Right),
     ]
 }
 
@@ -39,6 +41,8 @@ enum Kind {
     Bytes,
     Bits,
     Part,
+    Left,
+    Right,
 }
 
 /// A function of binary values that is called like one of text.
@@ -84,6 +88,7 @@ impl ScalarUDFImpl for BinaryFunction {
         let expected = match self.kind {
             Kind::Bytes | Kind::Bits => 1..=1,
             Kind::Part => 2..=3,
+            Kind::Left | Kind::Right => 2..=2,
         };
         if !expected.contains(&types.len()) {
             return Err(DataFusionError::Plan(format!(
@@ -101,7 +106,7 @@ impl ScalarUDFImpl for BinaryFunction {
     fn return_type(&self, types: &[DataType]) -> Result<DataType, DataFusionError> {
         match (self.takes(types.first()), self.kind) {
             (false, _) => self.text.return_type(types),
-            (true, Kind::Part) => Ok(DataType::Binary),
+            (true, Kind::Part | Kind::Left | Kind::Right) => Ok(DataType::Binary),
             (true, Kind::Bytes | Kind::Bits) => Ok(DataType::Int64),
         }
     }
@@ -130,6 +135,11 @@ impl ScalarUDFImpl for BinaryFunction {
                 begins.as_primitive::<Int64Type>(),
                 lengths.first().map(|lengths| lengths.as_primitive::<Int64Type>()),
             )?),
+            (kind @ (Kind::Left | Kind::Right), [values, counts]) => {
+                let values = cast(values, &DataType::Binary)?;
+                let counts = counts.as_primitive::<Int64Type>();
+                Arc::new(ends(values.as_binary(), counts, kind == Kind::Left))
+            }
             (kind, [values]) => {
                 let values = cast(values, &DataType::Binary)?;
                 let bits = if kind == Kind::Bits { 8 } else { 1 };
@@ -181,9 +191,39 @@ fn parts(
     Ok(made.finish())
 }
 
+/// So many bytes of each value, its first or its last. As of text, a negative number counts the bytes that are left out at the other end.
+fn ends(values: &BinaryArray, counts: &Int64Array, are_first: bool) -> BinaryArray {
+    let pairs = values.iter().zip(counts);
+    let ends = pairs.map(|(value, count)| {
+        let (value, count) = (value?, count?);
+        let size = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
+        let taken = match count < 0 {
+            true => value.len().saturating_sub(size),
+            false => value.len().min(size),
+        };
+        Some(match are_first {
+            true => value.get(..taken).unwrap_or_default(),
+            false => value.get(value.len() - taken..).unwrap_or_default(),
+        })
+    });
+    ends.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ends_are_those_of_text_by_bytes() {
+        let values = BinaryArray::from(vec![b"abc".as_slice(); 6]);
+        let counts = Int64Array::from(vec![2, 0, 9, -1, -9, i64::MIN]);
+        let found = |are_first| {
+            let ends = ends(&values, &counts, are_first);
+            ends.iter().flatten().map(<[u8]>::to_vec).collect::<Vec<_>>()
+        };
+        assert_eq!(found(true), [&b"ab"[..], b"", b"abc", b"ab", b"", b""]);
+        assert_eq!(found(false), [&b"bc"[..], b"", b"abc", b"bc", b"", b""]);
+    }
 
     #[test]
     fn parts_are_those_of_text_by_bytes() {

@@ -349,7 +349,7 @@ fn files_without_an_index_are_told_apart() {
         assert_eq!(
             message(other),
             format!(
-                "not an ArrayRecord file: there is no postscript at byte {offset}; was the file closed after writing?"
+                "not an ArrayRecord file: there is no postscript in its last 64 KiB, at byte {offset}: it is cut off, or was not closed after writing"
             )
         );
     }

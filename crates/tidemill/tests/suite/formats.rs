@@ -123,10 +123,14 @@ fn a_binary_column_is_written_as_records_and_measured_by_bytes() {
         .done();
     let measured = folder.run(&[
         "sql",
-        "SELECT LENGTH(record) l, OCTET_LENGTH(record) o, BIT_LENGTH(record) b, ENCODE(SUBSTR(record, 2, 3), 'hex') s \
+        "SELECT LENGTH(record) l, OCTET_LENGTH(record) o, BIT_LENGTH(record) b, ENCODE(SUBSTR(record, 2, 3), 'hex') s, \
+         ENCODE(LEFT(record, 1), 'hex') f, ENCODE(RIGHT(record, 1), 'hex') e \
          FROM 'long.array_record'",
     ]);
-    assert_eq!(measured.done(), "{\"l\":5,\"o\":5,\"b\":40,\"s\":\"687265\"}\n");
+    assert_eq!(
+        measured.done(),
+        "{\"l\":5,\"o\":5,\"b\":40,\"s\":\"687265\",\"f\":\"74\",\"e\":\"65\"}\n"
+    );
     for (rows, why) in [
         (
             "SELECT 1 AS a, 2 AS b",
