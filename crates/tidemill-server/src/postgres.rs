@@ -99,6 +99,10 @@ async fn connection(
         let error = failure::fatal("53300", format!("there are {} connections already", shared.connections));
         return end_with(&mut socket, error).await;
     }
+    if shared.asks_for_certificates && !matches!(socket.get_ref(), MaybeTls::Tls(_)) {
+        let message = "a client certificate is needed; connect with sslmode=require, sslcert=FILE and sslkey=FILE";
+        return end_with(&mut socket, failure::fatal("28000", message)).await;
+    }
     let mut stop = shared.stop.clone();
     let door = Arc::new(Door::new(shared, peer, line));
     loop {

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
 use tidemill_sql::SessionOptions;
 use tidemill_trust::{printable, without_secrets};
 use tokio::net::TcpListener;
@@ -26,6 +27,8 @@ pub struct ServerOptions {
     pub folders: Vec<PathBuf>,
     /// Names of schemas, and the folders or URLs of databases that they are.
     pub attached: Vec<(String, String)>,
+    /// Folders whose files may also be named by their whole paths. Default: none.
+    pub allowed_paths: Vec<PathBuf>,
     /// How tables are read.
     pub session: SessionOptions,
     /// The address for PostgreSQL's protocol.
@@ -51,6 +54,7 @@ impl Default for ServerOptions {
         Self {
             folders: Vec::new(),
             attached: Vec::new(),
+            allowed_paths: Vec::new(),
             session: SessionOptions::default(),
             postgres: None,
             flight: None,
@@ -71,6 +75,8 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// The certificate's private key.
     pub key: PathBuf,
+    /// The authorities one of which must have signed the certificate that each client shows. Default: none, and clients show none.
+    pub client_authorities: Option<PathBuf>,
 }
 
 /// What all connections share.
@@ -82,6 +88,8 @@ pub(crate) struct Shared {
     pub(crate) secret: [u8; 32],
     /// How connections are encrypted, whatever protocol they speak.
     pub(crate) tls: Option<Arc<ServerConfig>>,
+    /// Whether clients have to show a certificate.
+    pub(crate) asks_for_certificates: bool,
     pub(crate) running: postgres::Running,
     pub(crate) slow: Option<Duration>,
     pub(crate) statements: http::Counters,
@@ -158,13 +166,19 @@ impl Server {
         for address in options.postgres.iter().chain(&options.flight).chain(&options.http) {
             check_address(*address, users.is_some(), options.tls.is_some())?;
         }
-        let stores = Stores::new(options.session, &options.folders, &options.attached)?;
+        let stores = Stores::new(
+            options.session,
+            &options.folders,
+            &options.attached,
+            &options.allowed_paths,
+        )?;
         let (stop, stopped) = watch::channel(false);
         let shared = Shared {
             stores,
             users,
             throttle: Throttle::default(),
             secret: crate::users::random(),
+            asks_for_certificates: options.tls.as_ref().is_some_and(|tls| tls.client_authorities.is_some()),
             tls: options.tls.as_ref().map(tls).transpose()?,
             running: postgres::Running::default(),
             slow: options.slow,
@@ -266,13 +280,31 @@ fn tls(files: &TlsFiles) -> Result<Arc<ServerConfig>> {
         what: format!("{}: {what}", file.display()),
         hint: "give a certificate and its key in the PEM format".to_owned(),
     };
-    let certificates = CertificateDer::pem_file_iter(&files.certificate)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| wrong(&files.certificate, error.to_string()))?;
+    let certificates = |file: &PathBuf| {
+        CertificateDer::pem_file_iter(file)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|error| wrong(file, error.to_string()))
+    };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let clients = match &files.client_authorities {
+        None => WebPkiClientVerifier::no_client_auth(),
+        Some(file) => {
+            let mut authorities = RootCertStore::empty();
+            for authority in certificates(file)? {
+                authorities
+                    .add(authority)
+                    .map_err(|error| wrong(file, error.to_string()))?;
+            }
+            WebPkiClientVerifier::builder_with_provider(Arc::new(authorities), Arc::clone(&provider))
+                .build()
+                .map_err(|error| wrong(file, error.to_string()))?
+        }
+    };
+    let chain = certificates(&files.certificate)?;
     let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| wrong(&files.key, error.to_string()))?;
-    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+    let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_no_client_auth().with_single_cert(certificates, key))
+        .and_then(|builder| builder.with_client_cert_verifier(clients).with_single_cert(chain, key))
         .map_err(|error| wrong(&files.certificate, error.to_string()))?;
     Ok(Arc::new(config))
 }

@@ -17,6 +17,8 @@ pub(crate) struct Stores {
     base: SessionOptions,
     /// Names of schemas and their places: paths or URLs.
     schemas: Vec<(String, String)>,
+    /// Folders whose files may be named by their paths, by users who may name all schemas.
+    allowed_paths: Vec<PathBuf>,
 }
 
 /// A table, by the name that statements give it.
@@ -31,7 +33,12 @@ impl Stores {
     /// # Errors
     ///
     /// [`Error::Settings`] for a folder that is not there and for two schemas of one name; [`Error::Store`] for a store that is not there.
-    pub(crate) fn new(base: SessionOptions, folders: &[PathBuf], attached: &[(String, String)]) -> Result<Self> {
+    pub(crate) fn new(
+        base: SessionOptions,
+        folders: &[PathBuf],
+        attached: &[(String, String)],
+        allowed_paths: &[PathBuf],
+    ) -> Result<Self> {
         let mut schemas = Vec::new();
         for (number, folder) in folders.iter().enumerate() {
             let is_place = folder.is_dir() || folder.to_str().is_some_and(|text| text.contains("://"));
@@ -62,7 +69,18 @@ impl Stores {
                 });
             }
         }
-        let stores = Self { base, schemas };
+        let allowed_paths = allowed_paths.iter().map(|folder| {
+            let whole = folder.canonicalize().ok().filter(|folder| folder.is_dir());
+            whole.ok_or_else(|| Error::Settings {
+                what: format!("{}: no such folder", folder.display()),
+                hint: "name the folder whose paths are allowed".to_owned(),
+            })
+        });
+        let stores = Self {
+            base,
+            schemas,
+            allowed_paths: allowed_paths.collect::<Result<_>>()?,
+        };
         stores.session(&Rights::of_everybody()).check_attached()?;
         Ok(stores)
     }
@@ -72,6 +90,9 @@ impl Stores {
         let mut options = self.base.clone().confined(true);
         if let Some(memory) = rights.memory {
             options = options.memory(memory);
+        }
+        if rights.schemas.is_none() {
+            options = self.allowed_paths.iter().fold(options, SessionOptions::allow_paths);
         }
         for (name, place) in self.schemas.iter().filter(|(name, _)| rights.has_schema(name)) {
             if name == PUBLIC {

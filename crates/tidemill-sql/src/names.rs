@@ -42,6 +42,8 @@ pub struct Names {
     drives: Vec<(char, PathBuf)>,
     /// Whether names are those of tables alone, and no paths.
     is_confined: bool,
+    /// Folders whose files may be named by their paths although names are confined.
+    allowed: Vec<PathBuf>,
 }
 
 impl Names {

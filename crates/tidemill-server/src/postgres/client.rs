@@ -182,11 +182,7 @@ impl Client {
             _ if told.is_empty() => Vec::new(),
             _ => parameters::types(&self.session, text, told).await,
         };
-        Ok(Prepared {
-            text: text.to_owned(),
-            command,
-            types,
-        })
+        Ok(Prepared::new(text, command, types))
     }
 
     /// Runs a statement with the values of its parameters, as far as its first rows.

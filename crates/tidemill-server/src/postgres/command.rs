@@ -1,10 +1,13 @@
 //! What a statement is: SQL for the session, or something of the protocol's own, such as SET and COPY.
 
-use sqlparser::ast::{CastKind, DataType, Expr, ObjectName, Statement, Value, visit_expressions_mut};
+use std::sync::OnceLock;
+
+use sqlparser::ast::{CastKind, DataType, Expr, ObjectName, Statement, Value};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Word};
+use tidemill_ads::sql::walk;
 
 use super::copy::{self, CopyStatement};
 use super::failure::error;
@@ -19,6 +22,8 @@ pub(crate) struct Prepared {
     pub(crate) command: Command,
     /// The types of `$1` and so on.
     pub(crate) types: Vec<tidemill_postgres::Type>,
+    /// Whether it may give rows, once that was asked for.
+    gives_rows: OnceLock<bool>,
 }
 
 /// What a statement does.
@@ -565,7 +570,7 @@ fn in_standard_words(text: &str) -> Option<String> {
     let [statement] = statements.as_mut_slice() else {
         return None;
     };
-    let _ = visit_expressions_mut(statement, |expression| {
+    let _ = walk::expressions_mut(statement, &mut |expression| {
         match expression {
             Expr::Cast { kind, data_type, .. } => {
                 *kind = CastKind::Cast;
@@ -629,6 +634,25 @@ fn tag(tokens: &[Token]) -> String {
 }
 
 impl Prepared {
+    pub(crate) fn new(text: &str, command: Command, types: Vec<tidemill_postgres::Type>) -> Self {
+        Self {
+            text: text.to_owned(),
+            command,
+            types,
+            gives_rows: OnceLock::new(),
+        }
+    }
+
+    /// Whether it may give rows, by its words.
+    pub(crate) fn gives_rows(&self) -> bool {
+        *self.gives_rows.get_or_init(|| match &self.command {
+            Command::Catalog(_) | Command::Show(_) | Command::ShowAll => true,
+            Command::Fetch { shows, .. } => *shows,
+            Command::Sql(sql) => tidemill_sql::is_query(&sql.text).unwrap_or(true),
+            _ => false,
+        })
+    }
+
     /// The types of the parameters of a statement: those that the client told, and what the statement says of the others.
     pub(crate) fn types_told(
         command: &Command,

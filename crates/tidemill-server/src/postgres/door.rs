@@ -473,7 +473,7 @@ impl ExtendedQueryHandler for Door {
                 let portal = known.value().cloned();
                 let (Some(portal), true) = (
                     portal.clone(),
-                    portal.is_some_and(|portal| gives_rows(&portal.statement.statement)),
+                    portal.is_some_and(|portal| portal.statement.statement.gives_rows()),
                 ) else {
                     sink.feed(Sending::NoData(NoData::new())).await?;
                     return Ok(());
@@ -564,16 +564,6 @@ impl ExtendedQueryHandler for Door {
     }
 }
 
-/// Whether a statement may give rows; what it is by its words.
-fn gives_rows(prepared: &Prepared) -> bool {
-    match &prepared.command {
-        Command::Catalog(_) | Command::Show(_) | Command::ShowAll => true,
-        Command::Fetch { shows, .. } => *shows,
-        Command::Sql(sql) => tidemill_sql::is_query(&sql.text).unwrap_or(true),
-        _ => false,
-    }
-}
-
 impl Door {
     /// The columns that a statement gives, with NULL for its parameters.
     async fn columns(
@@ -581,7 +571,7 @@ impl Door {
         prepared: &Prepared,
         status: TransactionStatus,
     ) -> PgWireResult<Option<Vec<super::rows::Sent>>> {
-        if !gives_rows(prepared) || status == TransactionStatus::Error {
+        if !prepared.gives_rows() || status == TransactionStatus::Error {
             return Ok(None);
         }
         let client = self.known()?;

@@ -15,6 +15,18 @@ impl Names {
         self.is_confined = confined;
     }
 
+    /// Lets files below a folder be named by their whole paths, although names are confined.
+    pub(crate) fn allow_paths(&mut self, folder: PathBuf) {
+        self.allowed.push(folder);
+    }
+
+    /// The file that an allowed path means, wherever its links lead.
+    fn allowed_file(&self, name: &str) -> Option<PathBuf> {
+        let path = Path::new(name);
+        let is_allowed = path.is_absolute() && self.allowed.iter().any(|folder| is_within(path, folder));
+        (is_allowed && path.is_file()).then(|| path.to_owned())
+    }
+
     /// The folders that all names lead into; `None` where they may lead anywhere.
     ///
     /// # Errors
@@ -24,7 +36,7 @@ impl Names {
         if !self.is_confined {
             return Ok(None);
         }
-        let mut folders: Vec<PathBuf> = self.dir.iter().cloned().collect();
+        let mut folders: Vec<PathBuf> = self.dir.iter().chain(&self.allowed).cloned().collect();
         for (name, _) in self.attached() {
             if let Some(Attached::Folder(folder)) = self.attached_schema(name)? {
                 folders.push(folder);
@@ -63,12 +75,15 @@ impl Names {
         }
     }
 
-    /// A table of the folder or the database, by its name alone.
+    /// A table of the folder or the database, by its name alone, or by an allowed path.
     ///
     /// # Errors
     ///
     /// [`Error::Denied`] for a path, a pattern, a URL, and a symbolic link out of the folder; as [`Names::find`].
     pub(super) fn by_name(&self, name: &str) -> Result<Found> {
+        if let Some(path) = self.allowed_file(name) {
+            return Location::existing(&path).map(Found::table);
+        }
         self.check_plain(name)?;
         if let Some(database) = &self.database {
             return Location::server(database.with_table(name)).map(Found::table);
@@ -98,6 +113,10 @@ impl Names {
 }
 
 fn is_within(path: &Path, folder: &Path) -> bool {
+    let is_link = |path: &Path| path.symlink_metadata().map_or(true, |found| found.is_symlink());
+    if path.parent() == Some(folder) && path.file_name().is_some() && !is_link(path) {
+        return true;
+    }
     match (path.canonicalize(), folder.canonicalize()) {
         (Ok(path), Ok(folder)) => path.starts_with(folder),
         _ => false,
@@ -170,5 +189,20 @@ mod tests {
             }
         }
         assert_eq!(names.confined_to().expect("known"), Some(vec![at("books"), at("shop")]));
+
+        // What the administrator allows, and no link out of it.
+        names.allow_paths(at("shop"));
+        let path = |name: &str| at(name).to_string_lossy().into_owned();
+        assert!(names.find(&path("shop/items.csv")).is_ok());
+        for name in [
+            "shop/secret.csv",
+            "shop/../secret.csv",
+            "shop/*.csv",
+            "shop/none.csv",
+            "secret.csv",
+        ] {
+            assert!(matches!(names.find(&path(name)), Err(Error::Denied { .. })), "{name}");
+        }
+        assert!(matches!(names.find("shop/items.csv"), Err(Error::Denied { .. })));
     }
 }

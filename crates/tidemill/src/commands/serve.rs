@@ -25,6 +25,9 @@ pub(crate) struct ServeArgs {
     /// Also serve this folder, file or database under a name: shop=clickhouse://host/shop.
     #[arg(long, value_name = "NAME=URL", value_parser = name_and_place)]
     attach: Vec<(String, String)>,
+    /// Also let statements name files below this folder by their whole paths. Default: no paths.
+    #[arg(long, value_name = "DIR")]
+    allow_paths: Vec<PathBuf>,
     /// The address for PostgreSQL's protocol, or `off`.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:5433", value_parser = address)]
     postgres: Address,
@@ -43,6 +46,9 @@ pub(crate) struct ServeArgs {
     /// The private key of the certificate, in PEM format.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// Only let clients in that show a certificate signed by one of these authorities, in PEM format.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_client_ca: Option<PathBuf>,
     /// Memory for the sorts, groups and joins of one connection, for example 512M. Default: no limit.
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     memory: Option<usize>,
@@ -104,14 +110,16 @@ pub(crate) async fn run(args: ServeArgs, mut stopped: Stopped) -> anyhow::Result
     }
     let users = args.users.as_deref().map(Users::read).transpose()?;
     let has_users = users.is_some();
-    let tls = args
-        .tls_cert
-        .zip(args.tls_key)
-        .map(|(certificate, key)| TlsFiles { certificate, key });
+    let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles {
+        certificate,
+        key,
+        client_authorities: args.tls_client_ca,
+    });
     let is_encrypted = tls.is_some();
     let server = Server::bind(ServerOptions {
         folders,
         attached: args.attach,
+        allowed_paths: args.allow_paths,
         session,
         postgres: args.postgres.0,
         flight: args.flight.0,

@@ -9,6 +9,7 @@ use tidemill_testkit::{GoModule, Postgres, Python, jar, java, npm_package};
 
 use crate::run::{Folder, Run};
 
+mod certificates;
 mod flight;
 mod hostile;
 mod http;
@@ -287,6 +288,34 @@ fn psql_asks_and_changes() {
     );
     assert!(!served.path().join("evil.dbf").exists() && errors.stdout.is_empty());
     assert_eq!(served.end(), Some(0));
+}
+
+#[test]
+fn paths_that_the_administrator_allows_are_tables() {
+    let Some(_) = Postgres::need() else { return };
+    let folder = books();
+    std::fs::create_dir(folder.file("extra")).expect("made");
+    std::fs::write(folder.file("extra/x.csv"), "x\n7\n").expect("written");
+    std::os::unix::fs::symlink(folder.file("secret.csv"), folder.file("extra/link.csv")).expect("linked");
+    let at = |name: &str| folder.file(name).to_string_lossy().into_owned();
+    let (extra, made, link, secret) = (
+        at("extra/x.csv"),
+        at("extra/made.dbf"),
+        at("extra/link.csv"),
+        at("secret.csv"),
+    );
+    let evil = at("evil.dbf");
+    let served = Served::with(folder, &["books", "--allow-paths", "extra"]);
+    check(&served, &format!("SELECT x FROM '{extra}'"), "7");
+    check(
+        &served,
+        &format!("CREATE TABLE '{made}' (a Integer); INSERT INTO '{made}' VALUES (5); SELECT a FROM '{made}'"),
+        "CREATE TABLE\nINSERT 0 1\n5",
+    );
+    let statements = [&link, &secret, "extra/x.csv"].map(|path| format!("SELECT * FROM '{path}';\n"));
+    let errors = served.psql(&format!("{}CREATE TABLE '{evil}' (a Integer);\n", statements.concat()));
+    assert_eq!(errors.stderr.matches("ERROR").count(), 4, "{}", errors.stderr);
+    assert!(errors.stdout.is_empty() && !Path::new(&evil).exists());
 }
 
 #[test]

@@ -17,7 +17,7 @@ use arrow_flight::{FlightInfo, IpcMessage};
 use arrow_schema::{DataType, Schema, SchemaRef};
 use futures::TryStreamExt as _;
 use tidemill_client::keys;
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use url::Url;
 
 use super::error_at;
@@ -117,6 +117,9 @@ struct Settings {
     url: Url,
     secure: bool,
     ca: Option<String>,
+    /// The files of the client's own certificate and its key.
+    cert: Option<String>,
+    key: Option<String>,
     timeout: Option<Duration>,
 }
 
@@ -131,6 +134,8 @@ impl Settings {
         let mut settings = Self {
             secure: false,
             ca: None,
+            cert: None,
+            key: None,
             timeout: None,
             url: parsed.clone(),
         };
@@ -142,6 +147,8 @@ impl Settings {
                     secure = Some(truth.ok_or_else(|| wrong(format!("secure={value}"), "secure is 1 or 0"))?);
                 }
                 "ca" => settings.ca = Some(value.into_owned()),
+                "cert" => settings.cert = Some(value.into_owned()),
+                "key" => settings.key = Some(value.into_owned()),
                 "timeout" => {
                     let time = keys::limit(&value);
                     let wrong = || wrong(format!("timeout={value}"), "timeout is a number of seconds above 0");
@@ -150,15 +157,23 @@ impl Settings {
                 other => {
                     return Err(wrong(
                         format!("the setting {other}"),
-                        "the settings are secure, ca and timeout",
+                        "the settings are secure, ca, cert, key and timeout",
                     ));
                 }
             }
         }
-        if secure == Some(false) && settings.ca.is_some() {
-            return Err(wrong("ca with secure=0".to_owned(), "leave one of them out"));
+        let of_tls = [("ca", &settings.ca), ("cert", &settings.cert), ("key", &settings.key)];
+        let named = of_tls.into_iter().find(|(_, file)| file.is_some());
+        if let (Some(false), Some((name, _))) = (secure, named) {
+            return Err(wrong(format!("{name} with secure=0"), "leave one of them out"));
         }
-        settings.secure = secure.unwrap_or(settings.ca.is_some());
+        settings.secure = secure.unwrap_or(named.is_some());
+        if settings.cert.is_some() != settings.key.is_some() {
+            return Err(wrong(
+                "one of cert and key without the other".to_owned(),
+                "give the certificate and its key",
+            ));
+        }
         Ok(settings)
     }
 
@@ -176,17 +191,20 @@ impl Settings {
             endpoint = endpoint.timeout(timeout);
         }
         if self.secure {
-            let tls = match &self.ca {
-                None => ClientTlsConfig::new().with_native_roots(),
-                Some(file) => {
-                    let pem = std::fs::read(file).map_err(|source| Error::Io {
-                        path: file.into(),
-                        action: "read",
-                        source,
-                    })?;
-                    ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem))
-                }
+            let read = |file: &String| {
+                std::fs::read(file).map_err(|source| Error::Io {
+                    path: file.into(),
+                    action: "read",
+                    source,
+                })
             };
+            let mut tls = match &self.ca {
+                None => ClientTlsConfig::new().with_native_roots(),
+                Some(file) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(read(file)?)),
+            };
+            if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
+                tls = tls.identity(Identity::from_pem(read(cert)?, read(key)?));
+            }
             endpoint = endpoint.tls_config(tls).map_err(failed)?;
         }
         let channel = endpoint.connect().await.map_err(failed)?;

@@ -218,7 +218,7 @@ fn another_tidemill_is_a_store() {
         ),
         (
             format!("flight://{}/public/orders?wrong=1", address(&served)),
-            "secure, ca and timeout",
+            "secure, ca, cert, key and timeout",
         ),
         ("flight://127.0.0.1:1/public/orders".to_owned(), "is the server there"),
     ] {
