@@ -22,6 +22,7 @@ pub(crate) enum Named {
 impl Named {
     /// An error about a name that is not known.
     pub(crate) fn refused(path: &Path, name: &str) -> Error {
+        let name = shown(name);
         let expected = "a name such as cp1252 or UTF-8 (an option overrides it)";
         Error::corrupt(path, "code page", 0, expected, name)
     }
@@ -33,8 +34,24 @@ impl Named {
             end: 0,
             record: None,
             count: 1,
-            what: format!("{}: no code page is called {name:?}; it is passed over", path.display()),
+            what: format!(
+                "{}: no code page is called {}; it is passed over",
+                path.display(),
+                shown(name)
+            ),
         }
+    }
+}
+
+/// A name as messages show it: what is no name may be anything.
+fn shown(name: &str) -> String {
+    let is_name = name.len() <= 32
+        && name
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || "-_ ./".contains(letter));
+    match is_name {
+        true => format!("{name:?}"),
+        false => "what it holds, which is no name".to_owned(),
     }
 }
 
@@ -48,6 +65,7 @@ pub(crate) fn read(table: &Path) -> Result<Option<Named>> {
     // Of a link to a table, where there is none beside the link.
     let others = names.map(|name| real.with_extension(name));
     for path in own.into_iter().chain(others) {
+        regular_file::stays_beside(&path, table)?;
         match regular_file::read_short(&path, "code page", CPG_LIMIT) {
             Ok(text) => return Ok(Some(named(path, &text))),
             Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}

@@ -11,12 +11,14 @@ use crate::own_name::{self, folder_of};
 use crate::regular_file;
 use crate::storage::DataFile;
 use crate::transaction::Disk;
+use crate::under_way::UnderWay;
 
 /// A folder for new files.
 #[derive(Debug)]
 pub(crate) struct Draft {
     folder: PathBuf,
     disk: Arc<dyn Disk>,
+    _under_way: UnderWay,
 }
 
 /// A new file, which is open here alone.
@@ -39,6 +41,7 @@ impl Draft {
             })
         })?;
         Ok(Self {
+            _under_way: UnderWay::new(&folder),
             folder,
             disk: Arc::clone(disk),
         })

@@ -134,6 +134,7 @@ mod table_editor;
 mod table_set;
 mod table_writer;
 mod transaction;
+mod under_way;
 mod untranslated;
 mod value;
 mod variant;
@@ -178,5 +179,6 @@ pub use transaction::{
     Durability, LockRequest, LogContents, LogOptions, LoggedChange, LoggedReplacement, LoggedTransaction, PendingLog,
     Recovered, Savepoint, Transaction, TransactionLog, pending_logs, recover, recover_folders, recover_table,
 };
+pub use under_way::{abandoned_files, remove_drafts};
 pub use value::Value;
 pub use verify::Verification;

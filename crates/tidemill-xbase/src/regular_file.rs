@@ -1,8 +1,8 @@
 //! The one way to open a file that lies in a folder which anybody may have filled: a table and what lies beside it.
 //!
 //! Only regular files are opened. A named pipe would keep the caller waiting for whoever writes into it, a device may have no
-//! end, and a folder is no file: each is an error that names it. Reading follows a symbolic link to a regular file, since
-//! users have tables elsewhere. Nothing is written through a link, but for the path of a table that the caller named himself:
+//! end, and a folder is no file: each is an error that names it. Reading follows a symbolic link to a table, since users have
+//! tables elsewhere; what belongs to the table is read where the link is, or where the table is. Nothing is written through a link, but for the path of a table that the caller named himself:
 //! whoever can put a link beside a table would else choose which of the caller's files is changed. What belongs to a table that is named by
 //! a link lies beside the table, unless it lies beside the link.
 
@@ -73,6 +73,28 @@ pub(crate) fn behind_link(path: &Path) -> Result<PathBuf> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => std::fs::canonicalize(path).map_err(|e| Error::io(path, "open", e)),
         _ => Ok(path.to_owned()),
+    }
+}
+
+/// Refuses a link that leads out of the table's folder, in the place of a file that belongs to a table: the bytes of another file would
+/// else be shown as the table's own.
+///
+/// # Errors
+/// [`Error::NotRegular`].
+pub(crate) fn stays_beside(path: &Path, table: &Path) -> Result<()> {
+    if !std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+        return Ok(());
+    }
+    let folder = |path: &Path| std::fs::canonicalize(path).ok()?.parent().map(Path::to_owned);
+    // A link to nothing is told by whoever opens it.
+    let Some(target) = folder(path) else { return Ok(()) };
+    let own = match table.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    match std::fs::canonicalize(own).ok().as_ref() == Some(&target) || folder(table).as_ref() == Some(&target) {
+        true => Ok(()),
+        false => Err(not_regular(path, "a symbolic link out of the table's folder")),
     }
 }
 
@@ -259,6 +281,26 @@ mod tests {
         }
         assert_eq!(std::fs::read(folder.path().join("file")).unwrap(), b"bytes");
         create(&folder.path().join("new")).unwrap();
+    }
+
+    #[test]
+    fn what_belongs_to_a_table_lies_in_its_folder() {
+        let (books, elsewhere) = (folder(), folder());
+        let at = |name: &str| books.path().join(name);
+        symlink(elsewhere.path().join("file"), at("memo")).unwrap();
+        symlink(elsewhere.path().join("folder"), at("table")).unwrap();
+        for name in ["file", "link", "astray", "none"] {
+            stays_beside(&at(name), &at("people.dbf")).unwrap();
+        }
+        let refused = stays_beside(&at("memo"), &at("file")).unwrap_err();
+        assert!(
+            refused
+                .to_string()
+                .ends_with("a symbolic link out of the table's folder"),
+            "{refused}"
+        );
+        // Of a table that is a link itself.
+        stays_beside(&at("memo"), &at("table")).unwrap();
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::own_name::{self, folder_of};
 use crate::regular_file;
 use crate::storage::DataFile;
+use crate::under_way::{NEW, UnderWay, publishing};
 
 /// A new file that takes the place of an old one; removed unless it does.
 pub(crate) struct Sibling {
@@ -17,6 +18,7 @@ pub(crate) struct Sibling {
     target: PathBuf,
     handle: Arc<File>,
     done: bool,
+    _under_way: UnderWay,
 }
 
 impl Sibling {
@@ -26,8 +28,9 @@ impl Sibling {
     /// # Errors
     /// [`Error::Io`].
     pub(crate) fn create(target: &Path, like: &Path) -> Result<Self> {
-        let (path, file) = own_name::make(folder_of(target), own_name::PREFIX, ".new", regular_file::create)?;
+        let (path, file) = own_name::make(folder_of(target), own_name::PREFIX, NEW, regular_file::create)?;
         let sibling = Self {
+            _under_way: UnderWay::new(&path),
             path,
             target: target.to_owned(),
             handle: Arc::new(file),
@@ -51,6 +54,7 @@ impl Sibling {
     /// # Errors
     /// [`Error::Io`].
     pub(crate) fn replace(mut self) -> Result<()> {
+        let _publishing = publishing(&self.target)?;
         fs::rename(&self.path, &self.target).map_err(|e| Error::io(&self.target, "replace", e))?;
         self.done = true;
         // The new name is on the disk once its folder is; where folders cannot be opened, the system sees to it.

@@ -20,6 +20,7 @@ use crate::header::{Deletion, Dialect, Header};
 use crate::imploded;
 use crate::memo::{self, Memo};
 use crate::note::{Note, NoteLog};
+use crate::regular_file::stays_beside;
 use crate::scan::{Batches, Scan};
 use crate::source::{Access, Source};
 use crate::stamp::FileMemo;
@@ -246,7 +247,7 @@ impl Table {
         };
         let memo = |header: &Header| {
             let found = memo::find(&path, header.dialect)?;
-            Ok(Memo::open(&found, options.access, header))
+            Ok(stays_beside(&found, &path).and_then(|()| Memo::open(&found, options.access, header)))
         };
         let mut table = Self::new(source, header, None, codepage, memo, options)?;
         table.opening_notes.splice(..0, notes);

@@ -19,11 +19,13 @@ use std::any::Any;
 use std::io::{self, IsTerminal};
 use std::panic;
 use std::process::ExitCode;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Parser;
+use tidemill_sql::stoppable;
 use tokio::runtime::Runtime;
 
 use crate::args::{Args, Command};
@@ -88,7 +90,9 @@ fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> 
     let ends_itself = command.ends_itself();
     let takes_interrupts = command.takes_interrupts();
     let (stop, stopped) = tokio::sync::watch::channel(false);
-    let mut work = runtime.spawn(run(command, stopped));
+    let is_ending = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&is_ending);
+    let mut work = runtime.spawn(stoppable(move || asked.load(Relaxed), run(command, stopped)));
     let outcome = watch.block_on(async {
         if ends_itself {
             // It is told once, and has its time to end; a second signal means now.
@@ -102,6 +106,16 @@ fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> 
             signal = signals.next_but(takes_interrupts) => signal.map(Outcome::Interrupted).map_err(Into::into),
             limit = limits.reached() => Err(limit.into()),
         };
+        if commands::sql::is_changing() {
+            is_ending.store(true, Relaxed);
+            match tokio::time::timeout(CHANGE, &mut work).await {
+                Ok(Ok(Ok(_))) => tell!("tidemill: the change was done before it could be stopped"),
+                Ok(_) => tell!("tidemill: the change was stopped, and nothing of it is left"),
+                Err(_) => tell!(
+                    "tidemill: it is not known whether the change was done; run tidemill recover in the folder of the table, then look"
+                ),
+            }
+        }
         work.abort();
         outcome
     });
@@ -111,6 +125,9 @@ fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> 
     tidemill_sql::remove_drafts();
     outcome
 }
+
+/// How long a change may take to stop: it takes back what it did.
+const CHANGE: Duration = Duration::from_millis(600);
 
 /// How the task of a command ended.
 fn ended(done: Result<anyhow::Result<Outcome>, tokio::task::JoinError>) -> anyhow::Result<Outcome> {

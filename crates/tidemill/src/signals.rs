@@ -8,7 +8,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// They are waited for from here on; before, they end the program by themselves.
 #[cfg(unix)]
 pub(crate) struct Signals {
-    hangup: Signal,
+    /// `None` where the program was started to outlive its terminal, as by nohup.
+    hangup: Option<Signal>,
     interrupt: Signal,
     terminate: Signal,
 }
@@ -18,7 +19,10 @@ impl Signals {
     /// In the runtime that looks at them.
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
-            hangup: signal(SignalKind::hangup())?,
+            hangup: match is_ignored(HANGUP) {
+                true => None,
+                false => Some(signal(SignalKind::hangup())?),
+            },
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
         })
@@ -26,12 +30,30 @@ impl Signals {
 
     /// Waits for one and gives its number: 1 for HUP, 2 for INT, 15 for TERM.
     pub(crate) async fn next(&mut self) -> io::Result<u8> {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         Ok(tokio::select! {
-            _ = self.hangup.recv() => 1,
+            _ = hangup => HANGUP,
             _ = self.interrupt.recv() => 2,
             _ = self.terminate.recv() => 15,
         })
     }
+}
+
+#[cfg(unix)]
+const HANGUP: u8 = 1;
+
+/// Whether a signal is ignored, as proc_pid_status(5) tells; no where that is not known.
+#[cfg(unix)]
+fn is_ignored(signal: u8) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Elsewhere there is Ctrl-C, which is called 2 too.

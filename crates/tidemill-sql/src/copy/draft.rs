@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 use tempfile::TempDir;
-use tidemill_xbase::{Existing, TableSet, pending_logs};
+use tidemill_xbase::{Existing, TableSet, abandoned_files, pending_logs};
 
 use crate::format::Format;
 use crate::location::{Location, Place};
@@ -56,6 +56,7 @@ pub(super) async fn check_destination(destination: &Location, existing: Existing
 /// What was to be published is not, from now on: for a program that ends.
 pub fn remove_drafts() {
     object::abort_uploads();
+    tidemill_xbase::remove_drafts();
     let mut drafts = drafts();
     drafts.given_up = true;
     for folder in std::mem::take(&mut drafts.folders) {
@@ -82,7 +83,7 @@ fn drafts() -> MutexGuard<'static, Drafts> {
     DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The folders in which programs made files here that were killed before they could remove them.
+/// The files that programs made here which were killed before they could remove them, and the folders of such files.
 ///
 /// # Errors
 ///
@@ -103,6 +104,7 @@ pub fn remains_in(folder: &Path) -> Result<Vec<PathBuf>> {
             remains.push(entry.path());
         }
     }
+    remains.extend(abandoned_files(folder).unwrap_or_default());
     remains.sort();
     Ok(remains)
 }
@@ -178,7 +180,10 @@ impl Draft {
         })?;
         for remains in remains_in(parent).unwrap_or_default() {
             // Whoever else sees it may be first.
-            let _ = fs::remove_dir_all(remains);
+            let _ = match remains.is_dir() {
+                true => fs::remove_dir_all(remains),
+                false => fs::remove_file(remains),
+            };
         }
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent);
         let folder = folder.map_err(Error::io(parent, "write to"))?;

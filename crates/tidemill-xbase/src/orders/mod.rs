@@ -38,6 +38,7 @@ use crate::beside::belonging;
 use crate::error::{Error, Result};
 use crate::header::Dialect;
 use crate::index::{Index, IndexDialect, IndexOptions, Order, OrderSpec, Tag};
+use crate::regular_file::stays_beside;
 use crate::table::Table;
 
 pub use adi_keys::named_expression;
@@ -212,10 +213,11 @@ pub(crate) fn mdx_of(table: &Table) -> Option<PathBuf> {
 /// [`Error::Unsupported`] when the header says that there is one and no file is found.
 pub fn production_path(table: &Table) -> Result<Option<PathBuf>> {
     if let Some(mdx) = mdx_of(table) {
+        stays_beside(&mdx, table.path())?;
         return Ok(Some(mdx));
     }
     match belonging(table.path(), &[production_extension(table.path())]) {
-        Ok(path) => Ok(Some(path)),
+        Ok(path) => stays_beside(&path, table.path()).map(|()| Some(path)),
         Err(names) if table.header().production_index => Err(Error::Unsupported {
             path: table.path().to_owned(),
             what: format!(

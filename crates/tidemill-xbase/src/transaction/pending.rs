@@ -247,6 +247,14 @@ fn names_table(log: &Path, table: &Path, name: &Path) -> Result<Names> {
     Ok(names.max().unwrap_or(Names::Nothing))
 }
 
+/// An error with its cause.
+fn told(error: &Error) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
 fn pending_log(path: &Path) -> Result<Option<PendingLog>> {
     let mut pending = PendingLog {
         path: path.to_owned(),
@@ -266,11 +274,12 @@ fn pending_log(path: &Path) -> Result<Option<PendingLog>> {
             return Ok(None);
         }
         Ok(None) => {
-            pending.refused = Some("it is no Tidemill log".to_owned());
+            let what = "it has the name of a Tidemill log and is none; remove it, and its tables can be read again";
+            pending.refused = Some(format!("{}: {what}", path.display()));
             return Ok(Some(pending));
         }
         Err(e) => {
-            pending.refused = Some(e.to_string());
+            pending.refused = Some(told(&e));
             return Ok(Some(pending));
         }
     };
@@ -293,9 +302,7 @@ fn pending_log(path: &Path) -> Result<Option<PendingLog>> {
     pending.files.dedup();
     pending.in_use = is_held(path)?;
     if !pending.in_use {
-        pending.refused = admission::check(path, folder, &found.groups)
-            .err()
-            .map(|e| e.to_string());
+        pending.refused = admission::check(path, folder, &found.groups).err().map(|e| told(&e));
     }
     Ok(Some(pending))
 }

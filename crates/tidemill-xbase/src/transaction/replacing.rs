@@ -19,12 +19,14 @@ use crate::error::{Error, Result};
 use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::own_name;
 use crate::regular_file;
+use crate::under_way::publishing;
 
 /// Does what a replacement says, once it is in a log.
 ///
 /// # Errors
 /// [`Error::Unknown`] when it is begun and could not be finished; after any other the old files are as they were.
 pub(crate) fn replace(folder: &Path, replacement: &Replacement, disk: &Arc<dyn Disk>) -> Result<()> {
+    let _publishing = publishing(folder)?;
     let log = new_log(folder, &**disk)?;
     let (path, mut file) = (log.path, log.file);
     let give_up = |e| {

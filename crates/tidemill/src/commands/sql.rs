@@ -1,6 +1,7 @@
 //! `tidemill sql`.
 
 use std::io::{self, IsTerminal, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
@@ -10,6 +11,14 @@ use crate::Outcome;
 use crate::args::SqlArgs;
 use crate::output::{Screen, default_format, report_damage, write_answers};
 use crate::terminal::{Output, note, shown};
+
+/// Whether a statement is under way that changes something.
+static IS_CHANGING: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program is changing something, so that whoever ends it wants to know how that ended.
+pub(crate) fn is_changing() -> bool {
+    IS_CHANGING.load(Ordering::Relaxed)
+}
 
 pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
     let mut statement = args.statement;
@@ -32,11 +41,14 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
         Output::new().write_all(shown(&plan).as_bytes())?;
         return Ok(Outcome::Done);
     }
+    let is_change = !tidemill_sql::is_query(&statement).unwrap_or(true);
+    IS_CHANGING.store(is_change, Ordering::Relaxed);
     let started = Instant::now();
     let answers = match &args.server {
         Some(server) => vec![session.ask_server(server, &statement).await?],
         None => session.query_all(&statement).await.map_err(with_place)?,
     };
+    IS_CHANGING.store(false, Ordering::Relaxed);
     let format = args.format.unwrap_or_else(default_format);
     let rows = write_answers(answers, format, Screen::of(args.screen)).await?;
     report_damage(&session);

@@ -212,11 +212,14 @@ fn only_our_own_output_may_be_closed() {
     assert!(ended.stderr.is_empty(), "{}", String::from_utf8_lossy(&ended.stderr));
 }
 
-/// Waits until a file of a copy is in the making.
+/// Waits until a file is in the making.
 fn wait_for_draft(folder: &Folder, child: &mut Child) {
     let begun = Instant::now();
     let is_draft = |entry: std::io::Result<fs::DirEntry>| {
-        entry.is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with(".tidemill-"))
+        entry.is_ok_and(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            name.starts_with(".tidemill-") || name.ends_with(".new")
+        })
     };
     while !fs::read_dir(folder.path()).expect("listed").any(is_draft) {
         assert!(
@@ -255,6 +258,67 @@ fn signals_end_a_copy_within_a_second_and_leave_nothing() {
     }
 }
 
+/// Sends a signal.
+fn tell(signal: &str, child: &Child) {
+    let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(kill.expect("kill").success());
+}
+
+#[test]
+fn a_change_that_a_signal_ends_says_how_it_ended_and_leaves_no_file() {
+    let folder = Folder::with(&[]);
+    big_table::write(&folder.file("BIG.DBF"), 1_600_000);
+    for (statement, signal, code) in [
+        ("CREATE INDEX note ON big (note)", "-TERM", 143),
+        ("ALTER TABLE big ADD COLUMN x CHAR(10)", "-INT", 130),
+    ] {
+        let before = fs::read(folder.file("BIG.DBF")).expect("read");
+        let mut child = folder
+            .command(&["sql", statement])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("started");
+        wait_for_draft(&folder, &mut child);
+        tell(signal, &child);
+        let run = Run::of(child.wait_with_output().expect("ended"));
+        assert_eq!(run.code, Some(code), "{statement}: {}", run.stderr);
+        assert!(
+            ["nothing of it is left", "is not known whether"]
+                .iter()
+                .any(|told| run.stderr.contains(told)),
+            "{statement}: {}",
+            run.stderr
+        );
+        let left: Vec<_> = fs::read_dir(folder.path())
+            .expect("listed")
+            .flatten()
+            .map(|entry| entry.file_name())
+            .collect();
+        assert_eq!(left, ["BIG.DBF"], "{statement}");
+        assert!(fs::read(folder.file("BIG.DBF")).expect("read") == before, "{statement}");
+    }
+}
+
+#[test]
+fn a_hangup_that_is_ignored_stays_so() {
+    let folder = Folder::with(&[]);
+    big_table::write(&folder.file("BIG.DBF"), 400_000);
+    let program = folder.command(&[]);
+    let mut child = Command::new("sh")
+        .args(["-c", "trap '' HUP; exec \"$0\" copy --quiet BIG.DBF x.riegeli"])
+        .arg(program.get_program())
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("started");
+    wait_for_draft(&folder, &mut child);
+    tell("-HUP", &child);
+    Run::of(child.wait_with_output().expect("ended")).done();
+    assert!(folder.file("x.riegeli").is_file());
+}
+
 #[test]
 fn time_and_memory_have_limits() {
     let folder = Folder::with(&[]);
@@ -274,6 +338,39 @@ fn time_and_memory_have_limits() {
     let said = run.failed();
     assert!(said.contains("more than 200.00 MiB of memory"), "{said}");
     assert!(peak < 600 << 20, "{peak}");
+}
+
+#[test]
+fn small_files_do_not_become_large_in_memory() {
+    let folder = Folder::with(&[]);
+    let line = format!("{{\"a\": \"{}\"}}\n", "x".repeat(120_000_000));
+    fs::write(folder.file("line.jsonl"), &line).expect("written");
+    for (name, told) in [
+        ("large.parquet", "bytes expand to 120000"),
+        ("line.jsonl", "line.jsonl: the line at byte 0 is longer than 32 MiB"),
+        (
+            "packed.jsonl.gz",
+            "packed.jsonl.gz: the line at byte 0 is longer than 32 MiB",
+        ),
+    ] {
+        if name != "line.jsonl" {
+            drop(folder.run(&["copy", "line.jsonl", name, "--max-memory", "4G"]).done());
+        }
+        let question = format!("SELECT length(a) AS n FROM '{name}'");
+        let mut command = folder.command(&["sql", &question]);
+        let (run, took, peak) = watched(&mut command, Duration::from_secs(20));
+        let said = run.failed();
+        assert!(
+            said.contains(told) && said.contains("--max-memory SIZE allows more"),
+            "{name}: {said}"
+        );
+        assert!(
+            said.contains(name) && took < BUSY && peak < 200 << 20,
+            "{name}: {took:?}, {peak}, {said}"
+        );
+        let answer = folder.run(&["sql", &question, "--max-memory", "4G", "--format", "csv"]);
+        assert_eq!(answer.done(), "n\n120000000\n", "{name}");
+    }
 }
 
 /// Asks a statement that is too long for an argument.
