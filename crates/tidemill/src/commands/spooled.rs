@@ -1,7 +1,7 @@
 //! Standard input as a file, for what goes back in it: rows, descriptions.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, BufRead as _, Read as _};
 use std::path::Path;
 
 use anyhow::Context;
@@ -21,7 +21,12 @@ impl Spooled {
     }
 
     fn read_here() -> anyhow::Result<Self> {
-        let (_, mut stream) = standard_input()?;
+        // What begins as JSON is no record, and refused where records alone are read.
+        let is_text = is_text(io::stdin().lock().fill_buf().context("cannot read standard input")?);
+        let mut stream: Box<dyn io::Read> = match is_text {
+            true => Box::new(io::stdin().lock()),
+            false => Box::new(standard_input()?.1),
+        };
         let mut file = tempfile::Builder::new().prefix("tidemill-input-").tempfile()?;
         io::copy(&mut stream, &mut file).context("cannot keep standard input in a temporary file")?;
         let mut path = file.into_temp_path();

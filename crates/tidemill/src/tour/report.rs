@@ -60,7 +60,7 @@ fn chart(title: &str, unit: &str, rows: &[(&str, f64)]) -> String {
     const BARS: f64 = 420.0;
     let largest = rows.iter().map(|(_, value)| *value).fold(f64::MIN_POSITIVE, f64::max);
     let mut svg = format!(
-        "<h2>{}</h2>\n<svg viewBox=\"0 0 800 {}\" role=\"img\" aria-label=\"{}\">\n",
+        "<h2>{}</h2>\n<svg class=\"bars\" viewBox=\"0 0 800 {}\" role=\"img\" aria-label=\"{}\">\n",
         escape(title),
         rows.len() * ROW,
         escape(title)
@@ -98,10 +98,18 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 860px; margin: 2rem auto
 h1, h2, h3 { line-height: 1.2; }
 pre { overflow-x: auto; font-size: 13px; line-height: 1.25; }
 pre.sql { white-space: pre-wrap; background: #eef3f5; padding: .6rem; }
-svg { width: 100%; font-size: 14px; }
-svg rect { fill: #2d7d9a; }
+svg { width: 100%; height: auto; font-size: 14px; }
+svg.bars text { fill: currentColor; }
+svg.bars rect { fill: #2d7d9a; }
 .good { color: #1a7a3c; font-weight: 600; }
 .bad { color: #b3261e; font-weight: 600; }
+@media (prefers-color-scheme: dark) {
+  body { background: #12181c; color: #dbe5ea; }
+  pre.sql { background: #1e282e; }
+  svg.bars rect { fill: #4ba6c6; }
+  .good { color: #6fcf8f; }
+  .bad { color: #ff8a80; }
+}
 ";
 
 #[cfg(test)]

@@ -48,6 +48,10 @@ fn first_rows_and_some_rows() {
         .fed(&["head", "-", "-n", "1", "--format", "csv"], "a,b\r\n1,2\r\n3,4\r\n")
         .done();
     assert_eq!(piped, "a,b\n1,2\n");
+    for json in ["{\"a\": 1}\n{\"a\": 2}\n", "[{\"a\": 1}, {\"a\": 2}]"] {
+        let shown = folder.fed(&["cat", "-", "--format", "csv"], json).done();
+        assert_eq!(shown, "a\n1\n2\n", "{json}");
+    }
     let error = folder.fed(&["verify", "-"], "a,b\n1,2\n").failed();
     assert!(
         error.contains("standard input: text, where records are verified"),
