@@ -41,13 +41,13 @@ pub struct SessionOptions {
 }
 
 /// How many records the lanes of ADS SQL sort, or group in a way that takes memory for each, by themselves. The planner has threads for
-/// more, and spills.
+/// more, and spills; the lanes keep the columns for the next question, as far as there is room for them.
 #[derive(Clone, Copy, Debug)]
 struct MostSorted(Option<usize>);
 
 impl Default for MostSorted {
     fn default() -> Self {
-        Self(Some(250_000))
+        Self(Some(8_000_000))
     }
 }
 
@@ -376,9 +376,9 @@ impl SessionOptions {
         !self.planner_only && !self.recover && self.deleted != Deleted::Only
     }
 
-    /// The lanes of ADS SQL leave the sorting and grouping of more records than these to the planner; `None`: of no number. Default:
-    /// 250,000.
-    #[doc(hidden)]
+    /// The lanes of ADS SQL leave the sorting and grouping of more records of an xBase table than these to the planner; `None`: of no
+    /// number. The planner is quicker with what is asked once, the lanes with what is asked again. Default: 8 million, whose columns a
+    /// session can keep.
     #[must_use]
     pub fn most_sorted(mut self, records: Option<usize>) -> Self {
         self.most_sorted = MostSorted(records);

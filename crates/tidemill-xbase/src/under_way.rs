@@ -101,7 +101,7 @@ fn is_let_go(path: &Path) -> bool {
     let Ok(file) = regular_file::open_to_write(path) else {
         return false;
     };
-    open_shared_or_exclusive(&file.into(), path, Sharing::Exclusive, Duration::ZERO).is_ok()
+    open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO).is_ok()
 }
 
 #[cfg(test)]

@@ -27,7 +27,15 @@ use crate::{Error, Result};
 /// [`Error::Exists`] for a file that may not be replaced; of an xBase table also its memos and the like ([`TableSet::replaced`]).
 pub(super) fn check_place(destination: &Path, format: Format, existing: Existing) -> Result<()> {
     if format == Format::Xbase {
-        return TableSet::of(destination).replaced(existing).map(drop).map_err(of_xbase);
+        let replaced = TableSet::of(destination).replaced(existing);
+        return replaced.map(drop).map_err(|error| match error {
+            tidemill_xbase::Error::Exists { path } if existing != Existing::Refuse => Error::NotATable {
+                place: path.display().to_string(),
+                what: "a file that belongs to no table of the destination".to_owned(),
+                hint: "move it away, or name another destination".to_owned(),
+            },
+            error => of_xbase(error),
+        });
     }
     match existing == Existing::Refuse && destination.symlink_metadata().is_ok() {
         true => Err(exists(destination)),

@@ -83,7 +83,10 @@ pub(super) async fn open(
     let format = format(location.format, begun);
     let listing = ListingOptions::new(format).with_file_extension(extension);
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(listing);
-    let mut config = config.infer_schema(state).await?;
+    let mut config = config
+        .infer_schema(state)
+        .await
+        .map_err(|error| named(location, error))?;
     if let Some(schema) = config.file_schema.clone() {
         let schema = match (location.format, a_file) {
             (Format::Parquet, Some(first)) => Arc::new(described(&schema, &first, state).await?),
@@ -133,6 +136,16 @@ async fn check(file: &Location, begun: Begun, options: &SessionOptions) -> Resul
         }
     })
     .await
+}
+
+/// An error of a file, which the engine gives without the file's name.
+fn named(location: &Location, error: DataFusionError) -> Error {
+    let text = match error.find_root() {
+        DataFusionError::ParquetError(found) => found.to_string(),
+        DataFusionError::ArrowError(found, _) => found.to_string(),
+        _ => return error.into(),
+    };
+    Error::io(location.to_string(), "read")(io::Error::other(text))
 }
 
 /// Files that the engine lists and reads.

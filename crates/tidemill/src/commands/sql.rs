@@ -31,6 +31,8 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
     let mut options = args
         .limits
         .of_tables(args.tables.options().making(args.making.options()));
+    // It is asked once.
+    options = options.most_sorted(Some(250_000));
     if let Some(bytes) = args.memory {
         options = options.memory(bytes);
     }

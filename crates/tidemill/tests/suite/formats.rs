@@ -273,3 +273,19 @@ fn values_that_do_not_fit_are_told_with_what_to_do() {
         ])
         .done();
 }
+
+#[test]
+fn errors_about_a_file_name_it_and_the_way_on() {
+    let folder = Folder::with(&[]);
+    std::fs::write(folder.file("p.parquet"), "PAR1 and no more PAR1").expect("written");
+    let said = folder.run(&["cat", "p.parquet"]).failed();
+    assert!(said.contains("p.parquet: cannot read: "), "{said}");
+    std::fs::write(folder.file("a.csv"), "a\n1\n").expect("written");
+    std::fs::write(folder.file("out.fpt"), "somebody's own").expect("written");
+    let said = folder.run(&["copy", "a.csv", "out.dbf", "--overwrite"]).failed();
+    assert!(
+        said.contains("out.fpt: a file that belongs to no table of the destination; move it away"),
+        "{said}"
+    );
+    assert_eq!(std::fs::read(folder.file("out.fpt")).expect("read"), b"somebody's own");
+}
