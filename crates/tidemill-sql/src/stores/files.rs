@@ -109,8 +109,10 @@ async fn check(file: &Location, begun: Begun, options: &SessionOptions) -> Resul
     // What is decompressed only to look at it.
     const PACKED: u64 = 16 << 20;
     let is_text = file.format == Format::JsonLines && !begun.is_array && !options.reads_long_lines();
-    let is_arrow = file.format == Format::Arrow && matches!(file.place, Place::File(_));
-    if !is_text && !is_arrow {
+    let is_here = matches!(file.place, Place::File(_));
+    let is_arrow = file.format == Format::Arrow && is_here;
+    let is_parquet = file.format == Format::Parquet && is_here;
+    if !is_text && !is_arrow && !is_parquet {
         return Ok(());
     }
     let Some(source) = file.source().await? else {
@@ -119,6 +121,9 @@ async fn check(file: &Location, begun: Begun, options: &SessionOptions) -> Resul
     let place = file.to_string();
     let max_expansion = options.expansion();
     blocking(move || {
+        if is_parquet {
+            return check_footer(&source).map_err(Error::io(&place, "read"));
+        }
         let what = match is_arrow {
             true => messages::look(source, max_expansion).map(|found| found.map(|expansion| expansion.to_string())),
             false => match begun.packing {
@@ -136,6 +141,26 @@ async fn check(file: &Location, begun: Begun, options: &SessionOptions) -> Resul
         }
     })
     .await
+}
+
+/// Checks that the footer of a Parquet file is within the file, which the reader takes for granted.
+fn check_footer(source: &SharedSource) -> io::Result<()> {
+    /// Its length and the magic bytes behind it (the Parquet format's README, "File format").
+    const END: u64 = 8;
+    let size = source.size()?;
+    let Some(begin) = size.checked_sub(END) else {
+        return Ok(());
+    };
+    let mut end = [0; 8];
+    SourceReader::from(Arc::clone(source), begin).read_exact(&mut end)?;
+    let [a, b, c, d, magic @ ..] = end;
+    let length = u32::from_le_bytes([a, b, c, d]);
+    match &magic == b"PAR1" && u64::from(length) > begin {
+        true => Err(io::Error::other(format!(
+            "its footer is said to take {length} bytes, and the file has {size}"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// An error of a file, which the engine gives without the file's name.
