@@ -379,7 +379,7 @@ impl Session {
         }
         let mut refused = None;
         if other.is_none() && options.suits_ads() {
-            match ads::run(text, options, files.clone(), &self.connection).await {
+            match ads::run(text, options, files, &self.connection).await {
                 Err(error) => match (ads::left_to_others(&error), ads::fault_of_index(&error)) {
                     (Some(kind), _) => refused = Some((kind, error)),
                     // The planner reads the records and no index.
@@ -397,7 +397,7 @@ impl Session {
             // What the planner does not know is sorted and grouped in memory, as much as there is.
             (Err(_), Some((Kind::Large, _))) => {
                 let options = options.clone().most_sorted(None);
-                ads::run(text, &options, files, &self.connection).await
+                Box::pin(self.select(text, select, explains, &options)).await
             }
             // What nobody knows is refused in the words of the first who was asked.
             (Err(_), Some((kind, error))) if kind != Kind::NeedsAnalytical => Err(error),

@@ -90,6 +90,7 @@ impl Table {
             file.sync()?;
         }
         if let Ok(cpg) = belonging(self.path(), &["cpg"]) {
+            regular_file::stays_beside(&cpg, self.path())?;
             let name = regular_file::read_short(&cpg, "code page", CPG_LIMIT)?;
             made.create(&with("cpg"))?.write(0, &name)?;
         }

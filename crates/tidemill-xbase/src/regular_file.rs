@@ -86,7 +86,7 @@ pub(crate) fn stays_beside(path: &Path, table: &Path) -> Result<()> {
         return Ok(());
     }
     let folder = |path: &Path| std::fs::canonicalize(path).ok()?.parent().map(Path::to_owned);
-    // A link to nothing is told by whoever opens it.
+    // Opening a link to nothing is an error of its own.
     let Some(target) = folder(path) else { return Ok(()) };
     let own = match table.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -407,6 +407,31 @@ fn pairs_of_the_same_thing_do_not_differ() {
     assert!(found > PAIRS / 5 * 3 / 5, "{found} of {}", PAIRS / 5);
 }
 
+/// A warning that most runs have is told once, with how many had it, whatever its numbers.
+#[test]
+fn warnings_of_runs_are_told_once() {
+    let mut report = noisy_report(&mut StdRng::seed_from_u64(7), 3, 1.0, 0.1);
+    for (run, unstarted) in report.runs.iter_mut().zip([0, 17, 4]) {
+        run.results.unstarted_cycles = unstarted;
+    }
+    report.runs[2].complete = false;
+    let mut text = Vec::new();
+    write_text(&report, None, &compared(&report, None), &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let warnings: Vec<&str> = text.lines().filter(|line| line.starts_with("warning: ")).collect();
+    let [unstarted, cut] = warnings[..] else {
+        panic!("{text}");
+    };
+    assert!(
+        unstarted.contains("17 cycles were due") && unstarted.ends_with("(in 2 of 3 runs)"),
+        "{unstarted}"
+    );
+    assert!(
+        cut.contains("the run was cut off") && cut.ends_with("(in 1 of 3 runs)"),
+        "{cut}"
+    );
+}
+
 /// Numbers that are the same under several names are one number, and are printed once.
 #[test]
 fn equal_numbers_are_compared_once() {

@@ -22,7 +22,6 @@ use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
-use datafusion::datasource::physical_plan::parquet::{CachedParquetFileReaderFactory, ParquetFileReaderFactory};
 use datafusion::datasource::physical_plan::{FileScanConfig, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::SessionState;
@@ -103,37 +102,28 @@ pub(super) async fn open(
     Ok(Arc::new(FileTable { table, scans }))
 }
 
-/// Checks that no part of a file, which comes as small as anybody makes it, takes more memory than it may. Parquet is checked when its
-/// pages come ([`pages`]).
+/// Checks that no part of a file takes more memory than it may, however small the file is. The pages of Parquet are checked when they
+/// come ([`pages`]).
 async fn check(file: &Location, begun: Begun, options: &SessionOptions) -> Result<()> {
-    // What is decompressed only to look at it.
-    const PACKED: u64 = 16 << 20;
-    let is_text = file.format == Format::JsonLines && !begun.is_array && !options.reads_long_lines();
     let is_here = matches!(file.place, Place::File(_));
-    let is_arrow = file.format == Format::Arrow && is_here;
-    let is_parquet = file.format == Format::Parquet && is_here;
-    if !is_text && !is_arrow && !is_parquet {
-        return Ok(());
-    }
-    let Some(source) = file.source().await? else {
-        return Ok(());
+    let is_looked_at = match file.format {
+        Format::Parquet | Format::Arrow => is_here,
+        _ => !begun.is_array && !options.reads_long_lines(),
     };
-    let place = file.to_string();
-    let max_expansion = options.expansion();
+    let source = match is_looked_at {
+        true => file.source().await?,
+        false => None,
+    };
+    let Some(source) = source else { return Ok(()) };
+    let (place, format, max_expansion) = (file.to_string(), file.format, options.expansion());
     blocking(move || {
-        if is_parquet {
-            return check_footer(&source).map_err(Error::io(&place, "read"));
-        }
-        let what = match is_arrow {
-            true => messages::look(source, max_expansion).map(|found| found.map(|expansion| expansion.to_string())),
-            false => match begun.packing {
-                Packing::None => lines::window_without_end(&source),
-                packing if source.size().is_ok_and(|size| size <= PACKED) => packing
-                    .unpacked(SourceReader::new(source))
-                    .and_then(|text| lines::window_without_end_of(&mut BufReader::new(text))),
-                _ => Ok(None),
-            }
-            .map(|found| found.map(|at| format!("the line at byte {at} is longer than {}", lines::LIMIT))),
+        let what = match format {
+            Format::Parquet => check_footer(&source).map(|()| None),
+            Format::Arrow => messages::look(source, max_expansion).map(|found| found.map(|found| found.to_string())),
+            _ => long_line(source, begun.packing).map(|found| {
+                let line = |at| format!("the line at byte {at} is longer than {}", lines::LIMIT);
+                found.map(line)
+            }),
         };
         match what.map_err(Error::io(&place, "read"))? {
             Some(what) => Err(Error::TooLarge { place, what }),
@@ -143,9 +133,22 @@ async fn check(file: &Location, begun: Begun, options: &SessionOptions) -> Resul
     .await
 }
 
-/// Checks that the footer of a Parquet file is within the file, which the reader takes for granted.
+/// Where a line is that is too long. Of compressed files large ones are not looked at: all of the text would be decompressed twice.
+fn long_line(source: SharedSource, packing: Packing) -> io::Result<Option<u64>> {
+    const PACKED: u64 = 16 << 20;
+    match packing {
+        Packing::None => lines::window_without_end(&source),
+        _ if source.size()? > PACKED => Ok(None),
+        packing => {
+            let text = packing.unpacked(SourceReader::new(source))?;
+            lines::window_without_end_of(&mut BufReader::new(text))
+        }
+    }
+}
+
+/// Checks that the footer of a Parquet file lies within the file. The reader does not check this.
 fn check_footer(source: &SharedSource) -> io::Result<()> {
-    /// Its length and the magic bytes behind it (the Parquet format's README, "File format").
+    /// The footer's length and the magic bytes. Source: README of the Parquet format, "File format".
     const END: u64 = 8;
     let size = source.size()?;
     let Some(begin) = size.checked_sub(END) else {
@@ -180,10 +183,10 @@ struct FileTable {
     scans: Scans,
 }
 
-/// What becomes of the engine's scans.
+/// How the engine's scans are changed.
 #[derive(Clone, Debug)]
 enum Scans {
-    /// They stay as they are.
+    /// They are not.
     Plain,
     /// Files are read from their beginning to their end: an array is one value.
     Undivided,
@@ -192,37 +195,26 @@ enum Scans {
 }
 
 impl Scans {
-    fn of(
-        &self,
-        mut config: FileScanConfig,
-        state: &dyn datafusion::catalog::Session,
-    ) -> Result<FileScanConfig, DataFusionError> {
+    /// The changed settings of a scan; `None` where it stays as it is.
+    fn of(&self, config: &FileScanConfig) -> Option<FileScanConfig> {
+        let mut config = config.clone();
         match self {
-            Self::Plain => {}
-            // Files whose partitioning is said are not divided.
+            Self::Plain => return None,
+            // The engine divides no files whose partitioning is given.
             Self::Undivided => {
-                config.output_partitioning = Some(Partitioning::UnknownPartitioning(config.file_groups.len()))
+                config.output_partitioning = Some(Partitioning::UnknownPartitioning(config.file_groups.len()));
             }
             Self::Bounded(max_expansion, names) => {
-                if let Some(source) = config.file_source.downcast_ref::<ParquetSource>() {
-                    let runtime = state.runtime_env();
-                    let inner: Arc<dyn ParquetFileReaderFactory> = match source.parquet_file_reader_factory() {
-                        Some(factory) => Arc::clone(factory),
-                        None => Arc::new(CachedParquetFileReaderFactory::new(
-                            runtime.object_store(&config.object_store_url)?,
-                            runtime.cache_manager.get_file_metadata_cache(),
-                        )),
-                    };
-                    let bounded = Arc::new(pages::Bounded {
-                        inner,
-                        names: Arc::clone(names),
-                        max_expansion: *max_expansion,
-                    });
-                    config.file_source = Arc::new(source.clone().with_parquet_file_reader_factory(bounded));
-                }
+                let source = config.file_source.downcast_ref::<ParquetSource>()?;
+                let bounded = Arc::new(pages::Bounded {
+                    inner: Arc::clone(source.parquet_file_reader_factory()?),
+                    names: Arc::clone(names),
+                    max_expansion: *max_expansion,
+                });
+                config.file_source = Arc::new(source.clone().with_parquet_file_reader_factory(bounded));
             }
         }
-        Ok(config)
+        Some(config)
     }
 }
 
@@ -258,8 +250,8 @@ impl TableProvider for FileTable {
         let config = plan
             .downcast_ref::<DataSourceExec>()
             .and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>());
-        Ok(match config {
-            Some(config) => DataSourceExec::from_data_source(self.scans.of(config.clone(), state)?),
+        Ok(match config.and_then(|config| self.scans.of(config)) {
+            Some(config) => DataSourceExec::from_data_source(config),
             None => plan,
         })
     }

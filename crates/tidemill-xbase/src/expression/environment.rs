@@ -63,16 +63,12 @@ impl Environment {
 
     /// The capital of a letter, which is of the code page if the letter is; what has none stays.
     pub fn capital(&self, letter: char) -> char {
-        self.letters.paired(self.codepage, letter, Letters::upper, |letter| {
-            letter.to_uppercase().collect()
-        })
+        self.letters.capital(self.codepage, letter)
     }
 
     /// The small letter of a capital, as [`Self::capital`].
     pub fn small(&self, letter: char) -> char {
-        self.letters.paired(self.codepage, letter, Letters::lower, |letter| {
-            letter.to_lowercase().collect()
-        })
+        self.letters.small(self.codepage, letter)
     }
 
     /// `SET EXACT`: whether `=` compares whole texts. Default: false.

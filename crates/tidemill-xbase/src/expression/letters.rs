@@ -95,19 +95,20 @@ impl Letters {
         &self.0.lower
     }
 
-    /// The pair of a letter: by the code page for a letter that it has, else by Unicode, as far as that is one letter.
-    pub(super) fn paired(
-        &self,
-        page: CodePage,
-        letter: char,
-        pairs: fn(&Self) -> &[u8; 256],
-        of_unicode: fn(char) -> String,
-    ) -> char {
-        let pair = match byte(page, letter) {
-            Some(byte) => single(page.decode(&[pairs(self)[usize::from(byte)]]).chars()),
-            None => single(of_unicode(letter).chars()),
-        };
-        pair.unwrap_or(letter)
+    /// The capital of a letter: by the code page for a letter that it has, else by Unicode, as far as that is one letter.
+    pub(super) fn capital(&self, page: CodePage, letter: char) -> char {
+        match byte(page, letter) {
+            Some(byte) => paired(page, letter, self.0.upper[usize::from(byte)]),
+            None => single(letter.to_uppercase()).unwrap_or(letter),
+        }
+    }
+
+    /// The small letter of a capital, as [`Self::capital`].
+    pub(super) fn small(&self, page: CodePage, letter: char) -> char {
+        match byte(page, letter) {
+            Some(byte) => paired(page, letter, self.0.lower[usize::from(byte)]),
+            None => single(letter.to_lowercase()).unwrap_or(letter),
+        }
     }
 
     /// Whether a byte is a letter.
@@ -136,6 +137,10 @@ impl fmt::Debug for Letters {
 fn single(mut chars: impl Iterator<Item = char>) -> Option<char> {
     let first = chars.next()?;
     chars.next().is_none().then_some(first)
+}
+
+fn paired(page: CodePage, letter: char, pair: u8) -> char {
+    single(page.decode(&[pair]).chars()).unwrap_or(letter)
 }
 
 fn byte(page: CodePage, c: char) -> Option<u8> {

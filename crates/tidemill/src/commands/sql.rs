@@ -15,7 +15,7 @@ use crate::terminal::{Output, note, shown};
 /// Whether a statement is under way that changes something.
 static IS_CHANGING: AtomicBool = AtomicBool::new(false);
 
-/// Whether the program is changing something, so that whoever ends it wants to know how that ended.
+/// Whether a statement that changes something is running. If a signal ends it, the outcome is reported.
 pub(crate) fn is_changing() -> bool {
     IS_CHANGING.load(Ordering::Relaxed)
 }

@@ -28,7 +28,11 @@ pub(super) fn page(report: &Report, questions: &[Question], answers: &[Asked]) -
     body += &chart("Time of each step", "s", &times);
 
     if !report.load_test.is_empty() {
-        let _ = writeln!(body, "<h2>The books under load</h2>\n{}", report.load_test);
+        let _ = writeln!(
+            body,
+            "<h2>The books under load</h2>\n<div class=\"plot\">\n{}</div>",
+            report.load_test
+        );
     }
 
     body += "<h2>Questions and answers</h2>\n";
@@ -60,7 +64,7 @@ fn chart(title: &str, unit: &str, rows: &[(&str, f64)]) -> String {
     const BARS: f64 = 420.0;
     let largest = rows.iter().map(|(_, value)| *value).fold(f64::MIN_POSITIVE, f64::max);
     let mut svg = format!(
-        "<h2>{}</h2>\n<svg class=\"bars\" viewBox=\"0 0 800 {}\" role=\"img\" aria-label=\"{}\">\n",
+        "<h2>{}</h2>\n<div class=\"bars\">\n<svg viewBox=\"0 0 800 {}\" role=\"img\" aria-label=\"{}\">\n",
         escape(title),
         rows.len() * ROW,
         escape(title)
@@ -82,7 +86,7 @@ fn chart(title: &str, unit: &str, rows: &[(&str, f64)]) -> String {
             top + 20,
         );
     }
-    svg += "</svg>\n";
+    svg += "</svg>\n</div>\n";
     svg
 }
 
@@ -98,15 +102,19 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 860px; margin: 2rem auto
 h1, h2, h3 { line-height: 1.2; }
 pre { overflow-x: auto; font-size: 13px; line-height: 1.25; }
 pre.sql { white-space: pre-wrap; background: #eef3f5; padding: .6rem; }
-svg { width: 100%; height: auto; font-size: 14px; }
-svg.bars text { fill: currentColor; }
-svg.bars rect { fill: #2d7d9a; }
+svg { display: block; width: 100%; height: auto; font-size: 14px; }
+.bars, .plot { overflow-x: auto; }
+.bars svg { min-width: 600px; }
+.bars text { fill: currentColor; }
+.bars rect { fill: #2d7d9a; }
+.plot { width: min(1200px, 100vw - 2rem); margin-left: 50%; transform: translateX(-50%); }
+.plot svg { min-width: 960px; }
 .good { color: #1a7a3c; font-weight: 600; }
 .bad { color: #b3261e; font-weight: 600; }
 @media (prefers-color-scheme: dark) {
   body { background: #12181c; color: #dbe5ea; }
   pre.sql { background: #1e282e; }
-  svg.bars rect { fill: #4ba6c6; }
+  .bars rect { fill: #4ba6c6; }
   .good { color: #6fcf8f; }
   .bad { color: #ff8a80; }
 }

@@ -3,8 +3,8 @@
 
 #![cfg(target_os = "linux")]
 
-use std::process::Stdio;
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rcgen::{CertificateParams, KeyPair};
 use tidemill_testkit::{Cassandra, ClickHouse, ServerPem};
@@ -20,6 +20,42 @@ pub async fn schema(db) {
     db.execute("CREATE KEYSPACE books WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").await?;
 }
 "#;
+
+#[test]
+fn a_copy_that_is_interrupted_leaves_nothing_in_clickhouse() {
+    let Some(server) = ClickHouse::need() else { return };
+    let tables = || server.query("SHOW TABLES").expect("tables");
+    let before = tables();
+    let folder = Folder::with(&[]);
+    for signal in ["-INT", "-TERM"] {
+        let mut copying = folder
+            .command(&[
+                "copy",
+                "SELECT value AS n FROM generate_series(1, 100000000)",
+                &format!("clickhouse://default@{}/default/numbers", server.native()),
+                "--create",
+            ])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("started");
+        let begun = Instant::now();
+        while tables() == before {
+            assert!(begun.elapsed() < Duration::from_secs(30), "no table is made");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        let told = Command::new("kill").args([signal, &copying.id().to_string()]).status();
+        assert!(told.expect("kill").success());
+        assert!(copying.wait().expect("ended").code() > Some(128));
+        // The server first notices that nobody sends rows any more.
+        let told = Instant::now();
+        while tables() != before {
+            assert!(told.elapsed() < Duration::from_secs(10), "{signal}: {}", tables());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
 
 #[test]
 fn a_copy_goes_on_when_the_server_is_there_again() {

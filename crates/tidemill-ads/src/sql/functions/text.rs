@@ -1,6 +1,7 @@
 //! Functions of texts. Positions and lengths count characters from 1; blanks that fill a field up belong to its text.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::{BooleanArray, Int64Array};
@@ -44,7 +45,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             text.extend(whole.chars().skip(start.saturating_add(length)));
         })
     }),
-    columns("LCASE", "C", Gives::TextOf(0), |call, a| in_letters(call, a, Environment::small)),
+    columns("LCASE", "C", Gives::TextOf(0), |call, a| in_letters(call, a, str::make_ascii_lowercase, Environment::small)),
     columns("LEFT", "CN", Gives::Counted(1), |call, a| {
         let lengths = numbers(call, a, 1)?;
         made(call, a, |texts, row, text| text.extend(whole(&texts[0], row).chars().take(position(lengths[row]))))
@@ -52,7 +53,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     columns("LEN", "C", COUNT, |call, a| count(call, a, |text| as_count(text.chars().count()))),
     columns("LENGTH", "C", COUNT, |call, a| count(call, a, |text| as_count(text.trim_end_matches(' ').chars().count()))),
     columns("LOCATE", "CC[N", COUNT, locate),
-    columns("LOWER", "C", Gives::TextOf(0), |call, a| in_letters(call, a, Environment::small)),
+    columns("LOWER", "C", Gives::TextOf(0), |call, a| in_letters(call, a, str::make_ascii_lowercase, Environment::small)),
     columns("LTRIM", "C", Gives::TextOf(0), |call, a| made(call, a, |texts, row, text| {
         text.push_str(whole(&texts[0], row).trim_start_matches(' '));
     })),
@@ -108,8 +109,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     columns("TRIM_BOTH", "CC", Gives::TextOf(0), |call, a| trimmed_of(call, a, true, true)),
     columns("TRIM_LEADING", "CC", Gives::TextOf(0), |call, a| trimmed_of(call, a, true, false)),
     columns("TRIM_TRAILING", "CC", Gives::TextOf(0), |call, a| trimmed_of(call, a, false, true)),
-    columns("UCASE", "C", Gives::TextOf(0), |call, a| in_letters(call, a, Environment::capital)),
-    columns("UPPER", "C", Gives::TextOf(0), |call, a| in_letters(call, a, Environment::capital)),
+    columns("UCASE", "C", Gives::TextOf(0), |call, a| in_letters(call, a, str::make_ascii_uppercase, Environment::capital)),
+    columns("UPPER", "C", Gives::TextOf(0), |call, a| in_letters(call, a, str::make_ascii_uppercase, Environment::capital)),
     kernel("VAL", "C", Gives::Is(Type::Double), &["VAL(T1)"]),
 ];
 
@@ -128,24 +129,30 @@ fn whole(texts: &Texts<'_>, row: usize) -> String {
     text
 }
 
-/// In other letters; the blanks that fill a field up stay unwritten.
-fn in_letters(call: &Call<'_>, arguments: &[Vector], letter: fn(&Environment, char) -> char) -> Result<Vector> {
+/// In other letters, those of ASCII by a function of their own; the blanks that fill a field up stay unwritten.
+fn in_letters(
+    call: &Call<'_>,
+    arguments: &[Vector],
+    ascii: fn(&mut str),
+    other: fn(&Environment, char) -> char,
+) -> Result<Vector> {
     let width = match argument(arguments, 0) {
         Vector::Text(_, width) => *width,
         _ => 0,
     };
-    // Most letters are met again at once.
-    let last = Cell::new((' ', ' '));
-    let in_other = |found: char| {
-        if last.get().0 != found {
-            last.set((found, letter(call.session.environment, found)));
-        }
-        last.get().1
-    };
-    let ascii: Vec<char> = (0..128_u8).map(|byte| in_other(char::from(byte))).collect();
+    let known = RefCell::new(HashMap::new());
     let made = made(call, arguments, |texts, row, text| {
-        let letters = texts[0].stored(row).chars();
-        text.extend(letters.map(|found| ascii.get(found as usize).copied().unwrap_or_else(|| in_other(found))));
+        let stored = texts[0].stored(row);
+        if stored.is_ascii() {
+            text.push_str(stored);
+            return ascii(text);
+        }
+        let mut known = known.borrow_mut();
+        let letters = stored.chars().map(|letter| {
+            let known = known.entry(letter);
+            *known.or_insert_with(|| other(call.session.environment, letter))
+        });
+        text.extend(letters);
     })?;
     Ok(match made {
         Vector::Text(array, _) => Vector::Text(array, width),

@@ -3,10 +3,14 @@
 //! It is renamed when it is whole, so that nobody sees a part of it. Its rows are counted first where the engine keeps each. What a copy
 //! that was killed has left is dropped by the next copy to the same table.
 
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use arrow_schema::SchemaRef;
+use tidemill_clickhouse::client::{Client, Options};
 use tidemill_clickhouse::sql_text;
+use tokio::runtime::Builder;
 use uuid::Uuid;
 
 use super::sink::{keeps_rows, make_table};
@@ -22,6 +26,9 @@ const MARK: &str = "_tidemill_";
 /// filled; clocks may differ.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
+/// How long a program that gives a table up waits for it to go.
+const WAITED: Duration = Duration::from_secs(5);
+
 /// A table in the making, and whether it replaces another.
 pub(super) struct Draft {
     /// In the text of a statement.
@@ -29,6 +36,8 @@ pub(super) struct Draft {
     replaces: bool,
     /// Whether the engine keeps each row that it is given, so that they can be counted.
     keeps_rows: bool,
+    /// How the server is reached where this is given up without a runtime; `None` once the draft has its name or is dropped.
+    server: Option<Options>,
 }
 
 impl Draft {
@@ -51,6 +60,7 @@ impl Draft {
             name,
             replaces,
             keeps_rows: keeps_rows(&options.engine),
+            server: Some(table.client().options().clone()),
         })
     }
 
@@ -59,7 +69,7 @@ impl Draft {
         &self.name
     }
 
-    pub(super) async fn publish(&self, table: &ServerTable, rows: u64) -> Result<()> {
+    pub(super) async fn publish(&mut self, table: &ServerTable, rows: u64) -> Result<()> {
         if self.keeps_rows {
             let found = table.number(&format!("SELECT count() FROM {}", self.name)).await?;
             if found != rows {
@@ -73,17 +83,40 @@ impl Draft {
         }
         let name = table.name();
         if !self.replaces {
-            return table.execute(&format!("RENAME TABLE {} TO {name}", self.name)).await;
+            table.execute(&format!("RENAME TABLE {} TO {name}", self.name)).await?;
+            self.server = None;
+            return Ok(());
         }
         let old = table.sibling(&name_apart(table.table(), SystemTime::now()));
         let renamed = format!("RENAME TABLE {name} TO {old}, {} TO {name}", self.name);
         table.execute(&renamed).await?;
+        self.server = None;
         table.execute(&format!("DROP TABLE {old}")).await
     }
 
     /// What went wrong before is what is told; a server that is gone keeps the draft, which a later copy removes.
-    pub(super) async fn drop(&self, table: &ServerTable) {
+    pub(super) async fn drop(mut self, table: &ServerTable) {
         let _ = table.execute(&format!("DROP TABLE IF EXISTS {}", self.name)).await;
+        self.server = None;
+    }
+}
+
+impl Drop for Draft {
+    /// A copy that is interrupted has no runtime to wait for: the table goes by a thread of its own, which is waited for.
+    fn drop(&mut self) {
+        let Some(server) = self.server.take() else { return };
+        let statement = format!("DROP TABLE IF EXISTS {}", self.name);
+        let (done, waiting) = mpsc::channel();
+        let work = move || {
+            if let Ok(runtime) = Builder::new_current_thread().enable_all().build() {
+                let _ = runtime.block_on(async { Client::with_options(server).await?.execute(statement).await });
+            }
+            // Nobody may wait any more.
+            let _ = done.send(());
+        };
+        if thread::Builder::new().spawn(work).is_ok() {
+            let _ = waiting.recv_timeout(WAITED);
+        }
     }
 }
 

@@ -93,7 +93,7 @@ impl TableSink for ClickHouseSink {
             table, insert, draft, ..
         } = *self;
         let inserted = insert.finish().await.map_err(error_at(table.place()));
-        let Some(draft) = draft else {
+        let Some(mut draft) = draft else {
             return Ok(inserted?.rows);
         };
         let finished = match inserted {

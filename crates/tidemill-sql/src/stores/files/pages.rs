@@ -1,7 +1,7 @@
 //! Pages of Parquet, before they are decompressed: a file of some kilobytes may have one of gigabytes.
 //!
 //! The reader of Parquet allocates what the header of a page says. Here the headers are read where the bytes of a row group come, and
-//! the largest page of each column is counted, since all columns are decoded side by side.
+//! the largest page of each column is counted, because all columns are decoded at the same time.
 //!
 //! Source: the Parquet format's `parquet.thrift`, struct `PageHeader`; Thrift's compact protocol, `thrift-compact-protocol.md`.
 
