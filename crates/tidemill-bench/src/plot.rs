@@ -3,7 +3,6 @@
 //! Every chart has plain coordinates: logarithms are taken of the points, and axes undo it.
 
 mod axis;
-mod glyphs;
 mod series;
 
 use std::path::Path;
@@ -26,7 +25,7 @@ pub(crate) use series::{Timeline, lines_of_runs, percentile_curve};
 
 use crate::{Error, Result};
 use axis::Span;
-use glyphs::WithGlyphs;
+use tidemill_picture::WithGlyphs;
 
 /// Colours that are told apart without seeing red and green (Okabe and Ito 2008).
 const COLOURS: [RGBColor; 7] = [

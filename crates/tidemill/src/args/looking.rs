@@ -93,7 +93,7 @@ pub(crate) struct DiffArgs {
     pub(crate) notes: NoteArgs,
 }
 
-/// Draw a table or the result of a query: bars, a line or points, on the terminal or as an SVG file.
+/// Draw a table or the result of a query: bars, a line or points, on the terminal or as an SVG or PNG file.
 #[cfg(feature = "chart")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChartArgs {
@@ -108,7 +108,7 @@ pub(crate) struct ChartArgs {
     /// The column of numbers. Default: the first one that is not the axis below.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) y: Option<String>,
-    /// Write the chart to this new file (.svg) instead.
+    /// Write the chart to this new file (.svg, .png) instead.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! `tidemill chart`.
 
-mod svg;
+mod picture;
 mod text;
 
 use std::fs;
@@ -35,13 +35,7 @@ pub(crate) async fn run(args: ChartArgs) -> anyhow::Result<Outcome> {
     report_damage(&session);
     match &args.out {
         Some(file) => {
-            let is_svg = file
-                .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
-            if !is_svg {
-                bail!("{}: a chart is written as .svg", file.display());
-            }
-            write_file(file, &svg::draw(&chart)?)?;
+            write_file(file, &chart)?;
             note!("{}: {}", file.display(), counted(chart.points() as u64, chart.unit()));
         }
         None => {
@@ -56,11 +50,18 @@ pub(crate) async fn run(args: ChartArgs) -> anyhow::Result<Outcome> {
 }
 
 /// A new file, whole or not at all.
-fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
+fn write_file(file: &Path, chart: &Chart) -> anyhow::Result<()> {
+    let extension = file.extension().unwrap_or_default().to_ascii_lowercase();
+    let is_png = extension == "png";
+    if !is_png && extension != "svg" {
+        bail!("{}: a chart is written as .svg or .png", file.display());
+    }
     let mut made = fs::File::create_new(file).with_context(|| format!("cannot create {}", file.display()))?;
-    made.write_all(text.as_bytes())
-        .inspect_err(|_| drop(fs::remove_file(file)))?;
-    Ok(())
+    let written = match is_png {
+        true => picture::write_png(chart, file),
+        false => picture::svg(chart).and_then(|text| Ok(made.write_all(text.as_bytes())?)),
+    };
+    written.inspect_err(|_| drop(fs::remove_file(file)))
 }
 
 /// What is drawn.

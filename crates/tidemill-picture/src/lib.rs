@@ -1,4 +1,20 @@
 //! Text in pictures of pixels, from glyphs in the program: no font need be installed.
+//!
+//! ```
+//! use plotters::prelude::*;
+//! use tidemill_picture::WithGlyphs;
+//!
+//! let mut pixels = vec![0; 200 * 40 * 3];
+//! {
+//!     let backend = BitMapBackend::with_buffer(&mut pixels, (200, 40));
+//!     let area = WithGlyphs::new(backend).into_drawing_area();
+//!     area.fill(&WHITE)?;
+//!     area.draw(&Text::new("latency", (10, 10), ("sans-serif", 16)))?;
+//!     area.present()?;
+//! }
+//! assert!(pixels.iter().any(|&value| value < 128));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 use plotters_backend::{
@@ -13,13 +29,15 @@ const HEIGHTS: [RasterHeight; 4] = [
     RasterHeight::Size32,
 ];
 
-/// A backend whose text is drawn pixel by pixel.
-pub(super) struct WithGlyphs<B> {
+/// A backend whose text is drawn pixel by pixel. A letter beyond Latin-1 is a question mark.
+#[derive(Debug)]
+pub struct WithGlyphs<B> {
     inner: B,
 }
 
 impl<B> WithGlyphs<B> {
-    pub(super) fn new(inner: B) -> Self {
+    /// Text by glyphs, everything else by `inner`.
+    pub fn new(inner: B) -> Self {
         Self { inner }
     }
 }
