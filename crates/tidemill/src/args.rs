@@ -101,6 +101,9 @@ pub(crate) struct SqlArgs {
     /// Show the query plan instead of the result: the files to scan, with columns, filters and limits.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Print on standard error what each scan read: rows, bytes that came from a server or a Parquet file, and what was asked.
+    #[arg(long, conflicts_with_all = ["explain", "server"])]
+    pub(crate) stats: bool,
     /// Memory for sorting, grouping and joining, for example 512M. What needs more spills to temporary files, except joins that
     /// run in a single thread. Default: no limit.
     #[arg(long, value_name = "SIZE", value_parser = bytes)]

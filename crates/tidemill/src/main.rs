@@ -106,14 +106,12 @@ fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> 
             signal = signals.next_but(takes_interrupts) => signal.map(Outcome::Interrupted).map_err(Into::into),
             limit = limits.reached() => Err(limit.into()),
         };
-        if commands::sql::is_changing() {
+        if let Some(advice) = commands::changing::under_way() {
             is_ending.store(true, Relaxed);
             match tokio::time::timeout(CHANGE, &mut work).await {
                 Ok(Ok(Ok(_))) => tell!("tidemill: the change was done before it could be stopped"),
                 Ok(_) => tell!("tidemill: the change was stopped, and nothing of it is left"),
-                Err(_) => tell!(
-                    "tidemill: it is not known whether the change was done; run tidemill recover in the folder of the table, then look"
-                ),
+                Err(_) => tell!("tidemill: it is not known whether the change was done; {advice}"),
             }
         }
         work.abort();

@@ -9,13 +9,14 @@ use anyhow::{Context, bail};
 use comfy_table::{ContentArrangement, Table, presets};
 use indicatif::HumanCount;
 use tidemill_sql::{
-    Copied, CopyOptions, FileOptions, Location, MappedColumn, ServerUrl, Session, TableOptions, source_is_query,
+    Copied, CopyOptions, FileOptions, Location, MappedColumn, Place, ServerUrl, Session, TableOptions, source_is_query,
 };
 
 use self::several::copy_all;
 
 use crate::Outcome;
 use crate::args::CopyArgs;
+use crate::commands::changing::Changing;
 use crate::commands::tables_in;
 use crate::output::report_damage;
 use crate::progress::{CopyProgress, summary};
@@ -185,7 +186,11 @@ async fn copy_once(
     let mut progress = CopyProgress::new(&name, source_bytes);
     let copy = session.plan_copy(source, destination, options).await?;
     show_columns(copy.columns());
+    // A table that is there gets rows as they come.
+    let adds = matches!(destination.place, Place::Server(_)) && !options.table.create;
+    let changing = adds.then(|| Changing::begin("count the rows of the table, or copy again with --resume"));
     let copied = copy.run(|now| progress.update(now)).await?;
+    drop(changing);
     progress.finish();
     report(&name, destination, &copied, started);
     Ok(())

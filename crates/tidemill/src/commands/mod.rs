@@ -1,6 +1,7 @@
 //! One module a command.
 
 pub(crate) mod cat;
+pub(crate) mod changing;
 #[cfg(feature = "chart")]
 pub(crate) mod chart;
 pub(crate) mod copy;

@@ -1,24 +1,19 @@
 //! `tidemill sql`.
 
 use std::io::{self, IsTerminal, Read, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
-use tidemill_sql::{Plain, Session};
+use indicatif::HumanCount;
+use tidemill_sql::{Plain, ScanCount, Session};
 
 use crate::Outcome;
 use crate::args::SqlArgs;
+use crate::commands::changing::Changing;
 use crate::output::{Screen, default_format, report_damage, write_answers};
-use crate::terminal::{Output, note, shown};
+use crate::terminal::{Output, note, shown, tell};
 
-/// Whether a statement is under way that changes something.
-static IS_CHANGING: AtomicBool = AtomicBool::new(false);
-
-/// Whether a statement that changes something is running. If a signal ends it, the outcome is reported.
-pub(crate) fn is_changing() -> bool {
-    IS_CHANGING.load(Ordering::Relaxed)
-}
+const ADVICE: &str = "run tidemill recover in the folder of the table, then look";
 
 pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
     let mut statement = args.statement;
@@ -32,7 +27,7 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
         .limits
         .of_tables(args.tables.options().making(args.making.options()));
     // It is asked once.
-    options = options.most_sorted(Some(250_000));
+    options = options.most_sorted(Some(250_000)).counts_scans(args.stats);
     if let Some(bytes) = args.memory {
         options = options.memory(bytes);
     }
@@ -44,20 +39,36 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let is_change = !tidemill_sql::is_query(&statement).unwrap_or(true);
-    IS_CHANGING.store(is_change, Ordering::Relaxed);
+    let changing = is_change.then(|| Changing::begin(ADVICE));
     let started = Instant::now();
     let answers = match &args.server {
         Some(server) => vec![session.ask_server(server, &statement).await?],
         None => session.query_all(&statement).await.map_err(with_place)?,
     };
-    IS_CHANGING.store(false, Ordering::Relaxed);
+    drop(changing);
     let format = args.format.unwrap_or_else(default_format);
     let rows = write_answers(answers, format, Screen::of(args.screen)).await?;
     report_damage(&session);
+    if args.stats {
+        tell_scans(&session.scan_counts());
+    }
     if io::stderr().is_terminal() {
         note!("{rows} rows in {:.3} s", started.elapsed().as_secs_f64());
     }
     Ok(Outcome::Done)
+}
+
+/// A line for each scan.
+fn tell_scans(scans: &[ScanCount]) {
+    if scans.is_empty() {
+        tell!("no scan was counted: ADS SQL answered from the tables and their indexes; --explain shows how");
+        return;
+    }
+    tell!("{:>12}  {:>12}  scan", "rows", "bytes");
+    for ScanCount { scan, rows, bytes, .. } in scans {
+        let bytes = bytes.map_or_else(|| "-".to_owned(), |bytes| HumanCount(bytes).to_string());
+        tell!("{:>12}  {bytes:>12}  {scan}", HumanCount(*rows).to_string());
+    }
 }
 
 /// An error of a statement, with the line of the statement that is wrong and a mark below the place.
