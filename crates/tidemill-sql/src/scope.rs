@@ -183,12 +183,20 @@ impl Binder<'_> {
         }
     }
 
-    /// The name itself, or one with a number, such that no table of the first `outer` scopes has it.
+    /// The name itself, or one with a number, such that no table of the first `outer` scopes has it, and no column of any other table:
+    /// in a query within, `people.id` would be a member of a column `people`.
     fn name_within(&self, outer: usize, name: &str) -> String {
         let outer = self.scopes.get(..outer).unwrap_or_default();
+        let is_column = |name: &str| {
+            let mut others = self
+                .tables
+                .values()
+                .filter(|table| !table.alias.eq_ignore_ascii_case(name));
+            others.any(|table| same_but_for_case(&table.columns, name).is_some())
+        };
         let is_taken = |name: &str| {
             let mut relations = outer.iter().flat_map(|scope| &scope.relations);
-            relations.any(|relation| relation.alias.eq_ignore_ascii_case(name))
+            relations.any(|relation| relation.alias.eq_ignore_ascii_case(name)) || is_column(name)
         };
         let mut apart = name.to_owned();
         let mut number = 2;

@@ -59,6 +59,20 @@ async fn tables_of_several_formats_are_joined_under_one_session() {
 }
 
 #[tokio::test]
+async fn a_column_of_an_inner_table_may_have_the_name_of_an_outer_one() {
+    let folder = folder();
+    fs::write(folder.path().join("seats.csv"), "People,p,person\n7,8,1\n9,10,3\n").expect("written");
+    let session = session(folder.path());
+    for sql in [
+        "SELECT name FROM people WHERE EXISTS (SELECT 1 FROM seats WHERE seats.person = people.id) ORDER BY id",
+        "SELECT name FROM people p WHERE NOT NOT EXISTS (SELECT 1 FROM seats WHERE seats.person = P.id) ORDER BY id",
+        "SELECT p.name FROM people p WHERE (SELECT SUM(s.people) FROM seats s WHERE s.person = p.id) > 0 ORDER BY p.id",
+    ] {
+        assert_eq!(csv(&session, sql).await, "Ada\nÇiğdem\n", "{sql}");
+    }
+}
+
+#[tokio::test]
 async fn rows_come_in_the_order_of_the_table() {
     let folder = folder();
     let rows: String = (0..100_000).map(|row| format!("{row}\n")).collect();
