@@ -23,19 +23,30 @@ use crate::{RecordPosition, Source, array_record::ArrayRecordReader};
 /// assert_eq!(reader.read_record()?, Some(&b"record 777"[..]));
 /// # Ok::<(), tidemill_riegeli::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct RecordIndex {
     /// For each chunk with records the number of its first one, and where it begins.
     chunks: Vec<(u64, u64)>,
     len: u64,
+    /// The mean length of the records of the chunk whose records are longest; 0 where nothing tells.
+    mean_length: u64,
 }
+
+/// Where the same records are.
+impl PartialEq for RecordIndex {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.chunks, self.len) == (&other.chunks, other.len)
+    }
+}
+
+impl Eq for RecordIndex {}
 
 impl RecordIndex {
     /// Returns the index of an ArrayRecord file, which has one, for a [`RecordReader`](crate::RecordReader) of the file.
     pub fn of_array_record<S: Source>(reader: &ArrayRecordReader<S>) -> Self {
         let mut index = Self::default();
         for (begin, records) in (0..reader.num_chunks()).filter_map(|chunk| reader.chunk(chunk)) {
-            index.push(begin, records.end.saturating_sub(records.start));
+            index.push(begin, records.end.saturating_sub(records.start), 0);
         }
         index
     }
@@ -50,6 +61,11 @@ impl RecordIndex {
         self.len == 0
     }
 
+    /// Returns the mean length of the records of the chunk whose records are longest; `None` where chunk headers were not read.
+    pub fn mean_length(&self) -> Option<u64> {
+        (self.mean_length > 0).then_some(self.mean_length)
+    }
+
     /// Returns where a record is, `None` when there are not as many.
     pub fn position(&self, record: u64) -> Option<RecordPosition> {
         if record >= self.len {
@@ -61,8 +77,9 @@ impl RecordIndex {
     }
 
     /// Adds the chunk that begins at `begin`, behind those before.
-    pub(crate) fn push(&mut self, begin: u64, num_records: u64) {
+    pub(crate) fn push(&mut self, begin: u64, num_records: u64, decoded_size: u64) {
         if num_records > 0 {
+            self.mean_length = self.mean_length.max(decoded_size / num_records);
             self.chunks.push((self.len, begin));
             self.len = self.len.saturating_add(num_records);
         }

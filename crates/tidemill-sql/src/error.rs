@@ -180,6 +180,16 @@ pub enum Error {
         /// What was wrong.
         error: Box<tidemill_csv::Error>,
     },
+    /// A record of a JSON file could not be read.
+    #[error("{place}: {at}: {what}")]
+    Json {
+        /// The file.
+        place: String,
+        /// The record, by its line or its number, both counted from 1.
+        at: String,
+        /// What was wrong.
+        what: String,
+    },
     /// A workbook could not be read or written.
     #[cfg(feature = "excel")]
     #[error("{place}: {error}")]
@@ -391,6 +401,7 @@ impl Error {
                 _ => Fault::Value,
             },
             Self::Server { fault, .. } => *fault,
+            Self::Json { .. } => Fault::Value,
             _ => return None,
         })
     }

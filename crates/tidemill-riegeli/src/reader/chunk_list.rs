@@ -49,7 +49,7 @@ impl<S: Source> RecordReader<S> {
     pub fn index_records(&mut self) -> Result<RecordIndex> {
         let mut index = RecordIndex::default();
         self.scan_headers(|begin, header| {
-            index.push(begin, header.num_records);
+            index.push(begin, header.num_records, header.decoded_data_size);
             Ok(())
         })?
         .map_or(Ok(index), Err)

@@ -181,6 +181,9 @@ impl RowFilter {
     }
 }
 
+/// A batch ends where its records have so many bytes, so that one of long records takes no more memory than others.
+const BATCH_BYTES: usize = 8 << 20;
+
 /// The batches of a scan. After an error there are no more.
 pub struct RowBatches {
     reader: RecordReader<SharedSource>,
@@ -209,7 +212,9 @@ impl RowBatches {
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        while self.left > 0 && self.decoder.rows() < self.batch_rows {
+        // Of the records of this batch.
+        let mut bytes = 0;
+        while self.left > 0 && self.decoder.rows() < self.batch_rows && bytes < BATCH_BYTES {
             let wanted = (self.batch_rows - self.decoder.rows()).min(match self.filter {
                 None => self.left,
                 Some(_) => usize::MAX,
@@ -217,9 +222,12 @@ impl RowBatches {
             let before = self.decoder.rows();
             let (decoder, filter, left) = (&mut self.decoder, &mut self.filter, self.left);
             let taken = self.reader.take_records(|records, start, chunk_begin| {
-                let end = records.len().min(start.saturating_add(wanted));
+                let mut end = records.len().min(start.saturating_add(wanted));
                 let result = match filter {
-                    None => push(decoder, records, chunk_begin, start..end),
+                    None => {
+                        end = end_of_batch(records, start..end, BATCH_BYTES - bytes);
+                        push(decoder, records, chunk_begin, start..end)
+                    }
                     Some((filter_decoder, filter)) => pick(filter_decoder, filter, records, chunk_begin, start..end)
                         .and_then(|picked| push(decoder, records, chunk_begin, picked.take(left))),
                 };
@@ -231,7 +239,7 @@ impl RowBatches {
                     self.state = State::Done;
                     break;
                 }
-                Some(result) => result.map_err(|error| self.annotate(error))?,
+                Some(result) => bytes += result.map_err(|error| self.annotate(error))?,
             }
             self.left -= self.decoder.rows() - before;
         }
@@ -271,18 +279,34 @@ impl Iterator for RowBatches {
     }
 }
 
+/// The row behind those that have so many bytes, at least one, or behind the last of them.
+fn end_of_batch(records: RecordSlices<'_>, rows: std::ops::Range<usize>, most_bytes: usize) -> usize {
+    let mut bytes = 0;
+    for row in rows.clone() {
+        bytes += records.get(row).len();
+        if bytes >= most_bytes {
+            return row + 1;
+        }
+    }
+    rows.end
+}
+
+/// Returns how many bytes the records have.
 fn push(
     decoder: &mut RowDecoder,
     records: RecordSlices<'_>,
     chunk_begin: u64,
     rows: impl Iterator<Item = usize>,
-) -> Result<()> {
+) -> Result<usize> {
+    let mut bytes = 0;
     for row in rows {
+        let record = records.get(row);
+        bytes += record.len();
         decoder
-            .push(records.get(row))
+            .push(record)
             .map_err(|(column, problem)| row_error(decoder, chunk_begin, row, column, problem))?;
     }
-    Ok(())
+    Ok(bytes)
 }
 
 /// Returns the numbers of the rows that the filter picks.

@@ -11,12 +11,16 @@ use parquet::file::properties::WriterProperties;
 use super::Sink;
 use crate::Result;
 
+/// Tables of more columns are written without dictionaries, each of which takes 40 KB of memory before it has a value.
+const MOST_DICTIONARIES: usize = 1_000;
+
 pub(super) struct ParquetSink<W: Write + Send>(ArrowWriter<W>);
 
 impl<W: Write + Send> ParquetSink<W> {
     pub(super) fn new(schema: &SchemaRef, out: W) -> Result<Self> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+            .set_dictionary_enabled(schema.flattened_fields().len() <= MOST_DICTIONARIES)
             .set_created_by(concat!("tidemill ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
         Ok(Self(ArrowWriter::try_new(

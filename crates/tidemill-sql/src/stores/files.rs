@@ -1,13 +1,13 @@
-//! The formats that DataFusion reads by itself: Parquet, Arrow IPC, JSON.
+//! The formats that DataFusion reads by itself: Parquet and Arrow IPC.
 
 mod expansion;
-mod lines;
 mod messages;
 mod pages;
+mod rows;
 
 use std::collections::{BTreeSet, HashMap};
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
@@ -17,8 +17,6 @@ use datafusion::common::{DataFusionError, Statistics};
 use datafusion::datasource::TableType;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::arrow::ArrowFormat;
-use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
-use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
@@ -26,12 +24,11 @@ use datafusion::datasource::physical_plan::{FileScanConfig, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
-use datafusion::physical_expr::Partitioning;
 use datafusion::physical_plan::ExecutionPlan;
 use object_store::ObjectStoreExt as _;
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::basic::LogicalType;
-use tidemill_csv::Packing;
+use parquet::file::metadata::ParquetMetaData;
 use tidemill_riegeli::SharedSource;
 use url::Url;
 
@@ -54,7 +51,7 @@ pub(super) async fn open(
         Some(Place::Object(url)) => Some(Object::open(url)?),
         _ => None,
     };
-    let (mut urls, mut names) = (Vec::new(), HashMap::new());
+    let (mut urls, mut names, mut paths) = (Vec::new(), HashMap::new(), Vec::new());
     for part in &parts {
         let url = match (&part.place, &first) {
             (Place::Object(url), Some(first)) => first.url_in_store(url)?,
@@ -62,6 +59,8 @@ pub(super) async fn open(
         };
         let url = ListingTableUrl::try_new(url, None)?;
         names.insert(url.prefix().clone(), part.to_string());
+        let path = matches!(part.place, Place::File(_)).then(|| part.file()).transpose()?;
+        paths.push((url.clone(), path.map(Path::to_path_buf)));
         urls.push(url);
     }
     if let (Some(object), Some(url)) = (first, urls.first()) {
@@ -69,17 +68,13 @@ pub(super) async fn open(
     }
     let a_file = urls.first().cloned();
     let path = urls.first().map(|url| url.prefix().to_string()).unwrap_or_default();
-    let begun = match parts.first() {
-        Some(part) if location.format == Format::JsonLines => Begun::of(part).await?,
-        _ => Begun::default(),
-    };
     for part in &parts {
-        check(part, begun, options).await?;
+        check(part, options).await?;
     }
     let extension = Path::new(&path)
         .extension()
         .map_or_else(String::new, |extension| extension.to_string_lossy().into_owned());
-    let format = format(location.format, begun);
+    let format = format(location.format);
     let listing = ListingOptions::new(format).with_file_extension(extension);
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(listing);
     let mut config = config
@@ -87,16 +82,19 @@ pub(super) async fn open(
         .await
         .map_err(|error| named(location, error))?;
     if let Some(schema) = config.file_schema.clone() {
-        let schema = match (location.format, a_file) {
-            (Format::Parquet, Some(first)) => Arc::new(described(&schema, &first, state).await?),
+        let schema = match (location.format, &a_file) {
+            (Format::Parquet, Some(first)) => Arc::new(described(&schema, first, state).await?),
             _ => schema,
         };
         config = config.with_schema(widened(&schema));
     }
     let table = ListingTable::try_new(config)?;
     let scans = match location.format {
-        Format::Parquet => Scans::Bounded(options.expansion(), Arc::new(names)),
-        _ if begun.is_array => Scans::Undivided,
+        Format::Parquet => Scans::Bounded {
+            max_expansion: options.expansion(),
+            names: Arc::new(names),
+            batch_rows: batch_rows(location, paths, state).await?,
+        },
         _ => Scans::Plain,
     };
     Ok(Arc::new(FileTable { table, scans }))
@@ -104,46 +102,27 @@ pub(super) async fn open(
 
 /// Checks that no part of a file takes more memory than it may, however small the file is. The pages of Parquet are checked when they
 /// come ([`pages`]).
-async fn check(file: &Location, begun: Begun, options: &SessionOptions) -> Result<()> {
-    let is_here = matches!(file.place, Place::File(_));
-    let is_looked_at = match file.format {
-        Format::Parquet | Format::Arrow => is_here,
-        _ => !begun.is_array && !options.reads_long_lines(),
-    };
-    let source = match is_looked_at {
-        true => file.source().await?,
-        false => None,
+async fn check(file: &Location, options: &SessionOptions) -> Result<()> {
+    let source = match file.place {
+        Place::File(_) => file.source().await?,
+        _ => None,
     };
     let Some(source) = source else { return Ok(()) };
     let (place, format, max_expansion) = (file.to_string(), file.format, options.expansion());
     blocking(move || {
         let what = match format {
             Format::Parquet => check_footer(&source).map(|()| None),
-            Format::Arrow => messages::look(source, max_expansion).map(|found| found.map(|found| found.to_string())),
-            _ => long_line(source, begun.packing).map(|found| {
-                let line = |at| format!("the line at byte {at} is longer than {}", lines::LIMIT);
-                found.map(line)
-            }),
+            _ => messages::look(source, max_expansion),
         };
         match what.map_err(Error::io(&place, "read"))? {
-            Some(what) => Err(Error::TooLarge { place, what }),
+            Some(what) => Err(Error::TooLarge {
+                place,
+                what: what.to_string(),
+            }),
             None => Ok(()),
         }
     })
     .await
-}
-
-/// Where a line is that is too long. Of compressed files large ones are not looked at: all of the text would be decompressed twice.
-fn long_line(source: SharedSource, packing: Packing) -> io::Result<Option<u64>> {
-    const PACKED: u64 = 16 << 20;
-    match packing {
-        Packing::None => lines::window_without_end(&source),
-        _ if source.size()? > PACKED => Ok(None),
-        packing => {
-            let text = packing.unpacked(SourceReader::new(source))?;
-            lines::window_without_end_of(&mut BufReader::new(text))
-        }
-    }
 }
 
 /// Checks that the footer of a Parquet file lies within the file. The reader does not check this.
@@ -178,7 +157,7 @@ fn named(location: &Location, error: DataFusionError) -> Error {
 
 /// Files that the engine lists and reads.
 #[derive(Debug)]
-struct FileTable {
+pub(super) struct FileTable {
     table: ListingTable,
     scans: Scans,
 }
@@ -188,10 +167,13 @@ struct FileTable {
 enum Scans {
     /// They are not.
     Plain,
-    /// Files are read from their beginning to their end: an array is one value.
-    Undivided,
-    /// Pages of Parquet expand to so many bytes more. The files are named by their places in their store.
-    Bounded(u64, Arc<HashMap<object_store::path::Path, String>>),
+    Bounded {
+        /// Pages of Parquet expand to so many bytes more.
+        max_expansion: u64,
+        /// The files by their places in their store.
+        names: Arc<HashMap<object_store::path::Path, String>>,
+        batch_rows: usize,
+    },
 }
 
 impl Scans {
@@ -200,11 +182,11 @@ impl Scans {
         let mut config = config.clone();
         match self {
             Self::Plain => return None,
-            // The engine divides no files whose partitioning is given.
-            Self::Undivided => {
-                config.output_partitioning = Some(Partitioning::UnknownPartitioning(config.file_groups.len()));
-            }
-            Self::Bounded(max_expansion, names) => {
+            Self::Bounded {
+                max_expansion,
+                names,
+                batch_rows,
+            } => {
                 let source = config.file_source.downcast_ref::<ParquetSource>()?;
                 let bounded = Arc::new(pages::Bounded {
                     inner: Arc::clone(source.parquet_file_reader_factory()?),
@@ -212,9 +194,20 @@ impl Scans {
                     max_expansion: *max_expansion,
                 });
                 config.file_source = Arc::new(source.clone().with_parquet_file_reader_factory(bounded));
+                config.batch_size = Some(*batch_rows);
             }
         }
         Some(config)
+    }
+}
+
+impl FileTable {
+    /// How many rows a batch may have, where rows are long.
+    pub(super) fn batch_rows(&self) -> Option<usize> {
+        match self.scans {
+            Scans::Bounded { batch_rows, .. } => Some(batch_rows),
+            Scans::Plain => None,
+        }
     }
 }
 
@@ -260,11 +253,7 @@ impl TableProvider for FileTable {
 /// The schema with what the first file says of its columns: their Arrow metadata, such as the types of the database that they come
 /// from, and which of them are UUIDs. The engine leaves it out, since files of one table may differ in it.
 async fn described(schema: &Schema, first: &ListingTableUrl, state: &SessionState) -> Result<Schema> {
-    let store = state.runtime_env().object_store(first)?;
-    let object = store.head(first.prefix()).await.map_err(DataFusionError::from)?;
-    let cache = state.runtime_env().cache_manager.get_file_metadata_cache();
-    let metadata = DFParquetMetadata::new(&*store, &object).with_file_metadata_cache(Some(cache));
-    let metadata = metadata.fetch_metadata().await?;
+    let metadata = metadata_of(first, state).await?;
     let file = metadata.file_metadata();
     let own = parquet_to_arrow_schema(file.schema_descr(), file.key_value_metadata())?;
     let uuids = file.schema_descr().root_schema().get_fields().iter();
@@ -285,6 +274,31 @@ async fn described(schema: &Schema, first: &ListingTableUrl, state: &SessionStat
     Ok(Schema::new(fields.collect::<Fields>()))
 }
 
+/// What the footer of a Parquet file says, which the session keeps.
+async fn metadata_of(file: &ListingTableUrl, state: &SessionState) -> Result<Arc<ParquetMetaData>> {
+    let store = state.runtime_env().object_store(file)?;
+    let object = store.head(file.prefix()).await.map_err(DataFusionError::from)?;
+    let cache = state.runtime_env().cache_manager.get_file_metadata_cache();
+    let metadata = DFParquetMetadata::new(&*store, &object).with_file_metadata_cache(Some(cache));
+    Ok(metadata.fetch_metadata().await?)
+}
+
+/// How many rows the batches of Parquet files have: fewer where rows are long.
+async fn batch_rows(
+    location: &Location,
+    files: Vec<(ListingTableUrl, Option<PathBuf>)>,
+    state: &SessionState,
+) -> Result<usize> {
+    let mut rows = state.config().batch_size();
+    for (url, path) in files {
+        let metadata = metadata_of(&url, state).await?;
+        let most = rows;
+        let found = blocking(move || Ok(rows::of_a_batch(&metadata, path.as_deref(), most))).await?;
+        rows = found.map_err(|error| named(location, DataFusionError::ParquetError(Box::new(error))))?;
+    }
+    Ok(rows)
+}
+
 /// A path goes through a URL, not as text: brackets and stars in it are letters, not patterns.
 fn file_url(path: &Path) -> Result<Url> {
     let path = std::path::absolute(path).map_err(Error::io(path, "find"))?;
@@ -299,47 +313,9 @@ fn file_url(path: &Path) -> Result<Url> {
     })
 }
 
-/// What the first bytes of a JSON file tell.
-#[derive(Clone, Copy, Default)]
-struct Begun {
-    packing: Packing,
-    /// Whether the file is one array of objects rather than an object a line.
-    is_array: bool,
-}
-
-impl Begun {
-    async fn of(file: &Location) -> Result<Self> {
-        let Some(source) = file.source().await? else {
-            return Ok(Self::default());
-        };
-        let name = file.to_string();
-        blocking(move || Self::of_source(source).map_err(Error::io(name, "read"))).await
-    }
-
-    fn of_source(source: SharedSource) -> io::Result<Self> {
-        let mut file = BufReader::new(SourceReader::new(source));
-        let packing = Packing::of_beginning(file.fill_buf()?);
-        let mut text = BufReader::new(packing.unpacked(file)?).bytes();
-        let first = text.find(|byte| byte.as_ref().map_or(true, |byte| !byte.is_ascii_whitespace()));
-        Ok(Self {
-            packing,
-            is_array: first.transpose()? == Some(b'['),
-        })
-    }
-}
-
-fn format(format: Format, begun: Begun) -> Arc<dyn FileFormat> {
+fn format(format: Format) -> Arc<dyn FileFormat> {
     match format {
         Format::Parquet => Arc::new(ParquetFormat::default().with_force_view_types(false)),
-        Format::Arrow => Arc::new(ArrowFormat),
-        _ => {
-            let compression = match begun.packing {
-                Packing::None => FileCompressionType::UNCOMPRESSED,
-                Packing::Gzip => FileCompressionType::GZIP,
-                Packing::Zstd => FileCompressionType::ZSTD,
-            };
-            let format = JsonFormat::default().with_newline_delimited(!begun.is_array);
-            Arc::new(format.with_file_compression_type(compression))
-        }
+        _ => Arc::new(ArrowFormat),
     }
 }

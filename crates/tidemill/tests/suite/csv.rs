@@ -1,11 +1,10 @@
 //! CSV as the world writes it, through the program.
 
 use std::fs;
-use std::process::Command;
 
 use crate::run::Folder;
 
-fn folder_with(files: &[(&str, &[u8])]) -> Folder {
+pub(crate) fn folder_with(files: &[(&str, &[u8])]) -> Folder {
     let folder = Folder::with(&[]);
     for (name, bytes) in files {
         fs::write(folder.file(name), bytes).expect("written");
@@ -164,24 +163,6 @@ fn faults_name_the_line() {
         let error = folder.run(&["sql", &format!("SELECT MAX(a) FROM '{name}'")]).failed();
         assert!(error.contains(part), "{name}: {error}");
     }
-}
-
-#[test]
-fn arrays_of_json_are_compressed_whole() {
-    let folder = folder_with(&[("t.csv", b"a\n1\n2\n")]);
-    for name in ["t.json", "t.json.gz", "t.json.zst", "t.jsonl.gz"] {
-        folder.run(&["copy", "t.csv", name]).done();
-        assert_eq!(
-            folder.run(&["cat", name, "--format", "csv"]).done(),
-            "a\n1\n2\n",
-            "{name}"
-        );
-    }
-    let unpacked = Command::new("gzip")
-        .args(["-dc", "t.json.gz"])
-        .current_dir(folder.path())
-        .output();
-    assert_eq!(unpacked.expect("gzip").stdout, b"[{\"a\":1},{\"a\":2}]");
 }
 
 /// Files that are large enough to be read by several threads.

@@ -214,9 +214,18 @@ fn answers_are_drawn() {
         picture.starts_with("<svg ") && picture.contains("<circle "),
         "{picture}"
     );
+    folder
+        .run(&["chart", "people.csv", "--kind", "bar", "--out", "p.png"])
+        .done();
+    let picture = fs::read(folder.file("p.png")).expect("read");
+    // The size stands in the first chunk (PNG, section 11.2.1).
+    assert!(picture.starts_with(b"\x89PNG\r\n") && picture[16..24] == [0, 0, 3, 132, 0, 0, 2, 28]);
     for (args, says) in [
         (&["chart", "people.csv", "--out", "p.svg"][..], "cannot create p.svg"),
-        (&["chart", "people.csv", "--out", "p.png"], "a chart is written as .svg"),
+        (
+            &["chart", "people.csv", "--out", "p.pdf"],
+            "a chart is written as .svg or .png",
+        ),
         (&["chart", "people.csv", "--y", "city"], "column city: expected numbers"),
         (
             &["chart", "people.csv", "--x", "town"],
@@ -230,4 +239,19 @@ fn answers_are_drawn() {
         let error = folder.run(args).failed();
         assert!(error.contains(says), "{error}");
     }
+}
+
+#[test]
+fn statistics_tell_what_scans_read() {
+    let folder = people();
+    let run = folder.run(&["sql", "SELECT city FROM 'people.csv' WHERE id > 1", "--stats"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let line = run.stderr.lines().nth(1).expect("a scan");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(words[..3], ["3", "-", "CsvScan:"], "{}", run.stderr);
+    folder.run(&["copy", "people.csv", "p.parquet"]).done();
+    let run = folder.run(&["sql", "SELECT SUM(id) AS s FROM 'p.parquet'", "--stats"]);
+    let line = run.stderr.lines().nth(1).expect("a scan");
+    let bytes = line.split_whitespace().nth(1).expect("bytes").replace(',', "");
+    assert!(bytes.parse::<u64>().is_ok_and(|bytes| bytes > 0), "{}", run.stderr);
 }

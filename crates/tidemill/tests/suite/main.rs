@@ -13,6 +13,7 @@ mod folders;
 mod formats;
 #[cfg(target_os = "linux")]
 mod hostile;
+mod json;
 mod looking;
 mod memory;
 mod objects;

@@ -97,6 +97,50 @@ fn a_copy_goes_on_when_the_server_is_there_again() {
 }
 
 #[test]
+fn a_group_on_the_server_moves_its_answer_only() {
+    let Some(server) = ClickHouse::need() else { return };
+    let folder = Folder::with(&[]);
+    server
+        .query("CREATE TABLE grouped ENGINE = Memory AS SELECT number % 7 AS k, number AS v FROM numbers(1000000)")
+        .expect("a table");
+    let table = format!("clickhouse://default@{}/default/grouped", server.native());
+    std::fs::write(folder.file("few.csv"), "id\n17\n999999\n1000001\n").expect("written");
+    folder.run(&["copy", "few.csv", "few.dbf"]).done();
+    for (sql, rows, bytes) in [
+        (
+            format!("SELECT k, SUM(v) AS s FROM '{table}' GROUP BY k"),
+            "7",
+            1..10_000,
+        ),
+        // Few keys are looked up, whichever table is named first.
+        (
+            format!("SELECT SUM(b.v) AS s FROM 'few.csv' a JOIN '{table}' b ON a.id = b.v"),
+            "2",
+            1..10_000,
+        ),
+        (
+            format!("SELECT a.id, b.k FROM '{table}' b JOIN 'few.dbf' a ON a.id = b.v"),
+            "2",
+            1..10_000,
+        ),
+        // What is not pushed comes whole.
+        (
+            format!("SELECT MAX(LENGTH(CAST(v AS VARCHAR))) AS s FROM '{table}'"),
+            "1,000,000",
+            100_000..16_000_000,
+        ),
+    ] {
+        let run = folder.run(&["sql", &sql, "--stats"]);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let line = run.stderr.lines().find(|line| line.contains("ClickHouseScan:"));
+        let words: Vec<&str> = line.expect("a scan").split_whitespace().collect();
+        assert_eq!((words[0], words[2]), (rows, "ClickHouseScan:"), "{}", run.stderr);
+        let received: u64 = words[1].replace(',', "").parse().expect("bytes");
+        assert!(bytes.contains(&received), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn a_table_is_made_as_the_options_say_and_copied_back_the_same() {
     let Some(server) = ClickHouse::need() else { return };
     let folder = Folder::with(&[]);

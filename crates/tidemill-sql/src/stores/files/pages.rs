@@ -126,22 +126,25 @@ fn largest_page(mut bytes: &[u8]) -> Option<(usize, u64)> {
     largest
 }
 
-struct PageHeader {
+pub(super) struct PageHeader {
     /// Of the header itself.
     length: usize,
-    uncompressed: u64,
+    pub(super) uncompressed: u64,
     compressed: usize,
+    /// How many values a dictionary page has.
+    pub(super) dictionary_values: Option<u64>,
 }
 
 impl PageHeader {
-    fn read(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Compact { bytes };
-        let (mut uncompressed, mut compressed) = (None, None);
+        let (mut uncompressed, mut compressed, mut dictionary_values) = (None, None, None);
         let mut id = 0;
         while let Some(kind) = reader.field(&mut id)? {
             match (id, kind) {
                 (2, I32) => uncompressed = Some(u64::try_from(reader.integer()?).ok()?),
                 (3, I32) => compressed = Some(usize::try_from(reader.integer()?).ok()?),
+                (7, STRUCT) => dictionary_values = Some(reader.first_number()?),
                 _ => reader.skip(kind, MAX_DEPTH)?,
             }
         }
@@ -149,11 +152,13 @@ impl PageHeader {
             length: bytes.len() - reader.bytes.len(),
             uncompressed: uncompressed?,
             compressed: compressed?,
+            dictionary_values,
         })
     }
 }
 
 const I32: u8 = 5;
+const STRUCT: u8 = 12;
 const MAX_DEPTH: usize = 16;
 
 /// Thrift's compact protocol. Each answer is `None` where the bytes end or are something else.
@@ -174,6 +179,18 @@ impl Compact<'_> {
             delta => id.checked_add(i64::from(delta))?,
         };
         Some(Some(kind))
+    }
+
+    /// The first field of a struct, a whole number, which is not negative.
+    fn first_number(&mut self) -> Option<u64> {
+        let (mut id, mut number) = (0, None);
+        while let Some(kind) = self.field(&mut id)? {
+            match (id, kind) {
+                (1, I32) => number = Some(u64::try_from(self.integer()?).ok()?),
+                _ => self.skip(kind, MAX_DEPTH)?,
+            }
+        }
+        number
     }
 
     fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
@@ -210,7 +227,7 @@ impl Compact<'_> {
                     self.skip_element(kinds & 0x0f, depth)?;
                 }
             }
-            12 => {
+            STRUCT => {
                 let mut id = 0;
                 while let Some(kind) = self.field(&mut id)? {
                     self.skip(kind, depth)?;
@@ -269,6 +286,7 @@ mod tests {
         0x15, 0xd8, 0x04, // 2: uncompressed size
         0x15, 0x0a, // 3: compressed size
         0x2c, 0x15, 0x02, 0x18, 0x02, b'a', b'b', 0x19, 0x25, 0x02, 0x04, 0x00, // 5: a struct
+        0x2c, 0x15, 0x0e, 0x15, 0x00, 0x00, // 7: of a dictionary page, with 7 values
         0x00,
     ];
 
@@ -279,6 +297,7 @@ mod tests {
             (page.length, page.uncompressed, page.compressed),
             (HEADER.len(), 300, 5)
         );
+        assert_eq!(page.dictionary_values, Some(7));
         for length in 0..HEADER.len() {
             assert!(PageHeader::read(&HEADER[..length]).is_none(), "{length} bytes");
         }

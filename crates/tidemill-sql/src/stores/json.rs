@@ -1,0 +1,443 @@
+//! JSON files: an object on a line, objects one behind another, or an array of objects; compressed or not.
+//!
+//! The columns are those of the first [`LOOKED_AT`] records of each file. Batches end where their text has [`BATCH_BYTES`], so that
+//! long records take no more memory than short ones.
+
+mod text;
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::RecordBatch;
+use arrow_json::ReaderBuilder;
+use arrow_json::reader::{Decoder, infer_json_schema_from_iterator};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+use datafusion::catalog::TableProvider;
+use datafusion::common::stats::Precision;
+use memchr::memchr_iter;
+use serde::de::IgnoredAny;
+use tidemill_csv::Packing;
+use tidemill_riegeli::{SharedSource, Source};
+
+use self::text::{Form, Pieces, Stop, opened};
+use crate::ads_connection::blocking;
+use crate::engine::{Batches, Chosen, Engine, EngineTable, Request, estimated_rows};
+use crate::location::{Location, Place, SourceReader};
+use crate::options::SessionOptions;
+use crate::{Error, Result};
+
+/// Records that tell the columns.
+const LOOKED_AT: usize = 10_000;
+
+/// Text of the records that tell the columns.
+const LOOKED_AT_BYTES: u64 = 32 << 20;
+
+/// Text of a batch.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// A record may take so many bytes, where no other limit is given.
+const MAX_RECORD: u64 = 32 << 20;
+
+/// Smaller files are read by one thread.
+const DIVIDED_FROM: u64 = 1 << 20;
+
+pub(super) async fn open(location: &Location, options: &SessionOptions) -> Result<Arc<dyn TableProvider>> {
+    let sources = location.sources().await?;
+    let max_record = match options.reads_long_lines() {
+        true => u64::MAX,
+        false => MAX_RECORD,
+    };
+    let place = location.to_string();
+    // Sources wait, which a thread of the runtime must not do.
+    blocking(move || {
+        let sources = sources.into_iter().filter_map(|(file, source)| Some((file, source?)));
+        let files = sources.map(|(file, source)| File::open(&file, source, max_record));
+        let files: Vec<File> = files.collect::<Result<_>>()?;
+        let schema = Arc::new(columns(&place, &files)?);
+        let engines = files.into_iter().map(|file| JsonEngine {
+            file: Arc::new(file),
+            schema: Arc::clone(&schema),
+            divisible: OnceLock::new(),
+        });
+        let table: Arc<dyn TableProvider> = Arc::new(EngineTable::new(place, engines.collect())?);
+        Ok(table)
+    })
+    .await
+}
+
+/// The columns that the first records of the files have.
+fn columns(place: &str, files: &[File]) -> Result<Schema> {
+    let mut failed = None;
+    let mut values = files.iter().flat_map(|file| match file.first_values() {
+        Ok(values) => values,
+        Err(error) => Box::new(std::iter::once(Err(error))),
+    });
+    let values = std::iter::from_fn(|| match values.next()? {
+        Ok(value) => Some(Ok(value)),
+        Err(error) => {
+            failed.get_or_insert(error);
+            None
+        }
+    });
+    let schema = infer_json_schema_from_iterator(values);
+    match (failed, schema) {
+        (Some(error), _) => Err(error),
+        (None, Ok(schema)) => Ok(schema),
+        (None, Err(error)) => Err(Error::Json {
+            place: place.to_owned(),
+            at: "first records".to_owned(),
+            what: told(&error),
+        }),
+    }
+}
+
+/// One file.
+struct File {
+    name: String,
+    source: SharedSource,
+    is_local: bool,
+    packing: Packing,
+    form: Form,
+    max_record: u64,
+    /// How long the first records are, where that was looked at.
+    record_bytes: Option<u64>,
+}
+
+impl File {
+    fn open(file: &Location, source: SharedSource, max_record: u64) -> Result<Self> {
+        let name = file.to_string();
+        let look = || {
+            let mut beginning = BufReader::new(SourceReader::new(Arc::clone(&source)));
+            let packing = Packing::of_beginning(beginning.fill_buf()?);
+            let (_, form) = opened(SourceReader::new(Arc::clone(&source)), packing)?;
+            Ok((packing, form))
+        };
+        let (packing, form) = look().map_err(Error::io(&name, "read"))?;
+        let mut file = Self {
+            name,
+            is_local: matches!(file.place, Place::File(_)),
+            source,
+            packing,
+            form,
+            max_record,
+            record_bytes: None,
+        };
+        // Of an object the beginning would be fetched once more.
+        if file.is_local {
+            file.record_bytes = Some(file.first_lines()?);
+        }
+        Ok(file)
+    }
+
+    /// The text from its beginning.
+    fn text(&self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(opened(SourceReader::new(Arc::clone(&self.source)), self.packing)?.0)
+    }
+
+    fn pieces(&self) -> Result<Pieces> {
+        let text = self.text().map_err(Error::io(&self.name, "read"))?;
+        Ok(Pieces::new(text, self.max_record))
+    }
+
+    /// The mean length of the first lines.
+    fn first_lines(&self) -> Result<u64> {
+        let mut pieces = self.pieces()?;
+        let piece = pieces.next().map_err(|stop| self.stopped(stop))?.unwrap_or_default();
+        let lines = memchr_iter(b'\n', piece).count();
+        Ok((piece.len() / lines.max(1)) as u64)
+    }
+
+    /// Lines that begin in a range of a file that is not compressed.
+    fn pieces_of(&self, range: Range<u64>) -> Result<Pieces> {
+        if range.start == 0 {
+            let pieces = self.pieces()?;
+            return pieces.between(0, range.end).map_err(|stop| self.stopped(stop));
+        }
+        let bytes = SourceReader::from(Arc::clone(&self.source), range.start - 1);
+        let pieces = Pieces::new(Box::new(bytes), self.max_record);
+        pieces
+            .between(range.start, range.end)
+            .map_err(|stop| self.stopped(stop))
+    }
+
+    /// The first records, as far as they tell the columns.
+    fn first_values(&self) -> Result<Box<dyn Iterator<Item = Result<serde_json::Value>> + '_>> {
+        let text = self.text().map_err(Error::io(&self.name, "read"))?;
+        let text = BufReader::new(text.take(self.looked_at_bytes()));
+        let values = serde_json::Deserializer::from_reader(text).into_iter::<serde_json::Value>();
+        let values = values.take(LOOKED_AT).enumerate();
+        let values = values.map_while(move |(number, value)| match value {
+            Ok(value) => Some(Ok(value)),
+            // The text that is looked at ends in a record.
+            Err(error) if error.is_eof() && number > 0 => None,
+            Err(error) if error.is_eof() && self.is_longer_than_looked_at() => {
+                Some(Err(self.stopped(Stop::LongLine(0))))
+            }
+            Err(error) if error.is_io() => Some(Err(Error::io(&self.name, "read")(error.into()))),
+            Err(error) => {
+                let words = error.to_string();
+                let words = words.split(" at line ").next().unwrap_or_default();
+                Some(Err(self.fault(number as u64, error.line() as u64, words)))
+            }
+        });
+        Ok(Box::new(values))
+    }
+
+    fn looked_at_bytes(&self) -> u64 {
+        LOOKED_AT_BYTES.max(self.max_record)
+    }
+
+    /// What cannot be read counts as short: who reads it says so.
+    fn is_longer_than_looked_at(&self) -> bool {
+        let length = self.text().and_then(|text| {
+            io::copy(
+                &mut text.take(self.looked_at_bytes().saturating_add(1)),
+                &mut io::sink(),
+            )
+        });
+        length.is_ok_and(|length| length > self.looked_at_bytes())
+    }
+
+    fn stopped(&self, stop: Stop) -> Error {
+        match stop {
+            Stop::Io(error) => Error::io(&self.name, "read")(error),
+            Stop::LongLine(at) => Error::TooLarge {
+                place: self.name.clone(),
+                what: format!("the record at byte {at} is longer than {} MiB", self.max_record >> 20),
+            },
+        }
+    }
+
+    /// What is wrong with a record. Both numbers count: records before it, lines from 1.
+    fn fault(&self, before: u64, line: u64, what: &str) -> Error {
+        Error::Json {
+            place: self.name.clone(),
+            at: match self.form {
+                Form::Lines => format!("line {line}"),
+                Form::Array => format!("record {}", before + 1),
+            },
+            what: what.to_owned(),
+        }
+    }
+
+    /// The first record that cannot be decoded among those from a place of the text on; `error` is what its batch said.
+    fn locate(&self, from: u64, schema: &SchemaRef, error: &ArrowError) -> Result<Error> {
+        let mut pieces = self.pieces()?;
+        let mut decoder = decoder(schema, 1)?;
+        // Of the text so far, and of that before the record. An element of an array is on a line of its own.
+        let (mut lines, mut before) = (0, 0);
+        loop {
+            let place = pieces.place();
+            let Some(mut piece) = pieces.next().map_err(|stop| self.stopped(stop))? else {
+                return Ok(self.fault(before, before + 1, &told(error)));
+            };
+            let passed = usize::try_from(from.saturating_sub(place)).unwrap_or(usize::MAX);
+            let (skipped, rest) = piece.split_at(passed.min(piece.len()));
+            lines += memchr_iter(b'\n', skipped).count() as u64;
+            piece = rest;
+            while !piece.is_empty() {
+                if decoder.is_empty() && !decoder.has_partial_record() {
+                    let blanks = piece.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                    lines += memchr_iter(b'\n', &piece[..blanks]).count() as u64;
+                    (piece, before) = (&piece[blanks..], lines);
+                }
+                let decoded = decoder.decode(piece).and_then(|taken| {
+                    if !decoder.has_partial_record() {
+                        decoder.flush()?;
+                    }
+                    Ok(taken)
+                });
+                match decoded {
+                    Ok(taken) => {
+                        lines += memchr_iter(b'\n', &piece[..taken]).count() as u64;
+                        piece = &piece[taken..];
+                    }
+                    Err(error) => return Ok(self.fault(before, before + 1, &told(&error))),
+                }
+            }
+        }
+    }
+}
+
+fn decoder(schema: &SchemaRef, batch_rows: usize) -> Result<Decoder> {
+    let decoder = ReaderBuilder::new(Arc::clone(schema)).with_batch_size(batch_rows);
+    // A column of numbers and texts is one of texts.
+    Ok(decoder.with_coerce_primitive(true).build_decoder()?)
+}
+
+/// The words of an error without those that say that it is of JSON.
+fn told(error: &ArrowError) -> String {
+    let words = match error {
+        ArrowError::JsonError(words) => words.clone(),
+        other => other.to_string(),
+    };
+    match words.contains("decoding field") {
+        true => format!("{words}; the first {LOOKED_AT} records tell the types"),
+        false => words,
+    }
+}
+
+pub(super) struct JsonEngine {
+    file: Arc<File>,
+    /// The columns of all files.
+    schema: SchemaRef,
+    divisible: OnceLock<bool>,
+}
+
+impl JsonEngine {
+    /// A large file of the machine that has a record on its first line.
+    fn looks_divisible(&self) -> bool {
+        let file = &self.file;
+        let is_large = file.source.size().is_ok_and(|size| size >= DIVIDED_FROM);
+        let is_plain = file.is_local && file.packing == Packing::None && file.form == Form::Lines;
+        is_large && is_plain && file.pieces().is_ok_and(|mut pieces| first_line_is_record(&mut pieces))
+    }
+}
+
+fn first_line_is_record(pieces: &mut Pieces) -> bool {
+    let Ok(Some(piece)) = pieces.next() else { return false };
+    let mut lines = piece.split(|&byte| byte == b'\n');
+    lines
+        .find(|line| !line.trim_ascii().is_empty())
+        .is_some_and(|line| serde_json::from_slice::<IgnoredAny>(line).is_ok())
+}
+
+impl Engine for JsonEngine {
+    fn scan_name(&self) -> &'static str {
+        "JsonScan"
+    }
+
+    fn file(&self) -> String {
+        self.file.name.clone()
+    }
+
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn row_count(&self) -> Precision<usize> {
+        let (size, is_packed) = (self.file.source.size().ok(), self.file.packing != Packing::None);
+        let known = size.zip(self.file.record_bytes);
+        known.map_or(Precision::Absent, |(size, length)| {
+            estimated_rows(size, is_packed, length)
+        })
+    }
+
+    fn row_bytes(&self) -> Option<u64> {
+        self.file.record_bytes
+    }
+
+    fn divisible(&self) -> bool {
+        *self.divisible.get_or_init(|| self.looks_divisible())
+    }
+
+    fn scan(&self, request: Request) -> Result<Batches> {
+        let ((part, parts), batch_rows) = (request.part, request.batch_rows);
+        let chosen = Chosen::needed(request);
+        let needed = Arc::new(self.schema.project(chosen.columns())?);
+        let pieces = match parts {
+            ..=1 => self.file.pieces()?,
+            parts => {
+                let size = self.file.source.size().map_err(Error::io(&self.file.name, "read"))?;
+                let at = |part: usize| u64::try_from(u128::from(size) * part as u128 / parts as u128);
+                self.file
+                    .pieces_of(at(part).unwrap_or(size)..at(part + 1).unwrap_or(size))?
+            }
+        };
+        Ok(Box::new(Rows {
+            decoder: decoder(&needed, batch_rows)?,
+            flushed_at: pieces.place(),
+            fed: pieces.place(),
+            pieces,
+            piece: Vec::new(),
+            file: Arc::clone(&self.file),
+            needed,
+            chosen,
+            is_ended: false,
+        }))
+    }
+}
+
+struct Rows {
+    decoder: Decoder,
+    pieces: Pieces,
+    /// What is left of the lines that were read last.
+    piece: Vec<u8>,
+    /// Places in the text: behind the last batch, and behind what the decoder was given.
+    flushed_at: u64,
+    fed: u64,
+    file: Arc<File>,
+    needed: SchemaRef,
+    chosen: Chosen,
+    is_ended: bool,
+}
+
+impl Rows {
+    fn read_batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if self.piece.is_empty() {
+                match self.pieces.next().map_err(|stop| self.file.stopped(stop))? {
+                    Some(piece) => self.piece.extend_from_slice(piece),
+                    None => {
+                        self.is_ended = true;
+                        return self.flush();
+                    }
+                }
+            }
+            let taken = match self.decoder.decode(&self.piece) {
+                Ok(taken) => taken,
+                Err(error) => return Err(self.located(&error)),
+            };
+            self.piece.drain(..taken);
+            self.fed += taken as u64;
+            let held = self.fed - self.flushed_at;
+            match self.decoder.has_partial_record() {
+                true if held > self.file.max_record.max(2 * BATCH_BYTES as u64) => {
+                    return Err(self.file.stopped(Stop::LongLine(self.flushed_at)));
+                }
+                true => {}
+                // The decoder takes no more than a batch.
+                false if !self.piece.is_empty() || held >= BATCH_BYTES as u64 => {
+                    if let Some(batch) = self.flush()? {
+                        return Ok(Some(batch));
+                    }
+                }
+                false => {}
+            }
+        }
+    }
+
+    fn flush(&mut self) -> Result<Option<RecordBatch>> {
+        match self.decoder.flush() {
+            Ok(batch) => {
+                self.flushed_at = self.fed;
+                Ok(batch)
+            }
+            Err(error) => Err(self.located(&error)),
+        }
+    }
+
+    fn located(&self, error: &ArrowError) -> Error {
+        self.file
+            .locate(self.flushed_at, &self.needed, error)
+            .unwrap_or_else(|error| error)
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_ended || self.chosen.is_full() {
+            return None;
+        }
+        let batch = match self.read_batch() {
+            Ok(None) => return None,
+            Ok(Some(batch)) => self.chosen.of(batch),
+            Err(error) => Err(error),
+        };
+        self.is_ended |= batch.is_err();
+        Some(batch)
+    }
+}

@@ -1,0 +1,336 @@
+//! The text of a JSON file, in pieces that end where lines end.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use memchr::{memchr, memrchr};
+use tidemill_csv::Packing;
+
+/// Bytes that are read at once.
+const CHUNK: usize = 1 << 20;
+
+/// A text as it is read: decompressed, without a byte order mark, the elements of an array one on a line.
+///
+/// # Errors
+///
+/// What the file or its decoder says.
+pub(super) fn opened(file: impl Read + Send + 'static, packing: Packing) -> io::Result<(Box<dyn Read + Send>, Form)> {
+    let unpacked = packing.unpacked(BufReader::with_capacity(CHUNK, file))?;
+    let mut text = BufReader::with_capacity(CHUNK, unpacked);
+    let mut mark = 0;
+    for expected in BYTE_ORDER_MARK {
+        // A pipe of a decoder may give a byte at a time.
+        if text.fill_buf()?.get(mark) == Some(expected) {
+            mark += 1;
+        }
+    }
+    if mark == BYTE_ORDER_MARK.len() {
+        text.consume(mark);
+    }
+    let blank = blanks(&mut text)?;
+    let form = match text.fill_buf()?.first() {
+        Some(b'[') => Form::Array,
+        _ => Form::Lines,
+    };
+    let text: Box<dyn Read + Send> = match form {
+        Form::Array => Box::new(Elements::of(text)),
+        Form::Lines => Box::new(io::Cursor::new(blank).chain(text)),
+    };
+    Ok((text, form))
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// The blanks before the first value; of endless ones the first.
+fn blanks(text: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut blanks = Vec::new();
+    while blanks.len() < CHUNK {
+        let bytes = text.fill_buf()?;
+        let count = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        blanks.extend_from_slice(&bytes[..count]);
+        let is_all = count == bytes.len() && count > 0;
+        text.consume(count);
+        if !is_all {
+            break;
+        }
+    }
+    Ok(blanks)
+}
+
+/// How the values of a file follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// One behind another: an object on a line, mostly.
+    Lines,
+    /// As the elements of one array.
+    Array,
+}
+
+/// An array's elements as lines. Line ends within elements are blanks.
+struct Elements<R> {
+    text: R,
+    depth: usize,
+    in_string: bool,
+    /// Whether the letter before this one is a backslash that is none of a pair.
+    is_escaped: bool,
+    is_ended: bool,
+}
+
+impl<R: BufRead> Elements<R> {
+    fn of(text: R) -> Self {
+        Self {
+            text,
+            depth: 0,
+            in_string: false,
+            is_escaped: false,
+            is_ended: false,
+        }
+    }
+
+    /// What becomes of a byte.
+    fn changed(&mut self, byte: u8) -> io::Result<u8> {
+        if self.in_string {
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' => self.is_escaped = true,
+                b'"' => self.in_string = false,
+                _ => {}
+            }
+            return Ok(byte);
+        }
+        if self.is_ended && !byte.is_ascii_whitespace() {
+            return Err(invalid("there is text behind the end of the array"));
+        }
+        Ok(match byte {
+            b'\n' | b'\r' => b' ',
+            b',' if self.depth == 1 => b'\n',
+            b'[' | b'{' => {
+                self.depth += 1;
+                if self.depth == 1 { b' ' } else { byte }
+            }
+            b']' | b'}' => {
+                self.depth = self.depth.saturating_sub(1);
+                self.is_ended = self.depth == 0;
+                if self.is_ended { b' ' } else { byte }
+            }
+            b'"' => {
+                self.in_string = true;
+                byte
+            }
+            _ => byte,
+        })
+    }
+}
+
+impl<R: BufRead> Read for Elements<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.text.read(buffer)?;
+        if read == 0 && !buffer.is_empty() && !self.is_ended {
+            return Err(invalid("the array has no end"));
+        }
+        for byte in &mut buffer[..read] {
+            *byte = self.changed(*byte)?;
+        }
+        Ok(read)
+    }
+}
+
+fn invalid(what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// Lines of a text, as many at once as come with a read.
+pub(super) struct Pieces {
+    text: Box<dyn Read + Send>,
+    held: Vec<u8>,
+    /// How many of the held bytes were given.
+    given: usize,
+    /// The place in the text of the first byte that is held.
+    at: u64,
+    /// Lines that begin there or behind are another part's.
+    end: u64,
+    /// A line may have so many bytes.
+    max_line: u64,
+    is_read: bool,
+}
+
+impl Pieces {
+    pub(super) fn new(text: Box<dyn Read + Send>, max_line: u64) -> Self {
+        Self {
+            text,
+            held: Vec::new(),
+            given: 0,
+            at: 0,
+            end: u64::MAX,
+            max_line,
+            is_read: false,
+        }
+    }
+
+    /// The lines that begin from `begin` to before `end`, in a text that comes from `begin` on, or from one byte before where that is
+    /// not 0.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Self::next`].
+    pub(super) fn between(mut self, begin: u64, end: u64) -> Result<Self, Stop> {
+        (self.at, self.end) = (begin, end);
+        if let Some(before) = begin.checked_sub(1) {
+            // The line that begins before this part is the part before's.
+            (self.at, self.end) = (before, begin);
+            while self.next()?.is_some() {}
+            self.drop_given();
+            (self.end, self.is_read) = (end, self.is_read && self.held.is_empty());
+        }
+        Ok(self)
+    }
+
+    /// The place of the byte behind what was given.
+    pub(super) fn place(&self) -> u64 {
+        self.at + self.given as u64
+    }
+
+    /// The next lines, whole; `None` at the end. The last line may have no end.
+    ///
+    /// # Errors
+    ///
+    /// The text's; [`Stop::LongLine`].
+    pub(super) fn next(&mut self) -> Result<Option<&[u8]>, Stop> {
+        self.drop_given();
+        if self.at >= self.end {
+            return Ok(None);
+        }
+        let mut looked_at = 0;
+        loop {
+            if let Some(length) = self.lines(looked_at) {
+                self.given = length;
+                return Ok(Some(&self.held[..length]));
+            }
+            looked_at = self.held.len();
+            if looked_at as u64 > self.max_line {
+                return Err(Stop::LongLine(self.at));
+            }
+            if self.is_read {
+                self.given = looked_at;
+                return Ok((looked_at > 0).then_some(&self.held));
+            }
+            self.read_more()?;
+        }
+    }
+
+    fn drop_given(&mut self) {
+        self.at += self.given as u64;
+        self.held.drain(..self.given);
+        self.given = 0;
+    }
+
+    /// How many of the held bytes are whole lines of this part. No line ends among the first bytes.
+    fn lines(&self, first: usize) -> Option<usize> {
+        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
+        // The last line of the part has its last byte, or ends behind.
+        match self.held.get(left - 1..) {
+            Some(behind) => memchr(b'\n', behind).map(|end| left + end),
+            None => memrchr(b'\n', &self.held[first..]).map(|end| first + end + 1),
+        }
+    }
+
+    fn read_more(&mut self) -> io::Result<()> {
+        let begin = self.held.len();
+        self.held.resize(begin + CHUNK, 0);
+        let read = loop {
+            match self.text.read(&mut self.held[begin..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        self.held.truncate(begin + *read.as_ref().unwrap_or(&0));
+        self.is_read = read? == 0;
+        Ok(())
+    }
+}
+
+/// Why there are no more lines.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Io(io::Error),
+    /// The line that begins there is longer than it may be.
+    LongLine(u64),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(mut pieces: Pieces) -> Result<String, Stop> {
+        let mut text = String::new();
+        while let Some(piece) = pieces.next()? {
+            text.push_str(std::str::from_utf8(piece).expect("UTF-8"));
+        }
+        Ok(text)
+    }
+
+    /// Gives a byte at a time.
+    struct Slow(io::Cursor<Vec<u8>>);
+
+    impl Read for Slow {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let length = buffer.len().min(1);
+            self.0.read(&mut buffer[..length])
+        }
+    }
+
+    #[test]
+    fn parts_have_each_line_once() {
+        for text in ["", "{}", "{}\n", "{\"a\":1}\n\n{\"a\":22}\n{\"a\":333}", "\n\n\nx\n"] {
+            for parts in 1..=text.len() + 2 {
+                let mut found = String::new();
+                for part in 0..parts {
+                    let at = |part: usize| (text.len() * part / parts) as u64;
+                    let (begin, end) = (at(part), at(part + 1));
+                    let from = usize::try_from(begin.saturating_sub(1)).expect("a length");
+                    let bytes = Slow(io::Cursor::new(text.as_bytes()[from..].to_vec()));
+                    let pieces = Pieces::new(Box::new(bytes), 100).between(begin, end).expect("a part");
+                    found += &all(pieces).expect("lines");
+                }
+                assert_eq!(found, text, "{parts} parts");
+            }
+        }
+    }
+
+    #[test]
+    fn elements_become_lines() {
+        for (array, expected) in [
+            ("[]", "  "),
+            (" [1,\n2 ]\n", " 1\n 2   "),
+            (
+                r#"[{"a":[1,2],"b":"],\"["},{}]"#,
+                " {\"a\":[1,2],\"b\":\"],\\\"[\"}\n{} ",
+            ),
+        ] {
+            let file = Slow(io::Cursor::new(array.as_bytes().to_vec()));
+            let (mut text, form) = opened(file, Packing::None).expect("text");
+            let mut found = String::new();
+            text.read_to_string(&mut found).expect("an array");
+            assert_eq!((form, found.as_str()), (Form::Array, expected), "{array}");
+        }
+        for (array, expected) in [("[1", "no end"), ("[1] 2", "behind")] {
+            let (mut text, _) = opened(array.as_bytes(), Packing::None).expect("text");
+            let error = text.read_to_string(&mut String::new()).expect_err(array);
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn long_lines_and_marks_are_found() {
+        let text = format!("\u{feff}{{}}\n{}\n", "x".repeat(3 * CHUNK));
+        let (bytes, form) = opened(io::Cursor::new(text.into_bytes()), Packing::None).expect("text");
+        assert_eq!(form, Form::Lines);
+        let stop = all(Pieces::new(bytes, CHUNK as u64)).expect_err("a long line");
+        assert!(matches!(stop, Stop::LongLine(3)), "{stop:?}");
+    }
+}
