@@ -26,6 +26,7 @@ pub struct Read {
     decoder: Decoder,
     place: String,
     limits: BatchLimits,
+    received_bytes: u64,
 }
 
 struct Running {
@@ -101,6 +102,7 @@ impl Read {
             decoder,
             place: place.to_owned(),
             limits: BatchLimits::default(),
+            received_bytes: 0,
         })
     }
 
@@ -115,6 +117,12 @@ impl Read {
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// How many bytes of rows have come so far.
+    #[must_use]
+    pub fn received_bytes(&self) -> u64 {
+        self.received_bytes
     }
 
     /// The next rows; `None` when there are no more. No batch is empty.
@@ -142,7 +150,10 @@ impl Read {
                 None => wait(&self.client, &self.place, &mut running.rows).await?,
             };
             match bytes {
-                Some(bytes) => self.decoder.feed(&bytes)?,
+                Some(bytes) => {
+                    self.received_bytes += bytes.len() as u64;
+                    self.decoder.feed(&bytes)?;
+                }
                 None => {
                     self.decoder.finish()?;
                     if let Some(running) = self.running.take() {

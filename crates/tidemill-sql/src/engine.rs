@@ -14,7 +14,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{ColumnStatistics, DFSchema, DataFusionError, Result, Statistics};
+use datafusion::common::{Column, ColumnStatistics, DFSchema, DataFusionError, Result, ScalarValue, Statistics};
 use datafusion::datasource::TableType;
 use datafusion::datasource::source::{DataSource, DataSourceExec};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -24,6 +24,7 @@ use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, Partitioning, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::SchedulingType;
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 
@@ -51,6 +52,11 @@ pub(crate) trait Engine: Send + Sync + 'static {
 
     /// Rows of an unfiltered scan, if that is known without reading them.
     fn row_count(&self) -> Precision<usize>;
+
+    /// How many bytes a row takes in memory, about, where something tells. Default: nothing does.
+    fn row_bytes(&self) -> Option<u64> {
+        None
+    }
 
     /// Whether a scan can be cut into parts that are read side by side.
     fn divisible(&self) -> bool;
@@ -95,6 +101,10 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
 
     fn row_count(&self) -> Precision<usize> {
         (**self).row_count()
+    }
+
+    fn row_bytes(&self) -> Option<u64> {
+        (**self).row_bytes()
     }
 
     fn divisible(&self) -> bool {
@@ -212,6 +222,13 @@ impl<E: Engine> EngineTable<E> {
     }
 }
 
+impl<E: Engine> EngineTable<E> {
+    /// See [`Engine::row_bytes`]; of the engine whose rows are longest.
+    pub(crate) fn row_bytes(&self) -> Option<u64> {
+        self.engines.all.iter().filter_map(|engine| engine.row_bytes()).max()
+    }
+}
+
 impl<E: Engine> Shards<E> {
     fn row_count(&self) -> Precision<usize> {
         let counts = self.all.iter().map(|engine| engine.row_count());
@@ -295,6 +312,7 @@ impl<E: Engine> TableProvider for EngineTable<E> {
             offset: 0,
             limit,
             parts: 1,
+            metrics: ExecutionPlanMetricsSet::new(),
         };
         Ok(DataSourceExec::from_data_source(scan))
     }
@@ -332,7 +350,7 @@ impl<E: Engine> TableProvider for EngineTable<E> {
 }
 
 /// One scan of a table, as the physical plan holds it.
-struct EngineScan<E> {
+pub(crate) struct EngineScan<E> {
     engines: Arc<Shards<E>>,
     projection: Vec<usize>,
     projected: SchemaRef,
@@ -346,6 +364,7 @@ struct EngineScan<E> {
     offset: usize,
     limit: Option<usize>,
     parts: usize,
+    metrics: ExecutionPlanMetricsSet,
 }
 
 /// Expressions over the columns of a scan, and the schema of what they make.
@@ -383,6 +402,28 @@ impl<E: Engine> EngineScan<E> {
             offset: self.offset.saturating_add(offset),
             limit: self.limit.map(|limit| limit.saturating_sub(offset)),
             ..self.clone()
+        })
+    }
+
+    /// The same scan of the rows that an index finds by one of these values in a column, and perhaps of others; `None` without such an
+    /// index.
+    pub(crate) fn among(&self, column: usize, values: &[ScalarValue]) -> Option<Arc<dyn ExecutionPlan>> {
+        let column = *self.projection.get(column)?;
+        let name = Column::from_name(self.engines.schema.field(column).name());
+        let is_none = values.is_empty();
+        let values = values.iter().map(|value| Expr::Literal(value.clone(), None));
+        let keys = Expr::Column(name).in_list(values.collect(), false);
+        let conditions: Arc<[Expr]> = self.conditions.iter().cloned().chain([keys.clone()]).collect();
+        let is_whole = self.limit.is_none() && self.offset == 0 && self.output.is_none();
+        let mut engines = self.engines.all.iter();
+        let is_found = |engine: &Arc<E>| is_none || engine.index(std::slice::from_ref(&keys)).is_some();
+        (is_whole && engines.all(is_found)).then(|| -> Arc<dyn ExecutionPlan> {
+            DataSourceExec::from_data_source(Self {
+                conditions,
+                limit: is_none.then_some(0),
+                metrics: self.metrics.clone(),
+                ..self.clone()
+            })
         })
     }
 
@@ -469,6 +510,8 @@ impl<E> Clone for EngineScan<E> {
             offset: self.offset,
             limit: self.limit,
             parts: self.parts,
+            // Another scan has counts of its own.
+            metrics: ExecutionPlanMetricsSet::new(),
         }
     }
 }
@@ -502,6 +545,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
         let mut left = self.limit.unwrap_or(usize::MAX);
         let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(self.schema()), BATCHES_IN_FLIGHT);
         let (sender, output) = (stream.tx(), self.output.clone());
+        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
         stream.spawn_blocking(move || {
             for (engine, request) in requests {
                 if left == 0 {
@@ -512,7 +556,9 @@ impl<E: Engine> DataSource for EngineScan<E> {
                     ..request
                 };
                 for batch in engine.scan(request).map_err(external)? {
-                    left = left.saturating_sub(batch.as_ref().map_or(0, RecordBatch::num_rows));
+                    let read = batch.as_ref().map_or(0, RecordBatch::num_rows);
+                    left = left.saturating_sub(read);
+                    rows.add(read);
                     let batch = match (batch, &output) {
                         (Ok(batch), Some(output)) => output.of(&batch),
                         (batch, _) => batch.map_err(external),
@@ -621,6 +667,10 @@ impl<E: Engine> DataSource for EngineScan<E> {
         self.limit
     }
 
+    fn metrics(&self) -> ExecutionPlanMetricsSet {
+        self.metrics.clone()
+    }
+
     /// Takes expressions that read members of structs into the scan, which then need not read the others.
     fn try_swapping_with_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn DataSource>>> {
         let mut reads = Reads::default();
@@ -663,4 +713,11 @@ impl<E: Engine> fmt::Debug for EngineScan<E> {
 
 fn external(error: crate::Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
+}
+
+/// How many rows a text of this size has, where its first rows have this length on average; of compressed text a guess.
+pub(crate) fn estimated_rows(size: u64, is_packed: bool, row_length: u64) -> Precision<usize> {
+    const PACKED: u64 = 4;
+    let size = if is_packed { size.saturating_mul(PACKED) } else { size };
+    usize::try_from(size.div_ceil(row_length.max(1))).map_or(Precision::Absent, Precision::Inexact)
 }

@@ -38,6 +38,7 @@ pub struct SessionOptions {
     /// Queries of the planner alone answer.
     planner_only: bool,
     most_sorted: MostSorted,
+    counts_scans: bool,
 }
 
 /// How many records the lanes of ADS SQL sort, or group in a way that takes memory for each, by themselves. The planner has threads for
@@ -388,6 +389,18 @@ impl SessionOptions {
     /// See [`Self::most_sorted`].
     pub(crate) fn most_sorted_by_ads(&self) -> Option<usize> {
         self.most_sorted.0
+    }
+
+    /// Whether the session keeps what scans have read, for [`Session::scan_counts`](crate::Session::scan_counts). Default: no.
+    #[must_use]
+    pub fn counts_scans(mut self, counts: bool) -> Self {
+        self.counts_scans = counts;
+        self
+    }
+
+    /// See [`Self::counts_scans`].
+    pub(crate) fn are_scans_counted(&self) -> bool {
+        self.counts_scans
     }
 
     /// Whether answers have the types of ADS SQL, whoever gives them.

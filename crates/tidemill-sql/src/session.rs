@@ -10,6 +10,7 @@ use datafusion::catalog::{
     MemorySchemaProvider, TableProvider,
 };
 use datafusion::common::TableReference;
+use datafusion::common::config::ConfigNonZeroUsize;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnv;
@@ -38,7 +39,9 @@ use crate::options::SessionOptions;
 use crate::plan_cache::{self, Key, PlanCache, Planned, Providers};
 use crate::route::{self, Route};
 use crate::scalars::{self, Surroundings};
+use crate::scan_counts::RunPlans;
 use crate::scope::{self, Bound};
+use crate::stores::key_lookup::{KeyLookups, ServersLast};
 use crate::stores::server::push_down::PushDown;
 use crate::stores::server::{ServerUrl, Servers, TableChange};
 use crate::yielding::YieldingJoins;
@@ -60,6 +63,7 @@ pub struct Session {
     pub(crate) servers: Servers,
     pub(crate) connection: AdsConnection,
     pub(crate) plans: PlanCache,
+    pub(crate) run_plans: RunPlans,
 }
 
 impl Session {
@@ -94,6 +98,7 @@ impl Session {
             servers: Servers::default(),
             connection: AdsConnection::default(),
             plans: PlanCache::default(),
+            run_plans: RunPlans::default(),
         }
     }
 
@@ -106,6 +111,7 @@ impl Session {
         let mut rules = PhysicalOptimizer::new().rules;
         // Before anything is distributed or sorted.
         rules.insert(0, Arc::new(PushDown));
+        rules.insert(1, Arc::new(ServersLast));
         let state = SessionStateBuilder::new()
             .with_config(self.config.clone())
             .with_runtime_env(Arc::new(runtime))
@@ -113,6 +119,7 @@ impl Session {
             .with_query_planner(Arc::new(top_percent::Planner))
             .with_physical_optimizer_rules(rules)
             .with_physical_optimizer_rule(Arc::new(Offsets))
+            .with_physical_optimizer_rule(Arc::new(KeyLookups))
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         let mut state = state.build();
         for function in BINARY_FUNCTIONS.iter() {
@@ -469,6 +476,14 @@ impl Session {
                 },
             );
         }
+        if let Some(rows) = providers
+            .values()
+            .filter_map(|table| stores::batch_rows(&**table))
+            .min()
+        {
+            let execution = &mut state.config_mut().options_mut().execution;
+            execution.batch_size = execution.batch_size.min(ConfigNonZeroUsize::try_new(rows.max(1))?);
+        }
         let settles = options.has_types_of_ads() && tables.values().any(|table| table.is_xbase);
         let key = Key::new(statement, &tables, &providers);
         let known = plans.map_or(Ok(None), |plans| plans.find(&key, &providers))?;
@@ -509,7 +524,11 @@ impl Session {
         }
         let fault = |error| faults::of_planning(Error::from(error), statement, None, sql);
         let physical = state.query_planner().create_physical_plan(&plan, &state).await;
-        let stream = execute_stream(physical.map_err(fault)?, state.task_ctx()).map_err(fault)?;
+        let physical = physical.map_err(fault)?;
+        if self.options.are_scans_counted() {
+            self.run_plans.add(&physical);
+        }
+        let stream = execute_stream(physical, state.task_ctx()).map_err(fault)?;
         let answer = match settles {
             true => Answer::settled(stream),
             false => Answer::streamed(stream),
@@ -598,6 +617,10 @@ impl Session {
 
     /// How many rows a read of the table will give, where the table says so without being read.
     pub(crate) async fn expected_rows(&self, location: &Location) -> Result<Option<u64>> {
+        // Of text they are estimated, by its first lines.
+        if matches!(location.format, Format::Csv(_) | Format::JsonLines) {
+            return Ok(None);
+        }
         let statistics = self.open(location).await?.statistics();
         Ok(statistics
             .and_then(|known| known.num_rows.get_value().copied())

@@ -1,7 +1,8 @@
 //! CSV files. What is not said of them is found out by looking, file by file; the columns of several files are those of all, by their
 //! names.
 
-use std::io::{BufReader, Read};
+use std::collections::HashMap;
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -9,11 +10,11 @@ use arrow_array::{RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
-use tidemill_csv::{CsvOptions, CsvReader, Dialect, Look, divides};
+use tidemill_csv::{CsvOptions, CsvReader, Dialect, Look, Packing, divides};
 use tidemill_riegeli::{SharedSource, Source};
 
 use crate::ads_connection::blocking;
-use crate::engine::{Batches, Chosen, Engine, EngineTable, Request};
+use crate::engine::{Batches, Chosen, Engine, EngineTable, Request, estimated_rows};
 use crate::format::Format;
 use crate::location::{Location, Place, SourceReader};
 use crate::session::Session;
@@ -43,16 +44,14 @@ pub(crate) fn usual_delimiter(path: &Path) -> u8 {
 pub(super) async fn open(location: &Location, said: &CsvOptions) -> Result<Arc<dyn TableProvider>> {
     let files = looks(location, said).await?;
     let mut whole: Option<Schema> = None;
-    for (_, _, look) in &files {
+    for Looked { look, .. } in &files {
         whole = Some(match whole {
             Some(whole) => merged(&whole, &look.columns),
             None => look.columns.as_ref().clone(),
         });
     }
     let schema = Arc::new(whole.unwrap_or_else(Schema::empty));
-    let engines = files
-        .into_iter()
-        .map(|(file, source, look)| CsvEngine::new(&file, source, look, &schema));
+    let engines = files.into_iter().map(|looked| CsvEngine::new(looked, &schema));
     Ok(Arc::new(EngineTable::new(location.to_string(), engines.collect())?))
 }
 
@@ -67,12 +66,21 @@ impl Session {
             return Ok(None);
         };
         let first = looks(location, &said).await?.into_iter().next();
-        Ok(first.map(|(_, _, look)| look.dialect))
+        Ok(first.map(|first| first.look.dialect))
     }
 }
 
-/// The files of a table, each with what its beginning tells.
-async fn looks(location: &Location, said: &CsvOptions) -> Result<Vec<(Location, SharedSource, Look)>> {
+/// A file, and what its beginning tells.
+struct Looked {
+    file: Location,
+    source: SharedSource,
+    look: Look,
+    /// The mean length of the first lines, where that was looked at.
+    line_length: Option<u64>,
+}
+
+/// The files of a table.
+async fn looks(location: &Location, said: &CsvOptions) -> Result<Vec<Looked>> {
     let sources = location.sources().await?;
     let said = *said;
     // Sources wait, which a thread of the runtime must not do.
@@ -82,30 +90,59 @@ async fn looks(location: &Location, said: &CsvOptions) -> Result<Vec<(Location, 
             let beginning = BufReader::with_capacity(CHUNK, SourceReader::new(Arc::clone(&source)));
             let usual = usual_delimiter(Path::new(&file.to_string()));
             let look = Look::at(beginning, &said, usual).map_err(Error::csv(&file))?;
-            Ok((file, source, look))
+            // Of an object the beginning would be fetched once more.
+            let line_length = match file.place {
+                Place::File(_) => Some(line_length(&source, look.dialect.packing)),
+                _ => None,
+            };
+            let line_length = line_length.transpose().map_err(Error::io(file.to_string(), "read"))?;
+            Ok(Looked {
+                file,
+                source,
+                look,
+                line_length,
+            })
         });
         looks.collect()
     })
     .await
 }
 
+/// The mean length of the first lines of a text.
+fn line_length(source: &SharedSource, packing: Packing) -> io::Result<u64> {
+    const LOOKED_AT: u64 = 64 << 10;
+    let text = packing.unpacked(SourceReader::new(Arc::clone(source)))?;
+    let mut beginning = Vec::new();
+    text.take(LOOKED_AT).read_to_end(&mut beginning)?;
+    let lines = beginning.iter().filter(|&&byte| byte == b'\n').count();
+    Ok((beginning.len() / lines.max(1)) as u64)
+}
+
 fn merged(one: &Schema, other: &Schema) -> Schema {
+    let places = places_of(other);
     let columns = one.fields().iter().map(|field| {
-        let data_type = match other.field_with_name(field.name()) {
-            Ok(other) => held_by_both(field.data_type(), other.data_type()),
-            Err(_) => field.data_type().clone(),
+        let data_type = match places.get(field.name().as_str()) {
+            Some(&place) => held_by_both(field.data_type(), other.field(place).data_type()),
+            None => field.data_type().clone(),
         };
         Field::new(field.name(), data_type, true)
     });
+    let known = places_of(one);
     let more = other
         .fields()
         .iter()
-        .filter(|field| one.index_of(field.name()).is_err());
+        .filter(|field| !known.contains_key(field.name().as_str()));
     Schema::new(
         columns
             .chain(more.map(|field| field.as_ref().clone()))
             .collect::<Fields>(),
     )
+}
+
+/// The columns by their names. A schema searches them one by one, and a file may have 100,000.
+fn places_of(schema: &Schema) -> HashMap<&str, usize> {
+    let names = schema.fields().iter().map(|field| field.name().as_str());
+    names.zip(0..).collect()
 }
 
 fn held_by_both(one: &DataType, other: &DataType) -> DataType {
@@ -131,6 +168,8 @@ struct CsvEngine {
     is_local: bool,
     /// With the types that hold the values of all files.
     look: Look,
+    /// The mean length of the first lines, where that was looked at.
+    line_length: Option<u64>,
     /// The columns of all files.
     schema: SchemaRef,
     /// Where each of them is in this file.
@@ -139,20 +178,30 @@ struct CsvEngine {
 }
 
 impl CsvEngine {
-    fn new(file: &Location, source: SharedSource, look: Look, schema: &SchemaRef) -> Self {
+    fn new(looked: Looked, schema: &SchemaRef) -> Self {
+        let Looked {
+            file,
+            source,
+            look,
+            line_length,
+        } = looked;
+        let of_all = places_of(schema);
         let own = look.columns.fields().iter();
-        let types = own.map(|field| match schema.field_with_name(field.name()) {
-            Ok(of_all) => Arc::new(of_all.clone()),
-            Err(_) => Arc::clone(field),
+        let types = own.map(|field| match of_all.get(field.name().as_str()) {
+            Some(&place) => Arc::clone(&schema.fields()[place]),
+            None => Arc::clone(field),
         });
         let columns = Arc::new(Schema::new(types.collect::<Fields>()));
-        let places = schema.fields().iter().map(|field| columns.index_of(field.name()).ok());
+        let own = places_of(&columns);
+        let names = schema.fields().iter().map(|field| field.name().as_str());
+        let places: Vec<_> = names.map(|name| own.get(name).copied()).collect();
         Self {
             source,
             name: file.to_string(),
             is_local: matches!(file.place, Place::File(_)),
-            places: places.collect(),
+            places,
             look: Look { columns, ..look },
+            line_length,
             schema: Arc::clone(schema),
             divisible: OnceLock::new(),
         }
@@ -205,7 +254,11 @@ impl Engine for CsvEngine {
     }
 
     fn row_count(&self) -> Precision<usize> {
-        Precision::Absent
+        let (size, is_packed) = (self.source.size().ok(), self.look.dialect.packing != Packing::None);
+        let known = size.zip(self.line_length);
+        known.map_or(Precision::Absent, |(size, length)| {
+            estimated_rows(size, is_packed, length)
+        })
     }
 
     fn divisible(&self) -> bool {

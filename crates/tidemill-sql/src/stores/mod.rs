@@ -13,6 +13,8 @@ pub(crate) mod excel;
 mod files;
 #[cfg(feature = "flight")]
 mod flight;
+mod json;
+pub(crate) mod key_lookup;
 pub(crate) mod lent;
 #[cfg(feature = "mysql")]
 mod mysql;
@@ -36,7 +38,7 @@ use tidemill_xbase::Table;
 
 use self::server::{ServerUrl, Servers};
 use crate::damage::DamageLog;
-use crate::engine::Batches;
+use crate::engine::{Batches, Engine, EngineTable};
 use crate::format::Format;
 use crate::location::{Location, Place};
 use crate::options::SessionOptions;
@@ -71,7 +73,8 @@ pub(crate) async fn open(
             what: format!("{location}: a workbook"),
             hint: "this build has no excel: build it with --features excel".to_owned(),
         }),
-        Format::Parquet | Format::Arrow | Format::JsonLines => files::open(location, options, state).await,
+        Format::JsonLines => json::open(location, options).await,
+        Format::Parquet | Format::Arrow => files::open(location, options, state).await,
         Format::Server(kind) => Err(Error::Unsupported {
             what: format!("{location}: a table of {kind} in a file"),
             hint: format!("name the table as {}", kind.example()),
@@ -86,6 +89,23 @@ pub(crate) async fn tables_of(database: &ServerUrl, servers: &Servers) -> Result
         .iter()
         .map(|name| Location::server(database.with_table(name)))
         .collect()
+}
+
+/// How many rows batches of a table may have, so that those of long rows take no more memory than others; `None` where nothing tells
+/// how long rows are.
+pub(crate) fn batch_rows(table: &dyn TableProvider) -> Option<usize> {
+    const BATCH_BYTES: u64 = 8 << 20;
+    if let Some(files) = table.downcast_ref::<files::FileTable>() {
+        return files.batch_rows();
+    }
+    let json = table
+        .downcast_ref::<EngineTable<json::JsonEngine>>()
+        .map(EngineTable::row_bytes);
+    let records = table
+        .downcast_ref::<EngineTable<Box<dyn Engine>>>()
+        .map(EngineTable::row_bytes);
+    let bytes = json.or(records)??;
+    usize::try_from(BATCH_BYTES / bytes.max(1)).ok()
 }
 
 /// An xBase table that is open already.

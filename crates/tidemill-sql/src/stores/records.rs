@@ -67,6 +67,11 @@ impl RecordFile {
         })
     }
 
+    /// How long records are, about, where the headers of chunks tell.
+    pub(super) fn mean_length(&self) -> Option<u64> {
+        self.index.as_ref()?.mean_length()
+    }
+
     /// How the file is read from the chunk of a row on, and how many rows of the chunk come before that row.
     pub(super) fn reading_from(&self, row: usize) -> (ReaderOptions, usize) {
         let number = u64::try_from(row).unwrap_or(u64::MAX);
@@ -148,6 +153,10 @@ impl Engine for RecordEngine {
 
     fn row_count(&self) -> Precision<usize> {
         self.file.rows()
+    }
+
+    fn row_bytes(&self) -> Option<u64> {
+        self.file.mean_length()
     }
 
     fn divisible(&self) -> bool {

@@ -67,7 +67,7 @@ pub(crate) mod push_down;
     feature = "sqlite"
 ))]
 mod read_text;
-pub(super) mod scan;
+pub(crate) mod scan;
 #[cfg(any(
     feature = "clickhouse",
     feature = "flight",

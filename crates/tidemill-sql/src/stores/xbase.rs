@@ -7,8 +7,11 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
+use datafusion::common::ScalarValue;
 use datafusion::common::stats::Precision;
+use datafusion::datasource::source::DataSource;
 use datafusion::logical_expr::Expr;
+use datafusion::physical_plan::ExecutionPlan;
 use tidemill_ads::sql::columns_with_blanks;
 use tidemill_xbase::{Bitmap, DELETED_COLUMN, Deleted, RowFilter, Scan, Table};
 
@@ -17,7 +20,7 @@ use super::Reading;
 use crate::Result;
 use crate::blanks;
 use crate::damage::DamageLog;
-use crate::engine::{Batches, Engine, EngineTable, Request};
+use crate::engine::{Batches, Engine, EngineScan, EngineTable, Request};
 use crate::location::Location;
 use crate::options::SessionOptions;
 
@@ -59,6 +62,15 @@ pub(super) fn of_tables(
         }
     });
     Ok(Arc::new(EngineTable::new(location.to_string(), engines.collect())?))
+}
+
+/// The scan of the records that an index finds by one of these values in a column; `None` of other scans, and without such an index.
+pub(super) fn among(
+    source: &Arc<dyn DataSource>,
+    column: usize,
+    values: &[ScalarValue],
+) -> Option<Arc<dyn ExecutionPlan>> {
+    source.downcast_ref::<EngineScan<XbaseEngine>>()?.among(column, values)
 }
 
 fn with_marks(schema: &Schema) -> SchemaRef {

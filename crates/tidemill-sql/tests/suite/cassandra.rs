@@ -225,6 +225,18 @@ async fn conditions_mean_the_same_on_the_node() {
     // A join with a file.
     let joined = "SELECT COUNT(*) FROM db.facts f JOIN here h ON f.part = h.part AND f.kind = h.kind AND f.day = h.day AND f.id = h.id";
     assert_eq!(number(&session, joined).await, i64::try_from(count).expect("small"));
+    // The rows of few keys are asked for one by one.
+    let ids = "id,note\n123e4567-e89b-12d3-a456-426614174000,there\nnothing,not there\n";
+    std::fs::write(folder.path().join("few.csv"), ids).expect("written");
+    let joined = "SELECT f.note, t.name FROM few f LEFT JOIN db.things t ON f.id = t.id";
+    assert_eq!(answer(&session, joined, true).await, "not there,\nthere,one");
+    let plan = session.explain(joined).await.expect("a plan");
+    assert!(plan.contains("KeyLookup: column=id"), "{plan}");
+    // By a column that is no key the table is read.
+    let joined = "SELECT f.note, t.id FROM few f JOIN db.things t ON f.note = t.name";
+    assert_eq!(answer(&session, joined, true).await, "");
+    let plan = session.explain(joined).await.expect("a plan");
+    assert!(!plan.contains("KeyLookup"), "{plan}");
     let names = session
         .tables_of(&ServerUrl::new(&format!("cql://{}/books", node.native())).expect("a URL"))
         .await;

@@ -65,10 +65,38 @@ fn keys(chance: &mut Chance) -> String {
     }
 }
 
+/// A join of few rows of a file with `FACTS`.
+fn lookup(chance: &mut Chance) -> String {
+    let key = one(chance, SHARED);
+    let few = one(
+        chance,
+        &[
+            "'few.arrow'",
+            "(SELECT * FROM 'few.arrow' WHERE id > 200)",
+            "(SELECT * FROM 'few.arrow' WHERE id < 0)",
+        ],
+    );
+    match chance.below(5) {
+        0 => format!("SELECT a.id, w.id AS other FROM FACTS a JOIN {few} w ON a.{key} = w.{key}"),
+        1 => {
+            let second = one(chance, SHARED);
+            format!(
+                "SELECT a.id, w.id AS other FROM {few} w JOIN FACTS a ON a.{key} = w.{key} AND a.{second} = w.{second}"
+            )
+        }
+        2 => format!("SELECT w.id, COUNT(a.id) AS n FROM {few} w LEFT JOIN FACTS a ON a.{key} = w.{key} GROUP BY w.id"),
+        3 => {
+            let is_not = one(chance, &["", "NOT "]);
+            format!("SELECT w.id FROM {few} w WHERE {is_not}EXISTS (SELECT 1 FROM FACTS WHERE FACTS.{key} = w.{key})")
+        }
+        _ => format!("SELECT id, {key} FROM FACTS WHERE {key} IN (SELECT {key} FROM {few} w)"),
+    }
+}
+
 /// A statement over `FACTS` and `NEAR`.
 fn statement(chance: &mut Chance) -> String {
     let condition = one(chance, CONDITIONS);
-    match chance.below(11) {
+    match chance.below(13) {
         0 => format!("SELECT {} FROM FACTS{condition}", values_of_group(chance)),
         1 | 2 => {
             let keys = keys(chance);
@@ -135,6 +163,7 @@ fn statement(chance: &mut Chance) -> String {
                  SELECT {key}, id FROM NEAR) AS both_tables GROUP BY {key}"
             )
         }
+        10 | 11 => lookup(chance),
         _ => {
             let key = one(chance, ORDERED);
             format!("SELECT {key}, COUNT(*) AS n FROM FACTS{condition} GROUP BY {key} ORDER BY n DESC, {key} LIMIT 4")
@@ -142,7 +171,7 @@ fn statement(chance: &mut Chance) -> String {
     }
 }
 
-/// Compares 300 statements over tables of a server with the same over their copies. Returns how often each operation went to the server.
+/// Compares 360 statements over tables of a server with the same over their copies. Returns how often each operation went to the server.
 async fn compare(database: String, folder: &Path) -> BTreeMap<&'static str, usize> {
     let session = Session::new(SessionOptions::default().dir(folder).attach("db", database));
     for name in ["facts", "near"] {
@@ -153,8 +182,12 @@ async fn compare(database: String, folder: &Path) -> BTreeMap<&'static str, usiz
         let copied = session.copy(&from, &to, &CopyOptions::default(), |_| {}).await;
         assert!(copied.expect(name).rows > 0);
     }
+    let few = "SELECT * FROM 'facts.arrow' WHERE id % 50 = 1";
+    let (to, options) = (file(folder, "few.arrow"), CopyOptions::default());
+    let few = session.copy_query(few, &to, &options, |_| {}).await;
+    assert!(few.expect("few rows").rows > 3);
     let (mut chance, mut pushed) = (Chance::of(7), BTreeMap::new());
-    for _ in 0..300 {
+    for _ in 0..360 {
         let statement = statement(&mut chance);
         let over = |facts: &str, near: &str| {
             let named = statement.replace("FACTS.", "facts.").replace("NEAR.", "near.");
@@ -183,6 +216,9 @@ async fn compare(database: String, folder: &Path) -> BTreeMap<&'static str, usiz
                 *pushed.entry(operation).or_default() += 1;
             }
         }
+        if plan.contains("KeyLookup:") {
+            *pushed.entry("lookup").or_default() += 1;
+        }
         if is_done && statement.contains(" HAVING ") && !plan.contains("FilterExec") {
             *pushed.entry("having").or_default() += 1;
         }
@@ -206,6 +242,7 @@ fn check(pushed: &BTreeMap<&str, usize>) {
         ("join", 15),
         ("having", 12),
         ("union", 12),
+        ("lookup", 25),
     ];
     check_counts(pushed, &least);
 }
@@ -315,6 +352,7 @@ async fn what_sqlite_makes_is_the_same() {
             ("join", 4),
             ("having", 6),
             ("union", 6),
+            ("lookup", 5),
         ],
     );
 }

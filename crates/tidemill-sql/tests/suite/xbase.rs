@@ -339,3 +339,45 @@ async fn an_index_leaves_a_join_few_records_to_read() {
         write(&table, &rows);
     }
 }
+
+#[tokio::test]
+async fn keys_of_few_rows_are_looked_up_in_the_index() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let rows = rows(11, 9_000);
+    write(&folder.path().join("gen.dbf"), &rows);
+    let keys: Vec<i64> = (0..40).map(|key| key * 311 - 2_000).collect();
+    let lines: String = keys.iter().map(|key| format!("{key},{}\n", key % 5)).collect();
+    std::fs::write(folder.path().join("few.csv"), format!("id,kind\n{lines}")).expect("written");
+    let session = Session::new(SessionOptions::default().dir(folder.path()).threads(2));
+    let found: Vec<i64> = rows
+        .iter()
+        .filter(|row| !row.deleted && keys.contains(&row.id))
+        .map(|row| row.id)
+        .collect();
+    let statements = [
+        "SELECT gen.ID FROM few JOIN gen ON gen.ID = few.id ORDER BY gen.ID",
+        "SELECT gen.ID FROM few LEFT JOIN gen ON gen.ID = few.id WHERE gen.ID IS NOT NULL ORDER BY gen.ID",
+        "SELECT few.id FROM few WHERE EXISTS (SELECT 1 FROM gen WHERE gen.ID = few.id) ORDER BY few.id",
+    ];
+    for is_indexed in [false, true] {
+        if is_indexed {
+            let made = session
+                .query("CREATE INDEX by_id ON gen ( ID )")
+                .await
+                .expect("an index");
+            made.collect().await.expect("an index");
+        }
+        for sql in statements {
+            assert_eq!(ids(&session, sql).await, found, "{sql}");
+            let shown = plan(&session, sql).await;
+            assert_eq!(shown.contains("KeyLookup: column=ID"), is_indexed, "{sql}: {shown}");
+        }
+        let nobody = "SELECT gen.ID FROM few JOIN gen ON gen.ID = few.id WHERE few.kind = 9";
+        assert_eq!(ids(&session, nobody).await, Vec::<i64>::new());
+        // A limit is of the table's rows, not of those with a key.
+        let first = "SELECT COUNT(*) AS n FROM few JOIN (SELECT ID FROM gen ORDER BY ID LIMIT 2000) g ON g.ID = few.id";
+        let expected = rows.iter().filter(|row| !row.deleted).take(2_000);
+        let expected = expected.filter(|row| keys.contains(&row.id)).count();
+        assert_eq!(ids(&session, first).await, [i64::try_from(expected).expect("small")]);
+    }
+}

@@ -14,7 +14,6 @@ use datafusion::datasource::TableType;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
-use tokio::sync::mpsc;
 
 use super::driver::Table;
 use super::error_at;
@@ -24,7 +23,7 @@ use crate::stores::server::begun::{self, Begun};
 use crate::stores::server::condition::{
     Comparing, Comparison, Condition, Pattern, condition, exactly, pushed, whole_number,
 };
-use crate::stores::server::scan::{ServerRead, ServerScan};
+use crate::stores::server::scan::{RowSender, ServerRead, ServerScan};
 use crate::{Error, Result};
 
 /// The table as the planner scans it.
@@ -130,7 +129,7 @@ impl TableProvider for AdbcTable {
             query,
             projected,
         };
-        Ok(DataSourceExec::from_data_source(ServerScan(Arc::new(scan))))
+        Ok(DataSourceExec::from_data_source(ServerScan::new(Arc::new(scan))))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
@@ -164,7 +163,7 @@ impl ServerRead for AdbcScan {
         &self.projected
     }
 
-    async fn run(&self, sender: &mpsc::Sender<EngineResult<RecordBatch>>) -> Result<()> {
+    async fn run(&self, sender: &RowSender) -> Result<()> {
         let (scan, sender) = (self.clone(), sender.clone());
         self.table
             .wait(move |table| {

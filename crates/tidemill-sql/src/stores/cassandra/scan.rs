@@ -8,30 +8,29 @@
 use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{DataFusionError, Result as EngineResult};
+use datafusion::common::{Column, DataFusionError, Result as EngineResult, ScalarValue};
 use datafusion::datasource::TableType;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
 use tidemill_cql::{Rows, Scan, Table};
-use tokio::sync::mpsc::Sender;
 
 use super::condition::Key;
 use super::{NamedTable, error_at};
 use crate::Result;
 use crate::stores::decimals::{widen, widened};
 use crate::stores::server::counted;
-use crate::stores::server::scan::{ServerRead, ServerScan};
+use crate::stores::server::push_down::Operation;
+use crate::stores::server::scan::{RowSender, ServerRead, ServerScan};
 
 /// The table as the planner scans it.
 pub(super) async fn open(named: NamedTable) -> Result<Arc<dyn TableProvider>> {
     let table = Arc::new(named.find().await?);
     Ok(Arc::new(CassandraTable {
         schema: widened(&table.schema()),
-        key: Key::new(&table),
+        key: Arc::new(Key::new(&table)),
         place: named.place,
         table,
     }))
@@ -42,7 +41,7 @@ struct CassandraTable {
     /// The URL without its password.
     place: String,
     schema: SchemaRef,
-    key: Key,
+    key: Arc<Key>,
 }
 
 impl fmt::Debug for CassandraTable {
@@ -78,6 +77,7 @@ impl TableProvider for CassandraTable {
                 self.place
             )));
         }
+        let is_whole = restriction.parts.is_none() && limit.is_none();
         let rows = restriction.parts.map_or(Rows::All, Rows::Where);
         let scan = Scan::new(Arc::clone(&self.table), &projection, rows);
         let scan = scan.map_err(|error| DataFusionError::External(Box::new(error_at(&self.place)(error))))?;
@@ -85,8 +85,13 @@ impl TableProvider for CassandraTable {
             scan: scan.limit(limit.map(|limit| limit as u64)),
             place: self.place.clone(),
             projected: Arc::new(self.schema.project(&projection)?),
+            whole: is_whole.then(|| Whole {
+                table: Arc::clone(&self.table),
+                key: Arc::clone(&self.key),
+                projection,
+            }),
         };
-        Ok(DataSourceExec::from_data_source(ServerScan(Arc::new(scan))))
+        Ok(DataSourceExec::from_data_source(ServerScan::new(Arc::new(scan))))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
@@ -104,6 +109,33 @@ struct CassandraScan {
     scan: Scan,
     place: String,
     projected: SchemaRef,
+    whole: Option<Whole>,
+}
+
+/// The columns of all rows of a table, of which some can be asked for by their key.
+#[derive(Clone)]
+struct Whole {
+    table: Arc<Table>,
+    key: Arc<Key>,
+    projection: Vec<usize>,
+}
+
+impl fmt::Debug for Whole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Whole")
+            .field("projection", &self.projection)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Whole {
+    /// The rows that have one of these values in a column; `None` where it is not the partition key.
+    fn among(&self, name: &str, values: &[ScalarValue]) -> Option<Scan> {
+        let values = values.iter().map(|value| Expr::Literal(value.clone(), None));
+        let filter = Expr::Column(Column::from_name(name)).in_list(values.collect(), false);
+        let parts = self.key.restrict(&[&filter]).parts?;
+        Scan::new(Arc::clone(&self.table), &self.projection, Rows::Where(parts)).ok()
+    }
 }
 
 #[async_trait::async_trait]
@@ -124,7 +156,7 @@ impl ServerRead for CassandraScan {
         &self.projected
     }
 
-    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
+    async fn run(&self, sender: &RowSender) -> Result<()> {
         let failed = || error_at(&self.place);
         if self.projected.fields().is_empty() {
             let count = self.scan.count().await.map_err(failed())?;
@@ -138,5 +170,18 @@ impl ServerRead for CassandraScan {
             }
         }
         Ok(())
+    }
+
+    fn push_down(&self, operation: &Operation<'_>, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
+        let Operation::Among { column, values } = *operation else {
+            return None;
+        };
+        let scan = self.whole.as_ref()?.among(schema.field(column).name(), values)?;
+        Some(Arc::new(Self {
+            scan,
+            place: self.place.clone(),
+            projected: Arc::clone(schema),
+            whole: None,
+        }))
     }
 }

@@ -19,7 +19,6 @@ use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
 use tidemill_clickhouse::{DataType, sql_text};
-use tokio::sync::mpsc::Sender;
 
 use super::condition::Columns;
 use super::error_at;
@@ -29,7 +28,7 @@ use crate::stores::decimals::{widen, widened};
 use crate::stores::server::condition::{condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
-use crate::stores::server::scan::{ServerRead, ServerScan};
+use crate::stores::server::scan::{RowSender, ServerRead, ServerScan};
 use crate::stores::server::select::{Output, Select};
 use crate::{Error, Result};
 
@@ -127,7 +126,7 @@ impl TableProvider for ClickHouseTable {
                 .any(|field| self.columns.is(field.name(), has_json)),
             projected,
         };
-        Ok(DataSourceExec::from_data_source(ServerScan(Arc::new(scan))))
+        Ok(DataSourceExec::from_data_source(ServerScan::new(Arc::new(scan))))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
@@ -178,7 +177,7 @@ impl ServerRead for ClickHouseScan {
         &self.projected
     }
 
-    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
+    async fn run(&self, sender: &RowSender) -> Result<()> {
         let failed = || error_at(self.table.place());
         if self.projected.fields().is_empty() {
             let count = self.table.number(&self.query()).await?;
@@ -199,6 +198,8 @@ impl ServerRead for ClickHouseScan {
                     break;
                 }
             }
+            let summaries = answer.summaries().iter();
+            sender.add_received(summaries.map(|summary| summary.received_bytes).sum());
             return Ok(());
         }
         let mut query = self.table.client().query(self.query());
@@ -215,6 +216,7 @@ impl ServerRead for ClickHouseScan {
                 break;
             }
         }
+        sender.add_received(answer.summary().received_bytes);
         Ok(())
     }
 

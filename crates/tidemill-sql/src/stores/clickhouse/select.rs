@@ -18,7 +18,7 @@ use tidemill_clickhouse::DataType;
 use super::condition::{bare, literal};
 use crate::stores::server::condition::Comparison;
 use crate::stores::server::push_down::{Aggregate, Function};
-use crate::stores::server::select::{Dialect, Expression, FloatKey, Output};
+use crate::stores::server::select::{Dialect, Expression, FloatKey, Output, in_list};
 
 /// The SQL of ClickHouse, in which all versions agree.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +74,12 @@ impl Dialect for ClickHouseSql {
         let data_type = bare(&column.data_type);
         let value = literal(value, data_type).filter(|_| is_ordered(data_type))?;
         Some(format!("{} {} {value}", column.text, comparison.sign()))
+    }
+
+    fn among(column: &Expression<DataType>, values: &[ScalarValue]) -> Option<String> {
+        let data_type = bare(&column.data_type);
+        let values = values.iter().map(|value| literal(value, data_type));
+        is_ordered(data_type).then(|| in_list(&column.text, values)).flatten()
     }
 
     fn value_of_group(

@@ -12,7 +12,7 @@ use datafusion::logical_expr::Expr;
 use super::client::quoted;
 use crate::stores::server::condition::{Comparing, Comparison, Condition, Pattern, exactly, text, whole_number};
 use crate::stores::server::push_down::{Aggregate, Function};
-use crate::stores::server::select::{Dialect, Expression, Output};
+use crate::stores::server::select::{Dialect, Expression, Output, in_list};
 
 /// The SQL of Tidemill.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +54,15 @@ impl Dialect for TidemillSql {
     fn compared(column: &Expression<DataType>, comparison: Comparison, value: &ScalarValue) -> Option<String> {
         let value = whole_number(value).filter(|_| column.data_type.is_integer())?;
         Some(format!("{} {} {value}", column.text, comparison.sign()))
+    }
+
+    fn among(column: &Expression<DataType>, values: &[ScalarValue]) -> Option<String> {
+        let values = values.iter().map(whole_number);
+        column
+            .data_type
+            .is_integer()
+            .then(|| in_list(&column.text, values))
+            .flatten()
     }
 
     fn value_of_group(aggregate: &Aggregate, of: Option<&Expression<DataType>>, _: bool) -> Option<Output<DataType>> {

@@ -15,7 +15,6 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt as _, TryStreamExt as _};
-use tokio::sync::mpsc::Sender;
 
 use super::client::{Found, NamedTable, failed, quoted};
 use super::dialect::{Columns, TidemillSql};
@@ -25,7 +24,7 @@ use crate::stores::decimals::widened;
 use crate::stores::server::condition::{Condition, condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
-use crate::stores::server::scan::{ServerRead, ServerScan};
+use crate::stores::server::scan::{RowSender, ServerRead, ServerScan};
 use crate::stores::server::select::{Output, Select};
 use crate::{Error, Result, from_programs};
 
@@ -121,7 +120,7 @@ impl TableProvider for FlightTable {
             is_pushed: false,
             projected,
         };
-        Ok(DataSourceExec::from_data_source(ServerScan(Arc::new(scan))))
+        Ok(DataSourceExec::from_data_source(ServerScan::new(Arc::new(scan))))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
@@ -161,7 +160,7 @@ impl ServerRead for FlightScan {
         &self.projected
     }
 
-    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
+    async fn run(&self, sender: &RowSender) -> Result<()> {
         if self.projected.fields().is_empty() {
             let count = self.named.number(&self.query()).await?;
             counted::send(&self.projected, count, sender).await;

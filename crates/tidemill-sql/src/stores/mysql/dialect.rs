@@ -24,7 +24,7 @@ use tidemill_mysql::{Column, Integer, Type};
 
 use crate::stores::server::condition::{Comparing, Comparison, Condition, Pattern, exactly, text, whole_number};
 use crate::stores::server::push_down::{Aggregate, Function};
-use crate::stores::server::select::{Dialect, Expression, Output};
+use crate::stores::server::select::{Dialect, Expression, Output, in_list};
 
 /// The type of a column, and what the server knows of its values.
 #[derive(Clone, Debug)]
@@ -169,6 +169,15 @@ impl Dialect for MysqlSql {
         let typed = &column.data_type;
         let value = self::value(&typed.typ, value).filter(|_| Self::is_ordered(typed) && !typed.is_text())?;
         Some(format!("{} {} {value}", column.text, comparison.sign()))
+    }
+
+    fn among(column: &Expression<Typed>, values: &[ScalarValue]) -> Option<String> {
+        let typed = &column.data_type;
+        let values = values.iter().map(|value| match typed.is_text() {
+            true => text(value).map(bytes),
+            false => self::value(&typed.typ, value),
+        });
+        Self::is_key(typed).then(|| in_list(&column.text, values)).flatten()
     }
 
     fn value_of_group(aggregate: &Aggregate, of: Option<&Expression<Typed>>, _: bool) -> Option<Output<Typed>> {

@@ -22,7 +22,7 @@ use tidemill_postgres::{Column, Type};
 
 use crate::stores::server::condition::{Comparing, Comparison, Condition, Pattern, exactly, text, whole_number};
 use crate::stores::server::push_down::{Aggregate, Function};
-use crate::stores::server::select::{Dialect, Expression, Output};
+use crate::stores::server::select::{Dialect, Expression, Output, in_list};
 
 /// The type of a column, and what PostgreSQL knows of its values.
 #[derive(Clone, Debug)]
@@ -87,8 +87,10 @@ pub(super) fn selected(column: &Column, is_utf8: bool) -> Output<Typed> {
 
 /// A text that is compared by its bytes.
 fn bytewise(column: &str) -> String {
-    format!("{} COLLATE \"C\"", quoted(column))
+    format!("{}{BYTEWISE}", quoted(column))
 }
+
+const BYTEWISE: &str = " COLLATE \"C\"";
 
 /// The SQL of PostgreSQL.
 #[derive(Clone, Copy, Debug)]
@@ -130,6 +132,18 @@ impl Dialect for PostgresSql {
         let typed = &column.data_type;
         let value = self::value(&typed.typ, value).filter(|_| Self::is_ordered(typed) && !typed.is_text())?;
         Some(format!("{} {} {value}", column.text, comparison.sign()))
+    }
+
+    /// Texts are compared as the column does, whose indexes are then used: what has the same bytes is equal in every collation.
+    fn among(column: &Expression<Typed>, values: &[ScalarValue]) -> Option<String> {
+        let typed = &column.data_type;
+        if !typed.is_text() {
+            let values = values.iter().map(|value| self::value(&typed.typ, value));
+            return Self::is_ordered(typed).then(|| in_list(&column.text, values)).flatten();
+        }
+        let name = column.text.strip_suffix(BYTEWISE).unwrap_or(&column.text);
+        let values = values.iter().map(|value| text(value).map(literal));
+        in_list(name, values)
     }
 
     fn value_of_group(aggregate: &Aggregate, of: Option<&Expression<Typed>>, _: bool) -> Option<Output<Typed>> {

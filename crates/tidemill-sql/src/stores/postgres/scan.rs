@@ -7,7 +7,6 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_schema::SchemaRef;
@@ -19,7 +18,6 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use tidemill_postgres::{Answer as Statement, Client, Read, Table, Unrepresentable};
-use tokio::sync::mpsc::Sender;
 
 use super::dialect::{Columns, PostgresSql, Typed, selected};
 use super::{NamedTable, error_at};
@@ -27,7 +25,7 @@ use crate::answer::Answer;
 use crate::stores::server::condition::{condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
-use crate::stores::server::scan::{ServerRead, ServerScan};
+use crate::stores::server::scan::{RowSender, ServerRead, ServerScan};
 use crate::stores::server::select::{Output, Select};
 use crate::{Error, Result};
 
@@ -149,7 +147,7 @@ impl TableProvider for PostgresTable {
             is_pushed: false,
             projected: Arc::new(self.schema.project(&projection)?),
         };
-        Ok(DataSourceExec::from_data_source(ServerScan(Arc::new(scan))))
+        Ok(DataSourceExec::from_data_source(ServerScan::new(Arc::new(scan))))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
@@ -189,7 +187,7 @@ impl ServerRead for PostgresScan {
         &self.projected
     }
 
-    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
+    async fn run(&self, sender: &RowSender) -> Result<()> {
         let Source { client, place, .. } = &self.source;
         let failed = || error_at(place);
         if self.projected.fields().is_empty() {
@@ -209,6 +207,7 @@ impl ServerRead for PostgresScan {
                 break;
             }
         }
+        sender.add_received(read.received_bytes());
         Ok(())
     }
 

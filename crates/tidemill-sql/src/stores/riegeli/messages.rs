@@ -37,6 +37,10 @@ impl Engine for MessageEngine {
         self.file.rows()
     }
 
+    fn row_bytes(&self) -> Option<u64> {
+        self.file.mean_length()
+    }
+
     fn divisible(&self) -> bool {
         false
     }

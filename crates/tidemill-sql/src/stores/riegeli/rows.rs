@@ -36,6 +36,10 @@ impl Engine for RowEngine {
         self.file.rows()
     }
 
+    fn row_bytes(&self) -> Option<u64> {
+        self.file.mean_length()
+    }
+
     fn divisible(&self) -> bool {
         false
     }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, SchemaRef};
-use datafusion::common::Result as EngineResult;
-use tokio::sync::mpsc::Sender;
+
+use super::scan::RowSender;
 
 /// Sends so many rows without columns, until nobody wants them.
-pub(crate) async fn send(schema: &SchemaRef, count: u64, sender: &Sender<EngineResult<RecordBatch>>) {
+pub(crate) async fn send(schema: &SchemaRef, count: u64, sender: &RowSender) {
     for rows in without_columns(schema, count) {
         if sender.send(rows.map_err(Into::into)).await.is_err() {
             break;

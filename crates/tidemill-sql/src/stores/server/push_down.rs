@@ -58,6 +58,8 @@ pub(crate) enum Operation<'a> {
     },
     /// Give those for which all of these hold: HAVING, where the rows are groups.
     Filter { conditions: &'a [Compared] },
+    /// Give at least those that have one of these values in a column, none of which is NULL.
+    Among { column: usize, values: &'a [ScalarValue] },
     /// Give those of other reads of the same server too, whose columns are in the same order.
     Union { others: &'a [&'a dyn ServerRead] },
     /// Pair them with those of another read of the same server that have the same key; this read's columns come first. NULL is equal
@@ -149,7 +151,7 @@ fn replaced(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPla
 }
 
 fn scan(read: Arc<dyn ServerRead>) -> Arc<dyn ExecutionPlan> {
-    DataSourceExec::from_data_source(ServerScan(read))
+    DataSourceExec::from_data_source(ServerScan::new(read))
 }
 
 /// The limit over a read that passes over its rows.
@@ -186,7 +188,7 @@ fn read(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ServerRead>> {
     if let Some(source) = plan.downcast_ref::<DataSourceExec>() {
         let scan = source.data_source().downcast_ref::<ServerScan>()?;
         // A scan without columns has its rows counted already.
-        return (!scan.0.schema().fields().is_empty()).then(|| Arc::clone(&scan.0));
+        return (!scan.read.schema().fields().is_empty()).then(|| Arc::clone(&scan.read));
     }
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
         let columns = projection.expr().iter().map(|one| column(&one.expr));

@@ -14,8 +14,10 @@ use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_plan::DisplayFormatType;
 use datafusion::physical_plan::execution_plan::SchedulingType;
+use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::error::SendError;
 
 use super::push_down::Operation;
 use crate::Result;
@@ -41,7 +43,7 @@ pub(crate) trait ServerRead: fmt::Debug + Any + Send + Sync {
     fn schema(&self) -> &SchemaRef;
 
     /// Sends batches until there are no more, or nobody wants them.
-    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()>;
+    async fn run(&self, sender: &RowSender) -> Result<()>;
 
     /// The read of what the server makes of these rows, in these columns. `None` where it cannot, or might give other rows than the same
     /// operation here. Default: it does nothing.
@@ -51,14 +53,85 @@ pub(crate) trait ServerRead: fmt::Debug + Any + Send + Sync {
     }
 }
 
+/// Takes the rows of a read, and counts them.
+#[derive(Clone)]
+pub(crate) struct RowSender {
+    sender: Sender<EngineResult<RecordBatch>>,
+    rows: Count,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+type Sent = Result<(), SendError<EngineResult<RecordBatch>>>;
+
+impl RowSender {
+    /// Waits until there is room. An error where nobody wants rows any more.
+    pub(crate) async fn send(&self, batch: EngineResult<RecordBatch>) -> Sent {
+        self.count(&batch);
+        self.sender.send(batch).await
+    }
+
+    /// [`Self::send`] for a thread that may wait.
+    pub(crate) fn blocking_send(&self, batch: EngineResult<RecordBatch>) -> Sent {
+        self.count(&batch);
+        self.sender.blocking_send(batch)
+    }
+
+    fn count(&self, batch: &EngineResult<RecordBatch>) {
+        self.rows.add(batch.as_ref().map_or(0, RecordBatch::num_rows));
+    }
+
+    /// Counts bytes that came from the server.
+    pub(crate) fn add_received(&self, bytes: u64) {
+        let received = MetricBuilder::new(&self.metrics).counter(RECEIVED_BYTES, 0);
+        received.add(usize::try_from(bytes).unwrap_or(usize::MAX));
+    }
+
+    /// Returns when nobody wants rows any more.
+    pub(crate) async fn closed(&self) {
+        self.sender.closed().await;
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+}
+
+/// The metric of bytes that came from a server.
+pub(crate) const RECEIVED_BYTES: &str = "received_bytes";
+
 /// A scan, as the physical plan holds it.
-pub(crate) struct ServerScan(pub(crate) Arc<dyn ServerRead>);
+pub(crate) struct ServerScan {
+    pub(crate) read: Arc<dyn ServerRead>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl ServerScan {
+    pub(crate) fn new(read: Arc<dyn ServerRead>) -> Self {
+        Self {
+            read,
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+
+    /// Another read, whose rows are counted as those of this one.
+    pub(crate) fn with_read(&self, read: Arc<dyn ServerRead>) -> Self {
+        Self {
+            read,
+            metrics: self.metrics.clone(),
+        }
+    }
+}
 
 impl DataSource for ServerScan {
-    fn open(&self, _partition: usize, _context: Arc<TaskContext>) -> EngineResult<SendableRecordBatchStream> {
+    fn open(&self, partition: usize, _context: Arc<TaskContext>) -> EngineResult<SendableRecordBatchStream> {
         const BATCHES_IN_FLIGHT: usize = 2;
-        let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(self.0.schema()), BATCHES_IN_FLIGHT);
-        let (sender, scan) = (stream.tx(), Arc::clone(&self.0));
+        let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(self.read.schema()), BATCHES_IN_FLIGHT);
+        let sender = RowSender {
+            sender: stream.tx(),
+            rows: MetricBuilder::new(&self.metrics).output_rows(partition),
+            metrics: self.metrics.clone(),
+        };
+        let scan = Arc::clone(&self.read);
         stream.spawn(async move {
             let run = scan.run(&sender).await;
             run.map_err(|error| DataFusionError::External(Box::new(error)))
@@ -69,16 +142,16 @@ impl DataSource for ServerScan {
     fn fmt_as(&self, kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match kind {
             DisplayFormatType::Default | DisplayFormatType::Verbose => {
-                let (name, place, query) = (self.0.name(), self.0.place(), self.0.query());
+                let (name, place, query) = (self.read.name(), self.read.place(), self.read.query());
                 write!(f, "{name}: server={place}, query={query}")?;
-                match self.0.connections() {
+                match self.read.connections() {
                     1 => Ok(()),
                     connections => write!(f, ", connections={connections}"),
                 }
             }
             DisplayFormatType::TreeRender => {
-                writeln!(f, "scan={}", self.0.name())?;
-                writeln!(f, "query={}", self.0.query())
+                writeln!(f, "scan={}", self.read.name())?;
+                writeln!(f, "query={}", self.read.query())
             }
         }
     }
@@ -88,7 +161,7 @@ impl DataSource for ServerScan {
     }
 
     fn eq_properties(&self) -> EquivalenceProperties {
-        EquivalenceProperties::new(Arc::clone(self.0.schema()))
+        EquivalenceProperties::new(Arc::clone(self.read.schema()))
     }
 
     /// The channel to the reading task yields to other tasks by itself.
@@ -97,7 +170,7 @@ impl DataSource for ServerScan {
     }
 
     fn partition_statistics(&self, _partition: Option<usize>) -> EngineResult<Arc<Statistics>> {
-        Ok(Arc::new(Statistics::new_unknown(self.0.schema())))
+        Ok(Arc::new(Statistics::new_unknown(self.read.schema())))
     }
 
     fn with_fetch(&self, _limit: Option<usize>) -> Option<Arc<dyn DataSource>> {
@@ -106,6 +179,10 @@ impl DataSource for ServerScan {
 
     fn fetch(&self) -> Option<usize> {
         None
+    }
+
+    fn metrics(&self) -> ExecutionPlanMetricsSet {
+        self.metrics.clone()
     }
 
     fn try_swapping_with_projection(&self, _projection: &ProjectionExprs) -> EngineResult<Option<Arc<dyn DataSource>>> {
@@ -122,8 +199,8 @@ impl DataSource for ServerScan {
 
 impl fmt::Debug for ServerScan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct(self.0.name())
-            .field("query", &self.0.query())
+        f.debug_struct(self.read.name())
+            .field("query", &self.read.query())
             .finish_non_exhaustive()
     }
 }

@@ -69,6 +69,14 @@ pub(crate) trait Dialect: fmt::Debug + Clone + Send + Sync + 'static {
         None
     }
 
+    /// A column that has one of some values, where at least the same rows are kept there as here. Default: it is compared with each.
+    fn among(column: &Expression<Self::Type>, values: &[ScalarValue]) -> Option<String> {
+        let equal = values
+            .iter()
+            .map(|value| Self::compared(column, Comparison::Equal, value));
+        Some(format!("({})", equal.collect::<Option<Vec<_>>>()?.join(" OR ")))
+    }
+
     /// A value of a group, of a column or of its rows; `None` where it could be another than here.
     fn value_of_group(
         aggregate: &Aggregate,
@@ -321,6 +329,7 @@ impl<D: Dialect> Select<D> {
             } => self.semi(&other(rows)?, is_there, on),
             Operation::Join { other: rows, on } => self.join(&other(rows)?, on),
             Operation::Filter { conditions } => self.kept(conditions),
+            Operation::Among { column, values } => self.among(column, values),
             Operation::Union { others } => {
                 let others = others.iter().map(|rows| other(*rows));
                 self.union(&others.collect::<Option<Vec<_>>>()?)
@@ -370,6 +379,19 @@ impl<D: Dialect> Select<D> {
             rows.filter(&condition);
         }
         Some(rows)
+    }
+
+    /// Those that have one of these values in a column.
+    fn among(&self, column: usize, values: &[ScalarValue]) -> Option<Self> {
+        /// More text is not sent: a server has a limit.
+        const MOST_TEXT: usize = 100_000;
+        let mut rows = self.open()?;
+        let condition = match values.is_empty() {
+            true => "1 = 0".to_owned(),
+            false => D::among(rows.columns.get(column)?.value()?, values)?,
+        };
+        rows.filter(&condition);
+        (condition.len() <= MOST_TEXT).then_some(rows)
     }
 
     /// Its rows and those of others, whose columns are of the same types.
@@ -544,4 +566,11 @@ fn not_null<'a, D: Dialect + 'a>(keys: impl IntoIterator<Item = &'a Expression<D
         true => String::new(),
         false => format!(" WHERE {}", given.join(" AND ")),
     }
+}
+
+/// A column that has one of these values, in the words of standard SQL.
+#[cfg(any(feature = "clickhouse", feature = "flight", feature = "mysql", feature = "postgres"))]
+pub(crate) fn in_list(column: &str, values: impl Iterator<Item = Option<String>>) -> Option<String> {
+    let values = values.collect::<Option<Vec<_>>>()?;
+    Some(format!("{column} IN ({})", values.join(", ")))
 }

@@ -4,7 +4,6 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::Result as EngineResult;
@@ -12,7 +11,6 @@ use datafusion::datasource::TableType;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
-use tokio::sync::mpsc::Sender;
 
 use super::database::{Database, Values};
 use super::dialect::{Columns, SqliteSql, name, selected};
@@ -23,7 +21,7 @@ use crate::Result;
 use crate::stores::server::condition::{Condition, condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
-use crate::stores::server::scan::{ServerRead, ServerScan};
+use crate::stores::server::scan::{RowSender, ServerRead, ServerScan};
 use crate::stores::server::select::{Output, Select};
 
 /// The columns of a table: their names, and the types of their values.
@@ -121,7 +119,7 @@ impl TableProvider for SqliteTable {
             is_pushed: false,
             projected: Arc::new(self.schema.project(&projection)?),
         };
-        Ok(DataSourceExec::from_data_source(ServerScan(Arc::new(scan))))
+        Ok(DataSourceExec::from_data_source(ServerScan::new(Arc::new(scan))))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
@@ -161,7 +159,7 @@ impl ServerRead for SqliteScan {
         &self.projected
     }
 
-    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
+    async fn run(&self, sender: &RowSender) -> Result<()> {
         if self.projected.fields().is_empty() {
             let count = self.database.number(self.query()).await?;
             counted::send(&self.projected, count, sender).await;
@@ -190,7 +188,7 @@ impl ServerRead for SqliteScan {
 }
 
 impl SqliteScan {
-    fn read(&self, database: &Database, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
+    fn read(&self, database: &Database, sender: &RowSender) -> Result<()> {
         /// Instructions of SQLite's virtual machine between two looks at whether somebody still waits.
         const INSTRUCTIONS: i32 = 100_000;
         let mut connection = database.read()?;

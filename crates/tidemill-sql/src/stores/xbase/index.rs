@@ -13,15 +13,18 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{Between, InList};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use tidemill_ads::sql::Snapshot;
-use tidemill_xbase::aof::{Filter, OptimizationLevel};
+use tidemill_xbase::aof::{Filter, FilterOrders, OptimizationLevel};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{Bitmap, ColumnCache, Columns, FieldKind, Sharing, Table, production_path};
 
 /// Of so many records one may be read by an order: of more, all are read faster.
 const ONE_OF: u32 = 8;
 
-/// The most values of an IN that are told.
+/// So many values of an IN are told at once.
 const VALUES: usize = 16;
+
+/// The most values of an IN that are told.
+const MOST_VALUES: usize = 1_000;
 
 /// A table's production index.
 pub(super) struct ProductionIndex {
@@ -48,29 +51,41 @@ impl ProductionIndex {
 
     /// The records that can fulfil all of these conditions; `None` where orders do not tell, or too many are left.
     pub(super) fn records(&self, conditions: &[Expr]) -> Option<Bitmap> {
-        let (table, environment) = (self.snapshot.table(), self.snapshot.environment());
-        let told: Vec<String> = conditions.iter().filter_map(|condition| self.told(condition)).collect();
-        if told.is_empty() {
-            return None;
-        }
         let orders = self.snapshot.filter_orders().ok()?;
         let mut records: Option<Bitmap> = None;
-        for text in told {
-            let Ok(filter) = Filter::new(&text, table, environment) else {
-                continue;
-            };
-            if filter.level(table, orders) != OptimizationLevel::Full {
-                continue;
-            }
-            let Ok(set) = filter.bitmap_by(table, orders) else {
-                continue;
-            };
+        for set in conditions.iter().filter_map(|condition| self.set(condition, orders)) {
             match &mut records {
                 Some(records) => records.intersect(&set),
                 None => records = Some(set),
             }
         }
+        let table = self.snapshot.table();
         records.filter(|records| records.count() <= table.record_count() / ONE_OF)
+    }
+
+    /// The records that can fulfil a condition; `None` where orders do not tell.
+    fn set(&self, condition: &Expr, orders: &FilterOrders) -> Option<Bitmap> {
+        if let Expr::InList(InList {
+            expr,
+            list,
+            negated: false,
+        }) = condition
+            && (VALUES + 1..=MOST_VALUES).contains(&list.len())
+        {
+            let parts = list.chunks(VALUES).map(|values| {
+                let part = expr.as_ref().clone().in_list(values.to_vec(), false);
+                self.set(&part, orders)
+            });
+            return parts.reduce(|all, part| {
+                let mut all = all?;
+                all.unite(&part?);
+                Some(all)
+            })?;
+        }
+        let (table, environment) = (self.snapshot.table(), self.snapshot.environment());
+        let filter = Filter::new(&self.told(condition)?, table, environment).ok()?;
+        let is_told = filter.level(table, orders) == OptimizationLevel::Full;
+        is_told.then(|| filter.bitmap_by(table, orders).ok()).flatten()
     }
 
     /// A condition as an expression of xBase that leaves out no record which fulfils it.
