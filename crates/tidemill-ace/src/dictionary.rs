@@ -1,5 +1,7 @@
 //! Data dictionaries: made and opened, their tables, their objects, and properties.
 
+mod indexes;
+mod objects;
 mod programs;
 mod users;
 
@@ -20,6 +22,8 @@ use crate::pointers::{Bytes, Name, Out, text_of};
 use crate::settings::settings;
 use crate::table::given_type;
 
+pub use indexes::*;
+pub use objects::*;
 pub use programs::*;
 pub use users::*;
 
@@ -204,9 +208,9 @@ pub extern "C" fn AdsDDSetDatabaseProperty(connection: Handle, property: u16, va
     call(|| {
         with_connection(connection, |session| {
             let property = kept(DatabaseProperty::from_number(property), property)?;
-            let value = match property {
-                DatabaseProperty::LogInRequired | DatabaseProperty::VerifyAccessRights => given_short(value, len)?,
-                _ => given_text(value, len)?,
+            let value = match property.is_flag() {
+                true => given_short(value, len)?,
+                false => given_text(value, len)?,
             };
             session.connection.set_database_property(property, &value, &settings())
         })
@@ -480,12 +484,34 @@ fn given_text(value: Bytes, len: u16) -> Result<PropertyValue> {
     Ok(PropertyValue::Text(text_of(text)))
 }
 
+/// As [`given_text`], in UTF-16.
+fn given_wide(value: Bytes, len: u16) -> Result<PropertyValue> {
+    let bytes = if value.is_null() { &[] } else { value.read(len.into())? };
+    let (units, _) = bytes.as_chunks();
+    let units: Vec<u16> = units.iter().map(|unit| u16::from_ne_bytes(*unit)).collect();
+    let units: Vec<u16> = units.into_iter().take_while(|unit| *unit != 0).collect();
+    match String::from_utf16(&units) {
+        Ok(text) => Ok(PropertyValue::Text(text)),
+        Err(_) => refuse(ErrorCode::InvalidProperty, "the text is no UTF-16"),
+    }
+}
+
 fn given_short(value: Bytes, len: u16) -> Result<PropertyValue> {
     match value.read(len.into())?.try_into() {
         Ok(bytes) => Ok(PropertyValue::Short(u16::from_ne_bytes(bytes))),
         Err(_) => refuse(
             ErrorCode::InvalidPropertyLength,
             format!("the property is a number of 2 bytes, and {len} are given"),
+        ),
+    }
+}
+
+fn given_long(value: Bytes, len: u16) -> Result<PropertyValue> {
+    match value.read(len.into())?.try_into() {
+        Ok(bytes) => Ok(PropertyValue::Long(u32::from_ne_bytes(bytes))),
+        Err(_) => refuse(
+            ErrorCode::InvalidPropertyLength,
+            format!("the property is a number of 4 bytes, and {len} are given"),
         ),
     }
 }

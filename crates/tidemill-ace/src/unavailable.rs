@@ -116,9 +116,6 @@ unavailable! {
     Dictionary {
         AdsAreTriggersEnabled
         AdsCloseCachedTrigStatements
-        AdsDDAddIndexFile
-        AdsDDAutoCreateIndex
-        AdsDDAutoCreateTable
         AdsDDCreateASA
         AdsDDCreateArticle
         AdsDDCreateArticle100
@@ -128,7 +125,6 @@ unavailable! {
         AdsDDCreatePublication
         AdsDDCreateSubscription
         AdsDDDeleteArticle
-        AdsDDDeleteIndex
         AdsDDDeletePublication
         AdsDDDeleteSubscription
         AdsDDDeployDatabase
@@ -138,24 +134,14 @@ unavailable! {
         AdsDDEnableTriggers
         AdsDDExecuteProcedure
         AdsDDGetArticleProperty
-        AdsDDGetIndexFileProperty
-        AdsDDGetIndexProperty
         AdsDDGetLinkProperty
-        AdsDDGetObjectProperty
-        AdsDDGetObjectProperty100
         AdsDDGetProcInterfaceVersion
         AdsDDGetPublicationProperty
         AdsDDGetSubscriptionProperty
         AdsDDModifyLink
-        AdsDDMoveObjectFile
-        AdsDDRemoveIndexFile
-        AdsDDRenameObject
         AdsDDSetActiveDictionary
         AdsDDSetArticleProperty
-        AdsDDSetIndexProperty
         AdsDDSetObjectAccessRights
-        AdsDDSetObjectProperty
-        AdsDDSetObjectProperty100
         AdsDDSetPublicationProperty
         AdsDDSetSubscriptionProperty
         AdsDDVerifyUserRights

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 21] = [
+const PROGRAMS: [&str; 22] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -32,6 +32,7 @@ const PROGRAMS: [&str; 21] = [
     "tests/c/dictionary.c",
     "tests/c/own_dictionary.c",
     "tests/c/dictionary_programs.c",
+    "tests/c/dictionary_objects.c",
 ];
 
 #[test]

@@ -11,13 +11,16 @@
 //! Tables with rules that are not known are read and not changed.
 
 mod administration;
+mod creating;
 mod database;
 mod file;
+mod indexes;
 mod object;
 mod programs;
 mod property;
 mod relating;
 mod relations;
+mod renaming;
 mod rules;
 mod triggers;
 mod users;

@@ -41,6 +41,33 @@ const TYPES: &[(&str, char, u16, u8)] = &[
 /// Types whose values are no text of a code page.
 const BINARY: &[&str] = &["RAW", "BINARY", "IMAGE", "VARBINARY", "VARBINARYFOX"];
 
+/// The numbers of `ace.h` for types of a DBF.
+const NUMBERS: &[(u16, &str)] = &[
+    (1, "LOGICAL"),
+    (2, "NUMERIC"),
+    (3, "DATE"),
+    (4, "CHARACTER"),
+    (5, "MEMO"),
+    (6, "BINARY"),
+    (7, "IMAGE"),
+    (8, "VARCHAR"),
+    (9, "SHORTDATE"),
+    (10, "DOUBLE"),
+    (11, "INTEGER"),
+    (12, "SHORTINTEGER"),
+    (13, "TIME"),
+    (14, "TIMESTAMP"),
+    (15, "AUTOINCREMENT"),
+    (16, "RAW"),
+    (17, "CURDOUBLE"),
+    (18, "MONEY"),
+    (19, "LONGLONG"),
+    (21, "ROWVERSION"),
+    (22, "MODTIME"),
+    (23, "VARCHARFOX"),
+    (24, "VARBINARYFOX"),
+];
+
 /// The types of an ADT, of which a beginning means the first.
 const TYPES_OF_ADT: &[(&str, AdtType)] = &[
     ("CHARACTER", AdtType::Character),
@@ -177,6 +204,18 @@ fn field_of_adt(definition: &str) -> Result<FieldSpec> {
         _ => 0,
     };
     Ok(FieldSpec::of_adt(name, adt_type, width, decimals))
+}
+
+/// A field of a DBF by the number of its type (`ADS_LOGICAL` and its like), its width in bytes and its decimals; `None` for a number that
+/// no field of a DBF has.
+pub(crate) fn field_of_number(name: &str, number: u16, (width, decimals): (u16, u8)) -> Option<FieldSpec> {
+    let (_, known) = NUMBERS.iter().find(|(known, _)| *known == number)?;
+    let (_, letter, ..) = type_of(known)?;
+    Some(
+        FieldSpec::new(name, letter, width, decimals)
+            .autoincrement(letter == '+')
+            .binary(BINARY.contains(known)),
+    )
 }
 
 /// The value that the first record of an ADT gets in its autoincrement field, as its definition says: `ID,AutoIncrement,67` (SAP's help,

@@ -1,11 +1,11 @@
 //! Views, triggers, procedures and functions: what a dictionary keeps as SQL.
 
 use tidemill_ads::{
-    ErrorCode, NewFunction, NewProcedure, NewTrigger, ObjectKind, PropertyShape, PropertyValue, Result,
-    TriggerContainer, TriggerEvent, TriggerMoment,
+    ErrorCode, NewFunction, NewProcedure, NewTrigger, ObjectKind, PropertyShape, Result, TriggerContainer,
+    TriggerEvent, TriggerMoment,
 };
 
-use super::{given_text, put};
+use super::{given_long, given_text, given_wide, put};
 use crate::call::{call, refuse};
 use crate::handle::{Handle, with_connection};
 use crate::pointers::{Bytes, Name, Out, WideName};
@@ -388,21 +388,8 @@ pub(super) fn set(
     (value, len): (Bytes, u16),
 ) -> Result<()> {
     let value = match kind.shape_of(property) {
-        Some(PropertyShape::Wide) => {
-            let bytes = if value.is_null() { &[] } else { value.read(len.into())? };
-            let units = bytes.chunks_exact(2).map(|unit| u16::from_ne_bytes([unit[0], unit[1]]));
-            let units: Vec<u16> = units.take_while(|unit| *unit != 0).collect();
-            PropertyValue::Text(String::from_utf16_lossy(&units))
-        }
-        Some(PropertyShape::Long) => match value.read(len.into())?.try_into() {
-            Ok(bytes) => PropertyValue::Long(u32::from_ne_bytes(bytes)),
-            Err(_) => {
-                return refuse(
-                    ErrorCode::InvalidPropertyLength,
-                    format!("the property is a number of 4 bytes, and {len} are given"),
-                );
-            }
-        },
+        Some(PropertyShape::Wide) => given_wide(value, len)?,
+        Some(PropertyShape::Long) => given_long(value, len)?,
         _ => given_text(value, len)?,
     };
     with_connection(connection, |session| {

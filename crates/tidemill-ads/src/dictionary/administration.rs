@@ -6,6 +6,7 @@ use tidemill_xbase::index::Tag;
 use tidemill_xbase::{CodePage, Dialect, OpenOptions, Table, TableSet};
 
 use super::file;
+use super::indexes::{Indexes, index_of, number_of_key};
 use super::object::{Kind, Object, place};
 use super::property::{FieldProperty, ObjectKind, PropertyValue, TableProperty, Validation};
 use super::rules;
@@ -171,10 +172,7 @@ impl Connection {
         let extension = table.table_type.index_extension();
         let indexes = indexes.map(|index| dictionary.file_inside(index, extension));
         let indexes = indexes.collect::<Result<Vec<_>>>()?;
-        let own = format!(
-            ".\\{}",
-            dictionary.file.file_name().unwrap_or_default().to_string_lossy()
-        );
+        let own = dictionary.own_name();
         let mut area = self.area_to_bind(&path, table.table_type, settings)?;
         if let Some(other) = area.dictionary() {
             return Err(not_completed(&format!("{} belongs to {other}", path.display())));
@@ -274,19 +272,7 @@ impl Connection {
                 Some(key) => set_text(&key.name),
                 None => Err(not_set()),
             },
-            TableProperty::Type => {
-                let path = dictionary.path(name).transpose()?.unwrap_or_default();
-                let is_of_clipper =
-                    |index: &PathBuf| index.extension().is_some_and(|own| own.eq_ignore_ascii_case("ntx"));
-                let header = Table::open(&path, &OpenOptions::new())?.header().dialect;
-                let table_type = match header {
-                    Dialect::Adt => TableType::Adt,
-                    Dialect::VisualFoxPro => TableType::Vfp,
-                    _ if dictionary.indexes(&path).iter().any(is_of_clipper) => TableType::Ntx,
-                    _ => TableType::Cdx,
-                };
-                Ok(PropertyValue::Short(table_type.number()))
-            }
+            TableProperty::Type => Ok(PropertyValue::Short(dictionary.type_of(name)?.number())),
             TableProperty::Path => {
                 let path = dictionary.path(name).transpose()?.unwrap_or_default();
                 set_text(&path.to_string_lossy())
@@ -527,6 +513,24 @@ impl Dictionary {
         })
     }
 
+    /// What its tables call it.
+    pub(super) fn own_name(&self) -> String {
+        format!(".\\{}", self.file.file_name().unwrap_or_default().to_string_lossy())
+    }
+
+    /// The kind of a table.
+    pub(super) fn type_of(&self, name: &str) -> Result<TableType> {
+        let path = self.path(name).transpose()?.unwrap_or_default();
+        let is_of_clipper = |index: &PathBuf| index.extension().is_some_and(|own| own.eq_ignore_ascii_case("ntx"));
+        let header = Table::open(&path, &OpenOptions::new())?.header().dialect;
+        Ok(match header {
+            Dialect::Adt => TableType::Adt,
+            Dialect::VisualFoxPro => TableType::Vfp,
+            _ if self.indexes(&path).iter().any(is_of_clipper) => TableType::Ntx,
+            _ => TableType::Cdx,
+        })
+    }
+
     /// The file of a name that a program gives, which lies in the folder of the dictionary or below it.
     fn file_inside(&self, name: &str, extension: &str) -> Result<PathBuf> {
         let has_extension = name.rsplit(['/', '\\']).next().is_some_and(|file| file.contains('.'));
@@ -534,7 +538,12 @@ impl Dictionary {
             true => name.trim().to_owned(),
             false => format!("{}.{extension}", name.trim()),
         };
-        let path = self.paths.resolve(&name, self.folder())?;
+        self.place_inside(&name, self.folder())
+    }
+
+    /// What a program names, from a folder, and lies in the folder of the dictionary or below it.
+    pub(super) fn place_inside(&self, name: &str, from: &Path) -> Result<PathBuf> {
+        let path = self.paths.resolve(name, from)?;
         let whole = path.canonicalize();
         let whole =
             whole.map_err(|error| Error::new(ErrorCode::FileNotFound, format!("{}: {error}", path.display())))?;
@@ -553,7 +562,7 @@ impl Dictionary {
     }
 
     /// The path of a file as the dictionary has it.
-    fn relative(&self, path: &Path) -> String {
+    pub(super) fn relative(&self, path: &Path) -> String {
         let folder = self.folder().canonicalize().unwrap_or_default();
         let inside = path.strip_prefix(&folder).unwrap_or(path);
         let parts = inside
@@ -567,8 +576,7 @@ impl Dictionary {
 struct Objects {
     table: Object,
     fields: Vec<Object>,
-    /// Index files, each with its orders.
-    indexes: Vec<(Object, Vec<Object>)>,
+    indexes: Indexes,
 }
 
 impl Objects {
@@ -591,24 +599,10 @@ impl Objects {
             Object::new(Kind::Field, 0, &field.name).values(values).info(number)
         });
         let fields = fields.collect();
-        let mut files: Vec<PathBuf> = Vec::new();
-        for order in area.orders() {
-            let file = area.index_path(order)?.to_owned();
-            if !files.contains(&file) {
-                files.push(file);
-            }
-        }
-        let indexes = files.into_iter().map(|file| {
-            let keys = area.orders_of(&file).into_iter();
-            let keys = keys
-                .map(|order| Ok(key_of(&area.order_tag(order)?)))
-                .collect::<Result<_>>()?;
-            Ok((index_of(&file, dictionary), keys))
-        });
         Ok(Self {
             table,
             fields,
-            indexes: indexes.collect::<Result<_>>()?,
+            indexes: Indexes::of(area, dictionary)?,
         })
     }
 
@@ -624,80 +618,8 @@ impl Objects {
         for field in self.fields {
             changing.add(Object { parent: table, ..field })?;
         }
-        for (index, keys) in self.indexes {
-            let index = changing.add(Object { parent: table, ..index })?;
-            for key in keys {
-                changing.add(Object { parent: table, ..key }.info(index))?;
-            }
-        }
+        self.indexes.add_to(changing, table)?;
         Ok(table)
-    }
-}
-
-pub(super) fn index_of(file: &Path, dictionary: &Dictionary) -> Object {
-    let whole = file.canonicalize();
-    let relative = dictionary.relative(whole.as_deref().unwrap_or(file));
-    let values = Values::default()
-        .with_text(place::PATH, &text_of(&relative))
-        .with(place::INDEX_KIND, 1_u16.to_le_bytes())
-        .with(place::INDEX_PAGE, INDEX_PAGE.to_le_bytes());
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    Object::new(Kind::Index, 0, &name).values(values).info(INDEX_INFO)
-}
-
-/// The object of an order.
-fn key_of(tag: &Tag) -> Object {
-    let is_compound = tag.expression.contains(';');
-    let mut options = COMPOUND;
-    for (is_set, bit) in [
-        (tag.is_unique || tag.is_candidate, UNIQUE),
-        (tag.is_custom, CUSTOM),
-        (tag.is_descending, DESCENDING),
-    ] {
-        options |= if is_set { bit } else { 0 };
-    }
-    let key_type = match is_compound {
-        true => FieldType::Raw,
-        false => FieldType::String,
-    };
-    let mut values = Values::default()
-        .with_text(place::KEY_EXPRESSION, &text_of(&tag.expression))
-        .with(place::KEY_OPTIONS, options.to_le_bytes())
-        .with(
-            place::KEY_LENGTH,
-            u16::try_from(tag.key_len).unwrap_or(u16::MAX).to_le_bytes(),
-        )
-        .with(place::KEY_TYPE, (key_type as u16).to_le_bytes())
-        .with(place::KEY_COLLATION, [0]);
-    if let Some(condition) = &tag.condition {
-        values = values.with_text(place::KEY_CONDITION, &text_of(condition));
-    }
-    Object::new(Kind::Key, 0, &tag.name.to_uppercase()).values(values)
-}
-
-/// The number of the object of an order, which is added where it was made since the table was taken in.
-pub(super) fn number_of_key(changing: &mut file::Changing, table: u32, (index, tag): (&Object, &Tag)) -> Result<u32> {
-    let of_table = |object: &&Object| object.is(Kind::Index, table) && object.is_called(&index.name);
-    let known = changing.objects().iter().find(of_table).map(|object| object.number);
-    let file = match known {
-        Some(number) => number,
-        None => changing.add(Object {
-            parent: table,
-            ..index.clone()
-        })?,
-    };
-    let is_it = |object: &&Object| {
-        object.is(Kind::Key, table) && object.refers_to() == Some(file) && object.is_called(&tag.name)
-    };
-    match changing.objects().iter().find(is_it) {
-        Some(key) => Ok(key.number),
-        None => changing.add(
-            Object {
-                parent: table,
-                ..key_of(tag)
-            }
-            .info(file),
-        ),
     }
 }
 
@@ -767,13 +689,5 @@ pub(super) fn not_completed(why: &str) -> Error {
     Error::new(ErrorCode::DdRequestNotCompleted, why)
 }
 
-/// What `Info1` of the dictionary and of its index files is in the files at hand, and the length of a page there.
+/// What `Info1` of the dictionary is in the files at hand.
 const DATABASE_INFO: u32 = 4;
-const INDEX_INFO: u32 = 6;
-const INDEX_PAGE: u32 = 512;
-
-/// Options of orders, as in `ace.h`.
-const UNIQUE: u32 = 1;
-const COMPOUND: u32 = 2;
-const CUSTOM: u32 = 4;
-const DESCENDING: u32 = 8;

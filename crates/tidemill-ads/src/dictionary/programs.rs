@@ -147,6 +147,7 @@ impl ObjectKind {
             Self::User => Kind::User,
             Self::UserGroup => Kind::Group,
             Self::Table => Kind::Table,
+            Self::Relation => Kind::Relation,
             _ => Kind::Other,
         }
     }

@@ -205,6 +205,13 @@ impl Validation {
     }
 }
 
+impl DatabaseProperty {
+    /// Whether it is a number that says whether something is so.
+    pub fn is_flag(self) -> bool {
+        matches!(self, Self::LogInRequired | Self::VerifyAccessRights)
+    }
+}
+
 impl TableProperty {
     /// Whether it is a rule of records.
     pub(super) fn is_rule(self) -> bool {

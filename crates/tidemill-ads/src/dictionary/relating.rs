@@ -2,9 +2,8 @@
 
 use tidemill_xbase::index::Tag;
 
-use super::administration::{
-    found, index_of, invalid_name, invalid_property, number_of_key, put_text, set_text, text_at,
-};
+use super::administration::{found, invalid_name, invalid_property, put_text, set_text, text_at};
+use super::indexes::{index_of, number_of_key};
 use super::object::{Kind, Object, place};
 use super::property::PropertyValue;
 use super::relations::RelationRule;
@@ -180,7 +179,7 @@ impl Connection {
     }
 
     /// A table of the dictionary with all its orders, to read.
-    fn area_to_relate(&self, table: &str, settings: &Settings) -> Result<WorkArea> {
+    pub(super) fn area_to_relate(&self, table: &str, settings: &Settings) -> Result<WorkArea> {
         let dictionary = self.dictionary()?;
         let path = dictionary.path(table).transpose()?.unwrap_or_default();
         let mut area = WorkArea::open(&path, &TableOptions::default().read_only(), settings)?;

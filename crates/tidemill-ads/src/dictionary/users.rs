@@ -574,6 +574,23 @@ impl Object {
     }
 }
 
+/// Refuses another name for a group that every dictionary has, and for a user the administrator's.
+///
+/// # Errors
+/// [`ErrorCode::InvalidObjectName`].
+pub(super) fn check_name(name: &str, new: &str) -> Result<()> {
+    let is_kept = [ADMINISTRATORS, EVERYBODY]
+        .iter()
+        .any(|own| own.eq_ignore_ascii_case(name));
+    match is_kept || new.eq_ignore_ascii_case(ADMINISTRATOR) {
+        true => Err(Error::new(
+            ErrorCode::InvalidObjectName,
+            format!("{name} cannot be called {new}"),
+        )),
+        false => Ok(()),
+    }
+}
+
 /// The rights that there are to objects of a kind.
 ///
 /// # Errors

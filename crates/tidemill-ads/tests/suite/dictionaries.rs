@@ -1,5 +1,6 @@
 //! Data dictionaries of our own: made, changed, and read again by others.
 
+mod indexes;
 mod procedures;
 mod relations;
 mod rules;

@@ -308,11 +308,9 @@ pub(super) fn procedure(
         }
         "sp_modifydatabase" => {
             let property = kept(DatabaseProperty::from_name(&needed(0)?), &needed(0)?)?;
-            let value = match property {
-                DatabaseProperty::LogInRequired | DatabaseProperty::VerifyAccessRights => {
-                    PropertyValue::Short(is_true(&text(1))?.into())
-                }
-                _ => PropertyValue::Text(text(1)),
+            let value = match property.is_flag() {
+                true => PropertyValue::Short(is_true(&text(1))?.into()),
+                false => PropertyValue::Text(text(1)),
             };
             connection.set_database_property(property, &value, settings)?;
         }
@@ -329,6 +327,43 @@ pub(super) fn procedure(
                 (_, value) => PropertyValue::Text(value),
             };
             connection.set_field_property((&needed(0)?, &needed(1)?), rule, &value, settings)?;
+        }
+        "sp_addindexfiletodatabase" => connection.add_index_file(&needed(0)?, &needed(1)?, &text(2), settings)?,
+        "sp_removeindexfile" => {
+            let deletes = is_true(&text(2)).unwrap_or(false);
+            connection.remove_index_file(&needed(0)?, &needed(1)?, deletes, settings)?;
+        }
+        "sp_modifyindexproperty" => {
+            let property = match needed(2)? {
+                comment if comment.eq_ignore_ascii_case("COMMENT") => 1,
+                other => kept(None, &other)?,
+            };
+            let (table, index, value) = (needed(0)?, needed(1)?, PropertyValue::Text(text(3)));
+            connection.set_index_property(&table, &index, property, &value, settings)?;
+        }
+        "sp_renameddobject" => {
+            let kind = kind_of(&needed(2)?)?;
+            let keeps_files = match text(3).as_str() {
+                "" | "0" => false,
+                "1" => true,
+                other => return Err(no_option(other)),
+            };
+            connection.rename_object(kind, &needed(0)?, &needed(1)?, keeps_files, settings)?;
+        }
+        "sp_moveddobjectfile" => {
+            if !["", "0"].contains(&text(5).as_str()) {
+                return Err(no_option(&text(5)));
+            }
+            match kind_of(&needed(0)?)? {
+                ObjectKind::Table => connection.move_table_file(&needed(1)?, &needed(2)?, &text(3), settings)?,
+                ObjectKind::IndexFile => {
+                    connection.move_index_file(&needed(4)?, &needed(1)?, &needed(2)?, settings)?;
+                }
+                _ => {
+                    let what = "files of tables (1) and index files (3) are moved";
+                    return Err(crate::Error::new(ErrorCode::InvalidObjectType, what));
+                }
+            }
         }
         "sp_createreferentialintegrity" => {
             let rule = |place| {
@@ -411,6 +446,19 @@ pub(super) fn procedure(
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// A kind of object by its number.
+fn kind_of(number: &str) -> Result<ObjectKind> {
+    let kind = number.parse().ok().and_then(ObjectKind::from_number);
+    kind.ok_or_else(|| {
+        let what = format!("objects of the type {number} are not kept in data dictionaries here");
+        crate::Error::new(ErrorCode::InvalidObjectType, what)
+    })
+}
+
+fn no_option(option: &str) -> crate::Error {
+    crate::Error::new(ErrorCode::InvalidOption, format!("there is no option {option}"))
 }
 
 /// Sets a property of an object by its name, such as `VIEW_STMT`.

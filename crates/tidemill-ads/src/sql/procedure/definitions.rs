@@ -17,6 +17,11 @@ const INDEX: &str = "TableName,Character,515;FileName,Character,515;TagName,Char
 /// What changes something, and gives no rows.
 pub(super) const ACTIONS: &[Definition] = &[
     (
+        "sp_AddIndexFileToDatabase",
+        "TableName,Character,200;IndexFilePath,Character,515;Comment,Memo",
+        "",
+    ),
+    (
         "sp_AddTableToDatabase",
         "TableName,Character,200;TablePath,Character,515;TableType,ShortInt;CharType,ShortInt;IndexFiles,Memo;Comment,Memo",
         "",
@@ -66,6 +71,11 @@ pub(super) const ACTIONS: &[Definition] = &[
         "",
     ),
     (
+        "sp_ModifyIndexProperty",
+        "TableName,Character,200;IndexName,Character,200;Property,Character,200;Value,Memo",
+        "",
+    ),
+    (
         "sp_ModifyTableProperty",
         "TableName,Character,200;Property,Character,200;Value,Memo;ValidationOption,Character,25;FailTable,Character,515",
         "",
@@ -90,9 +100,24 @@ pub(super) const ACTIONS: &[Definition] = &[
         "ViewName,Character,200;Property,Character,200;Value,Memo",
         "",
     ),
+    (
+        "sp_MoveDDObjectFile",
+        "ObjectType,Integer;ObjectName,Character,200;NewFilePath,Character,260;IndexFiles,Memo;Parent,Character,260;Options,Integer",
+        "",
+    ),
     ("sp_mgResetCommStats", "", ""),
     ("sp_PackTable", ONE_TABLE, ""),
     ("sp_Reindex", "TableName,Character,515;PageSize,Integer", ""),
+    (
+        "sp_RemoveIndexFile",
+        "TableName,Character,200;IndexFileName,Character,200;DeleteFile,Logical",
+        "",
+    ),
+    (
+        "sp_RenameDDObject",
+        "ObjectName,Character,200;NewObjectName,Character,200;ObjectType,Integer;Options,Integer",
+        "",
+    ),
     (
         "sp_RemoveUserFromGroup",
         "UserName,Character,50;GroupName,Character,100",
