@@ -1,5 +1,6 @@
 //! Data dictionaries: made and opened, their tables, their objects, and properties.
 
+mod enforcement;
 mod indexes;
 mod objects;
 mod programs;
@@ -22,6 +23,7 @@ use crate::pointers::{Bytes, Name, Out, text_of};
 use crate::settings::settings;
 use crate::table::given_type;
 
+pub use enforcement::*;
 pub use indexes::*;
 pub use objects::*;
 pub use programs::*;
@@ -250,7 +252,10 @@ pub extern "C" fn AdsDDSetTableProperty(
         let table = table.needed()?;
         with_connection(connection, |session| {
             let property = kept(TableProperty::from_number(property), property)?;
-            let value = given_text(value, len)?;
+            let value = match property.is_flag() {
+                true => given_short(value, len)?,
+                false => given_text(value, len)?,
+            };
             let rule = (property, validated(validation)?);
             session.connection.set_table_property(&table, rule, &value, &settings())
         })

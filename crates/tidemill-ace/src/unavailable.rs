@@ -114,8 +114,6 @@ unavailable! {
     }
 
     Dictionary {
-        AdsAreTriggersEnabled
-        AdsCloseCachedTrigStatements
         AdsDDCreateASA
         AdsDDCreateArticle
         AdsDDCreateArticle100
@@ -128,10 +126,8 @@ unavailable! {
         AdsDDDeletePublication
         AdsDDDeleteSubscription
         AdsDDDeployDatabase
-        AdsDDDisableTriggers
         AdsDDDropLink
         AdsDDDropPackage
-        AdsDDEnableTriggers
         AdsDDExecuteProcedure
         AdsDDGetArticleProperty
         AdsDDGetLinkProperty
@@ -145,12 +141,9 @@ unavailable! {
         AdsDDSetPublicationProperty
         AdsDDSetSubscriptionProperty
         AdsDDVerifyUserRights
-        AdsDisableRI
-        AdsEnableRI
         AdsGetColumnPermissions
         AdsPerformRI
         AdsSetupRI
-        AdsVerifyRI
     }
 
     Encryption {

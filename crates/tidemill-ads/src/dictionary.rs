@@ -22,6 +22,7 @@ mod relating;
 mod relations;
 mod renaming;
 mod rules;
+mod switching;
 mod triggers;
 mod users;
 mod values;
@@ -41,6 +42,7 @@ pub use property::{
 };
 pub use relating::NewRelation;
 pub use relations::RelationRule;
+pub use switching::TriggerScope;
 pub use triggers::{NewTrigger, TriggerContainer, TriggerEvent, TriggerMoment};
 pub(crate) use triggers::{TableTriggers, Trigger};
 pub(crate) use users::Login;

@@ -210,6 +210,8 @@ pub enum ErrorCode {
     ValueOverflow = 5179,
     TriggerNotMade = 5181,
     NoMemoFile = 5194,
+    UnableToDisableTriggers = 5196,
+    UnableToEnableTriggers = 5197,
     NotNullable = 5205,
     KeyCannotBeNull = 5208,
     /// The client's for a call from within a call.

@@ -53,7 +53,7 @@ pub use date_format::{DateFormat, clock, now, time_of};
 pub use dictionary::{
     DatabaseProperty, FieldProperty, NewFunction, NewProcedure, NewRelation, NewTable, NewTrigger, ObjectKind,
     PropertyShape, PropertyValue, RelationRule, Rights, TableProperty, TriggerContainer, TriggerEvent, TriggerMoment,
-    Validation,
+    TriggerScope, Validation,
 };
 pub use error::{Error, ErrorCode, Refusal, Result};
 pub use machine::{host_name, login_name};

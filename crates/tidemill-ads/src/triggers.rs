@@ -29,6 +29,8 @@ pub(crate) struct Runner {
     running: Mutex<Vec<u32>>,
     /// Whether the connection fires none.
     is_off: AtomicBool,
+    /// Whether the connection keeps no relations.
+    relations_off: AtomicBool,
     /// How many changes are being made whose triggers have been seen to.
     permits: AtomicUsize,
 }
@@ -73,6 +75,21 @@ impl Runner {
     /// Whether the connection fires triggers.
     pub(crate) fn is_on(&self) -> bool {
         !self.is_off.load(Ordering::Relaxed)
+    }
+
+    /// Lets the connection keep relations, or not.
+    pub(crate) fn keep_relations(&self, keeps: bool) {
+        self.relations_off.store(!keeps, Ordering::Relaxed);
+    }
+
+    /// Whether the connection keeps relations.
+    pub(crate) fn keeps_relations(&self) -> bool {
+        !self.relations_off.load(Ordering::Relaxed)
+    }
+
+    /// Closes what the scripts of triggers have open.
+    pub(crate) fn lay_down(&self) {
+        *locked(&self.inner) = None;
     }
 
     /// Whether an event fires a trigger now: those that run already, and are no BEFORE triggers, do not fire again.
@@ -141,6 +158,7 @@ impl Runner {
         connection.acts_for = Some(firing.user.to_owned());
         connection.set_analytical(firing.analytical.clone());
         *locked(&connection.runner.running) = running;
+        connection.runner.keep_relations(self.keeps_relations());
         connection.transactions = Transactions::joined(firing.log)?;
         std::mem::swap(&mut connection.statements.given, rows);
         let done = run_trigger(&trigger.container, connection, firing.settings, firing.options);

@@ -222,7 +222,12 @@ fn set_property_of(
         match known(kind)? {
             ObjectKind::Table => {
                 let property = kept(TableProperty::from_number(property), property)?;
-                connection.set_table_property(&name, (property, Validation::ReturnError), &text()?, &settings)
+                let given = if property.is_flag() {
+                    given_short(value, len)?
+                } else {
+                    text()?
+                };
+                connection.set_table_property(&name, (property, Validation::ReturnError), &given, &settings)
             }
             ObjectKind::Field => {
                 let property = kept(FieldProperty::from_number(property), property)?;
@@ -245,6 +250,7 @@ fn set_property_of(
             kind => {
                 let given = match kind.shape_of(property) {
                     Some(PropertyShape::Wide) => given_wide(value, len)?,
+                    Some(PropertyShape::Short) => given_short(value, len)?,
                     Some(PropertyShape::Long) => given_long(value, len)?,
                     _ => text()?,
                 };

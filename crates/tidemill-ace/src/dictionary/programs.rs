@@ -5,7 +5,7 @@ use tidemill_ads::{
     TriggerEvent, TriggerMoment,
 };
 
-use super::{given_long, given_text, given_wide, put};
+use super::{given_long, given_short, given_text, given_wide, put};
 use crate::call::{call, refuse};
 use crate::handle::{Handle, with_connection};
 use crate::pointers::{Bytes, Name, Out, WideName};
@@ -161,7 +161,7 @@ fn create_trigger(
     })
 }
 
-fn numbered<T>(known: Option<T>, number: u32, what: &str) -> Result<T> {
+pub(super) fn numbered<T>(known: Option<T>, number: u32, what: &str) -> Result<T> {
     match known {
         Some(known) => Ok(known),
         None => refuse(ErrorCode::InvalidOption, format!("{number} is no {what}")),
@@ -389,6 +389,7 @@ pub(super) fn set(
 ) -> Result<()> {
     let value = match kind.shape_of(property) {
         Some(PropertyShape::Wide) => given_wide(value, len)?,
+        Some(PropertyShape::Short) => given_short(value, len)?,
         Some(PropertyShape::Long) => given_long(value, len)?,
         _ => given_text(value, len)?,
     };

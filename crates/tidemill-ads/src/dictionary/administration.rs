@@ -10,6 +10,7 @@ use super::indexes::{Indexes, index_of, number_of_key};
 use super::object::{Kind, Object, place};
 use super::property::{FieldProperty, ObjectKind, PropertyValue, TableProperty, Validation};
 use super::rules;
+use super::switching::TriggerScope;
 use super::values::Values;
 use super::{Dictionary, Login};
 use crate::connection::{Connection, delete_file};
@@ -288,6 +289,7 @@ impl Connection {
                 Ok(PropertyValue::Short(is_parent.into()))
             }
             TableProperty::DefaultIndex => text_at(table, place::TABLE_DEFAULT_INDEX),
+            TableProperty::TriggersDisabled => Ok(PropertyValue::Short(table.has_triggers_off().into())),
         }
     }
 
@@ -304,6 +306,9 @@ impl Connection {
         value: &PropertyValue,
         settings: &Settings,
     ) -> Result<()> {
+        if property == TableProperty::TriggersDisabled {
+            return self.switch_triggers(TriggerScope::Table(name), given_flag(value)? == 0, settings);
+        }
         let text = given_text(value)?;
         let path = self.dictionary()?.path(name).transpose()?.unwrap_or_default();
         let key = match property {
@@ -333,6 +338,7 @@ impl Connection {
                 | TableProperty::Path
                 | TableProperty::FieldCount
                 | TableProperty::IsParent
+                | TableProperty::TriggersDisabled
                 | TableProperty::RelativePath => return Err(invalid_property()),
             }
             changing.replace(&table)?;
@@ -662,6 +668,14 @@ pub(super) fn given_text(value: &PropertyValue) -> Result<&str> {
             ErrorCode::InvalidProperty,
             "the property is a text, and a number is given",
         )),
+    }
+}
+
+/// A number of two bytes that says whether something is so.
+pub(super) fn given_flag(value: &PropertyValue) -> Result<u16> {
+    match value {
+        PropertyValue::Short(number) => Ok(*number),
+        _ => Err(Error::new(ErrorCode::InvalidProperty, "the property is a number")),
     }
 }
 

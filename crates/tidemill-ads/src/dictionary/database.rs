@@ -1,10 +1,11 @@
 //! Properties of a dictionary as a whole.
 
-use super::administration::{found, given_text, invalid_property, put_text, set_text, text_at};
+use super::administration::{found, given_flag, given_text, invalid_property, put_text, set_text, text_at};
 use super::object::{Kind, Object, place};
 use super::property::{DatabaseProperty, PropertyValue};
+use super::switching::TriggerScope;
 use crate::connection::Connection;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::Result;
 use crate::settings::Settings;
 
 impl Connection {
@@ -24,6 +25,7 @@ impl Connection {
             DatabaseProperty::AdminPassword => Err(invalid_property()),
             DatabaseProperty::LogInRequired => flag_at(database, place::DATABASE_LOG_IN_REQUIRED),
             DatabaseProperty::VerifyAccessRights => flag_at(database, place::DATABASE_VERIFY_RIGHTS),
+            DatabaseProperty::TriggersDisabled => flag_at(database, place::TRIGGERS_DISABLED),
         }
     }
 
@@ -40,16 +42,15 @@ impl Connection {
         if property == DatabaseProperty::AdminPassword {
             return self.set_password("ADSSYS", given_text(value)?, settings);
         }
+        if property == DatabaseProperty::TriggersDisabled {
+            return self.switch_triggers(TriggerScope::Database, given_flag(value)? == 0, settings);
+        }
         let flag = match property {
             DatabaseProperty::LogInRequired => Some(place::DATABASE_LOG_IN_REQUIRED),
             DatabaseProperty::VerifyAccessRights => Some(place::DATABASE_VERIFY_RIGHTS),
             _ => None,
         };
-        let number = match (flag, value) {
-            (Some(_), PropertyValue::Short(number)) => *number,
-            (Some(_), _) => return Err(Error::new(ErrorCode::InvalidProperty, "the property is a number")),
-            (None, _) => 0,
-        };
+        let number = if flag.is_some() { given_flag(value)? } else { 0 };
         let text = if flag.is_some() { "" } else { given_text(value)? };
         self.dictionary_to_change()?.change(settings, |changing| {
             let mut database = found(changing, |object| object.kind == Kind::Database, "the database")?;

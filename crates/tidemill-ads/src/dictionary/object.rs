@@ -149,7 +149,10 @@ pub(crate) mod place {
     pub(crate) const TABLE_TRIGGERS: usize = 9;
     pub(crate) const TABLE_TRIGGER_OPTIONS: usize = 10;
     /// Of a table: those whose meaning is known, the graph of relations and the kinds and options of triggers among them.
-    pub(crate) const TABLE_KNOWN: [usize; 8] = [0, 1, 2, 4, 5, 8, 9, 10];
+    pub(crate) const TABLE_KNOWN: [usize; 9] = [0, 1, 2, 4, 5, 8, 9, 10, TRIGGERS_DISABLED];
+    /// Of a dictionary, a table and a trigger: that no trigger fires there. Where Advantage keeps it is not known, so it is far behind the
+    /// places that files at hand have.
+    pub(crate) const TRIGGERS_DISABLED: usize = 40;
     /// Of a field: the value of new records.
     pub(crate) const FIELD_DEFAULT: usize = 0;
     /// Of a field: a value without bytes where it may not be NULL.

@@ -1,10 +1,11 @@
 //! What a dictionary keeps as SQL: views, triggers and procedures. Programs make them, remove them, and ask and set their properties by number.
 
 use super::administration::{
-    found, given_text, invalid_name, invalid_property, not_completed, not_set, put_text, set_text, text_at,
+    found, given_flag, given_text, invalid_name, invalid_property, not_completed, not_set, put_text, set_text, text_at,
 };
 use super::object::{Kind, Object, place};
 use super::property::{ObjectKind, PropertyShape, PropertyValue};
+use super::switching::TriggerScope;
 use super::{Dictionary, file};
 use crate::connection::{AreaId, Connection};
 use crate::error::{Error, ErrorCode, Result};
@@ -26,6 +27,8 @@ enum At {
     Long(usize),
     /// A number of four bytes, which decides what the object is.
     Fixed(usize),
+    /// Whether the trigger is switched off.
+    TriggersOff,
     /// The number of what the object belongs to, and its name.
     ParentNumber,
     ParentName,
@@ -91,6 +94,7 @@ const OF_ANY: Properties = &[(1, "COMMENT", At::Comment)];
 
 const OF_TRIGGER: Properties = &[
     (1, "COMMENT", At::Comment),
+    (5, "TRIGGERS_DISABLED", At::TriggersOff),
     (1400, "TRIG_TABLEID", At::ParentNumber),
     (1401, "TRIG_EVENT_TYPE", At::Fixed(place::TRIGGER_EVENT)),
     (1402, "TRIG_TRIGGER_TYPE", At::Fixed(place::TRIGGER_MOMENT)),
@@ -134,6 +138,7 @@ impl ObjectKind {
         Some(match self.at(number).ok()? {
             At::Comment | At::Text(_) | At::ParentName => PropertyShape::Text,
             At::Wide(_) => PropertyShape::Wide,
+            At::TriggersOff => PropertyShape::Short,
             At::LengthOf(_) | At::Long(_) | At::Fixed(_) | At::ParentNumber => PropertyShape::Long,
         })
     }
@@ -175,6 +180,7 @@ impl Connection {
                 let number = object.values.number(place).ok_or_else(not_set)?;
                 Ok(PropertyValue::Long(number))
             }
+            At::TriggersOff => Ok(PropertyValue::Short(object.has_triggers_off().into())),
             At::ParentNumber => Ok(PropertyValue::Long(object.parent)),
             At::ParentName => {
                 let parent = dictionary.tables.iter().find(|table| table.number == object.parent);
@@ -204,6 +210,15 @@ impl Connection {
         let dictionary = self.dictionary_mut()?;
         dictionary.renew()?;
         let mut object = dictionary.object(kind, object)?.clone();
+        if let At::TriggersOff = at {
+            let mut tables = dictionary.tables.iter();
+            let table = tables
+                .find(|table| table.number == object.parent)
+                .map(|table| table.name.clone());
+            let (table, name) = (table.unwrap_or_default(), object.name.as_str());
+            let scope = TriggerScope::Trigger { table: &table, name };
+            return self.switch_triggers(scope, given_flag(value)? == 0, settings);
+        }
         match at {
             At::Comment => given_text(value)?.clone_into(&mut object.comment),
             At::Text(place) | At::Wide(place) => put_text(&mut object, place, given_text(value)?),
@@ -211,7 +226,9 @@ impl Connection {
                 PropertyValue::Long(number) => object.values.set(place, Some(number.to_le_bytes().to_vec())),
                 _ => return Err(Error::new(ErrorCode::InvalidProperty, "the property is a number")),
             },
-            At::LengthOf(_) | At::Fixed(_) | At::ParentNumber | At::ParentName => return Err(invalid_property()),
+            At::LengthOf(_) | At::Fixed(_) | At::TriggersOff | At::ParentNumber | At::ParentName => {
+                return Err(invalid_property());
+            }
         }
         check(&object)?;
         let number = object.number;

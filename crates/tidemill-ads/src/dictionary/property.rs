@@ -66,6 +66,8 @@ pub enum PropertyShape {
     Text,
     /// A text in UTF-16.
     Wide,
+    /// A number of two bytes that says whether something is so.
+    Short,
     /// A number of four bytes.
     Long,
 }
@@ -80,6 +82,7 @@ pub enum DatabaseProperty {
     AdminPassword,
     LogInRequired,
     VerifyAccessRights,
+    TriggersDisabled,
 }
 
 /// A property of a table.
@@ -97,6 +100,7 @@ pub enum TableProperty {
     IsParent,
     RelativePath,
     DefaultIndex,
+    TriggersDisabled,
 }
 
 /// A property of a field.
@@ -126,6 +130,7 @@ pub enum Validation {
 
 const DATABASE: &[(u16, &str, DatabaseProperty)] = &[
     (1, "COMMENT", DatabaseProperty::Comment),
+    (5, "TRIGGERS_DISABLED", DatabaseProperty::TriggersDisabled),
     (100, "DEFAULT_TABLE_PATH", DatabaseProperty::DefaultTablePath),
     (101, "ADMIN_PASSWORD", DatabaseProperty::AdminPassword),
     (102, "TEMP_TABLE_PATH", DatabaseProperty::TempTablePath),
@@ -135,6 +140,7 @@ const DATABASE: &[(u16, &str, DatabaseProperty)] = &[
 
 const TABLE: &[(u16, &str, TableProperty)] = &[
     (1, "COMMENT", TableProperty::Comment),
+    (5, "TRIGGERS_DISABLED", TableProperty::TriggersDisabled),
     (6, "OBJECT_ID", TableProperty::ObjectId),
     (200, "TABLE_VALIDATION_EXPR", TableProperty::ValidationExpression),
     (201, "TABLE_VALIDATION_MSG", TableProperty::ValidationMessage),
@@ -208,11 +214,19 @@ impl Validation {
 impl DatabaseProperty {
     /// Whether it is a number that says whether something is so.
     pub fn is_flag(self) -> bool {
-        matches!(self, Self::LogInRequired | Self::VerifyAccessRights)
+        matches!(
+            self,
+            Self::LogInRequired | Self::VerifyAccessRights | Self::TriggersDisabled
+        )
     }
 }
 
 impl TableProperty {
+    /// Whether it is a number that says whether something is so, and can be set.
+    pub fn is_flag(self) -> bool {
+        self == Self::TriggersDisabled
+    }
+
     /// Whether it is a rule of records.
     pub(super) fn is_rule(self) -> bool {
         self == Self::ValidationExpression

@@ -86,7 +86,8 @@ impl Connection {
                 "the fields of both keys have not the same types and lengths".to_owned(),
             ));
         }
-        self.check_references(new, &primary, settings)?;
+        let (parent_key, child_key) = ((new.parent, primary.as_str()), (new.child, new.child_order));
+        self.check_references(new.name, parent_key, child_key, false, settings)?;
         self.dictionary_to_change()?.change(settings, |changing| {
             let child_key = number_of_key(changing, child, (&child_end.index, &child_end.tag))?;
             let rule = |rule: RelationRule| [u8::try_from(rule.number()).unwrap_or_default()];
@@ -225,19 +226,41 @@ impl Connection {
     }
 
     /// Refuses a relation in which a record refers to none.
-    fn check_references(&self, new: &NewRelation<'_>, primary: &str, settings: &Settings) -> Result<()> {
-        let mut parent = self.area_to_relate(new.parent, settings)?;
-        let mut child = self.area_to_relate(new.child, settings)?;
-        let (parent, child) = (parent.editor_to_read(), child.editor_to_read());
-        for record in 1..=child.refresh()? {
-            let bytes = child.record_bytes(record)?;
-            let Some(key) = super::relations::key_of(child, new.child_order, (record, &bytes))? else {
+    pub(super) fn check_references(
+        &mut self,
+        relation: &str,
+        (parent_table, primary): (&str, &str),
+        (child_table, foreign): (&str, &str),
+        alone: bool,
+        settings: &Settings,
+    ) -> Result<()> {
+        let is_own = parent_table.eq_ignore_ascii_case(child_table);
+        let (mut parent, mut child) = match alone {
+            false => (
+                Some(self.area_to_relate(parent_table, settings)?),
+                self.area_to_relate(child_table, settings)?,
+            ),
+            // A table that refers to itself is open once.
+            true if is_own => (None, self.area_alone(child_table, settings)?),
+            true => (
+                Some(self.area_alone(parent_table, settings)?),
+                self.area_alone(child_table, settings)?,
+            ),
+        };
+        let count = child.editor_to_read().refresh()?;
+        for record in 1..=count {
+            let editor = child.editor_to_read();
+            let bytes = editor.record_bytes(record)?;
+            if editor.is_deleted(record)? {
+                continue;
+            }
+            let Some(key) = super::relations::key_of(editor, foreign, (record, &bytes))? else {
                 continue;
             };
+            let parent = parent.as_mut().unwrap_or(&mut child).editor_to_read();
             if parent.records_of_key(primary, &key)?.is_empty() {
                 let what = format!(
-                    "relation {}: record {record} of {} refers to no record of {}",
-                    new.name, new.child, new.parent
+                    "relation {relation}: record {record} of {child_table} refers to no record of {parent_table}"
                 );
                 return Err(Error::new(ErrorCode::RiFailed, what));
             }

@@ -17,6 +17,7 @@ use super::Dictionary;
 use super::object::{Kind, Object, place};
 use super::rules;
 use crate::settings::Settings;
+use crate::triggers::Runner;
 use crate::work_area::{TableOptions, edit_options};
 
 /// What a change of a key does to the records that refer to it.
@@ -57,6 +58,8 @@ struct Graph {
     relations: Vec<Relation>,
     tables: BTreeMap<u32, GraphTable>,
     settings: Settings,
+    /// Says whether they are kept now.
+    runner: Arc<Runner>,
 }
 
 #[derive(Debug)]
@@ -96,7 +99,12 @@ impl Dictionary {
     ///
     /// # Errors
     /// Why they cannot be kept.
-    pub(super) fn keeper(&self, table: u32, settings: &Settings) -> Result<Option<Box<dyn Follower>>, String> {
+    pub(super) fn keeper(
+        &self,
+        table: u32,
+        runner: &Arc<Runner>,
+        settings: &Settings,
+    ) -> Result<Option<Box<dyn Follower>>, String> {
         if self.relations_of(table).next().is_none() {
             return Ok(None);
         }
@@ -129,6 +137,7 @@ impl Dictionary {
             relations,
             tables,
             settings: settings.clone(),
+            runner: Arc::clone(runner),
         };
         Ok(Some(Box::new(Keeper {
             graph: Arc::new(graph),
@@ -148,7 +157,7 @@ impl Dictionary {
                 if [relation.on_update, relation.on_delete] == [RelationRule::Restrict; 2] {
                     continue;
                 }
-                if self.triggers.contains_key(&relation.child.0) {
+                if self.fires_any(relation.child.0) {
                     return Err(format!(
                         "relation {}, which carries changes on to a table whose triggers would have to fire,",
                         relation.name
@@ -199,7 +208,10 @@ impl Dictionary {
 
 impl Follower for Keeper {
     fn follow(&mut self, table: &mut TableEditor, change: RecordChange<'_>) -> Result<()> {
-        self.keep(table, change)
+        match self.graph.runner.keeps_relations() {
+            true => self.keep(table, change),
+            false => Ok(()),
+        }
     }
 
     fn let_go(&mut self) {

@@ -33,8 +33,10 @@ impl Dictionary {
                 Some(rules.map_err(|error| self.read_only(&table.name, &error.to_string()))?)
             }
         };
-        let keeper = self.keeper(table.number, settings);
-        let keeper = keeper.map_err(|rule| self.read_only(&table.name, &format!("{rule} is not enforced")))?;
+        let keeper = match self.keeper(table.number, runner, settings) {
+            Err(_) if !runner.keeps_relations() => None,
+            keeper => keeper.map_err(|rule| self.read_only(&table.name, &format!("{rule} is not enforced")))?,
+        };
         editor.set_rules(rules);
         editor.set_follower(match self.triggers_at(editor.path()) {
             Some(triggers) => Some(Box::new(Guard::new(triggers, runner, keeper))),

@@ -150,6 +150,10 @@ impl TableTriggers {
         self.triggers.iter().find(|trigger| trigger.event == event)
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.triggers.is_empty()
+    }
+
     /// Whether those of an event want the values of the record, and whether they want its memos.
     pub(crate) fn wants(&self, event: TriggerEvent) -> (bool, bool) {
         let of_event = self.triggers.iter().filter(|trigger| trigger.event == event);
@@ -159,16 +163,24 @@ impl TableTriggers {
 }
 
 impl Dictionary {
-    /// The triggers of each table.
+    /// The triggers of each table that are on.
     ///
     /// # Errors
     /// By the number of the table, which of its triggers is not understood.
     pub(super) fn triggers_of(objects: &[Object]) -> BTreeMap<u32, Result<Arc<TableTriggers>, String>> {
         let mut all: BTreeMap<u32, Result<TableTriggers, String>> = BTreeMap::new();
-        for object in objects.iter().filter(|object| object.kind == Kind::Trigger) {
+        let is_off = |object: &Object| object.has_triggers_off();
+        if objects
+            .iter()
+            .any(|object| object.kind == Kind::Database && is_off(object))
+        {
+            return BTreeMap::new();
+        }
+        let triggers = objects.iter().filter(|object| object.kind == Kind::Trigger);
+        for object in triggers.filter(|trigger| !is_off(trigger)) {
             let Some(table) = objects
                 .iter()
-                .find(|table| table.kind == Kind::Table && table.number == object.parent)
+                .find(|table| table.kind == Kind::Table && table.number == object.parent && !is_off(table))
             else {
                 continue;
             };
@@ -209,7 +221,7 @@ impl Dictionary {
 }
 
 impl Trigger {
-    fn of(object: &Object) -> Result<Self, String> {
+    pub(super) fn of(object: &Object) -> Result<Self, String> {
         let number = |place| object.values.number(place);
         let damaged = |what: &str| format!("{object}, of which {what} is not known,");
         let event = number(place::TRIGGER_EVENT).and_then(TriggerEvent::from_number);
@@ -298,22 +310,7 @@ impl Connection {
         self.hold_to_new_triggers(settings)
     }
 
-    /// Lets changes through the connection fire triggers, or not. Default: they do. Others are not concerned.
-    ///
-    /// # Errors
-    /// [`ErrorCode::InvalidDictionaryHandle`] for a connection without a dictionary.
-    pub fn switch_triggers(&mut self, is_on: bool) -> Result<()> {
-        self.dictionary()?;
-        self.runner.switch(is_on);
-        Ok(())
-    }
-
-    /// Whether changes through the connection fire triggers.
-    pub fn fires_triggers(&self) -> bool {
-        self.runner.is_on()
-    }
-
-    fn hold_to_new_triggers(&mut self, settings: &Settings) -> Result<()> {
+    pub(super) fn hold_to_new_triggers(&mut self, settings: &Settings) -> Result<()> {
         self.statements.forget_names();
         self.hold_to_new_rules(settings)
     }

@@ -4,6 +4,7 @@ mod indexes;
 mod procedures;
 mod relations;
 mod rules;
+mod switching;
 mod triggers;
 mod users;
 mod views;

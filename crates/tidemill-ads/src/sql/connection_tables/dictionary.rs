@@ -2,7 +2,7 @@
 
 use crate::dictionary::{
     DatabaseProperty, FieldProperty, NewFunction, NewProcedure, NewRelation, NewTable, NewTrigger, ObjectKind,
-    PropertyShape, PropertyValue, RelationRule, Rights, TableProperty, TriggerContainer, Validation,
+    PropertyShape, PropertyValue, RelationRule, Rights, TableProperty, TriggerContainer, TriggerScope, Validation,
 };
 use crate::sql::error::{Error, Kind};
 use crate::sql::procedure::Arguments;
@@ -317,7 +317,11 @@ pub(super) fn procedure(
         "sp_modifytableproperty" => {
             let property = kept(TableProperty::from_name(&needed(1)?), &needed(1)?)?;
             let rule = (property, validated(&text(3))?);
-            connection.set_table_property(&needed(0)?, rule, &PropertyValue::Text(text(2)), settings)?;
+            let value = match property.is_flag() {
+                true => PropertyValue::Short(is_true(&text(2))?.into()),
+                false => PropertyValue::Text(text(2)),
+            };
+            connection.set_table_property(&needed(0)?, rule, &value, settings)?;
         }
         "sp_modifyfieldproperty" => {
             let property = kept(FieldProperty::from_name(&needed(2)?), &needed(2)?)?;
@@ -435,12 +439,12 @@ pub(super) fn procedure(
             )?;
         }
         "sp_disabletriggers" | "sp_enabletriggers" => {
-            let is_all = is_true(&text(2)).unwrap_or(false);
-            if is_all || !text(0).is_empty() || !text(1).is_empty() {
-                let why = "triggers are switched off and on for the own connection alone: give NULL, NULL and FALSE";
-                return Err(Error::new(Kind::Unsupported, why).into());
+            if !["", "0"].contains(&text(3).as_str()) {
+                return Err(no_option(&text(3)));
             }
-            connection.switch_triggers(name.eq_ignore_ascii_case("sp_enabletriggers"))?;
+            let (object, parent, is_all) = (text(0), text(1), is_true(&text(2)).unwrap_or(false));
+            let is_on = name.eq_ignore_ascii_case("sp_enabletriggers");
+            connection.switch_triggers(TriggerScope::of(&object, &parent, is_all)?, is_on, settings)?;
         }
         "sp_dropreferentialintegrity" => connection.drop_relation(&needed(0)?, settings)?,
         _ => return Ok(false),
@@ -481,6 +485,7 @@ fn modify(
             };
             PropertyValue::Long(value.trim().parse().map_err(wrong)?)
         }
+        Some(PropertyShape::Short) => PropertyValue::Short(is_true(value)?.into()),
         _ => PropertyValue::Text(value.to_owned()),
     };
     connection.set_object_property(kind, object, number, &value, settings)

@@ -4,7 +4,7 @@ use super::*;
 
 impl House {
     /// Towns that people live in, and the boss that each person has.
-    fn with_relations(on_update: RelationRule, on_delete: RelationRule) -> Self {
+    pub(super) fn with_relations(on_update: RelationRule, on_delete: RelationRule) -> Self {
         let mut house = Self::with_tables();
         house.set_table("towns", TableProperty::PrimaryKey, "code").unwrap();
         for sql in [
@@ -33,7 +33,7 @@ impl House {
     }
 
     /// Who lives where.
-    fn where_they_live(&mut self) -> String {
+    pub(super) fn where_they_live(&mut self) -> String {
         self.rows("SELECT TRIM([last name]) + ':' + IFNULL(town, '-') AS x FROM staff ORDER BY id")
             .join(" ")
     }
