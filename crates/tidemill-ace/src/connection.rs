@@ -87,6 +87,16 @@ pub(crate) fn connect(folder: Name, servers: u16, user: (&str, &str), answer: Ou
     open(&folder.needed()?, trusts_dictionaries(), user, answer)
 }
 
+/// Lets the program open no connection to the local server any more; those that are open stay. As there is no other server, each attempt is
+/// `AE_NO_CONNECTION` then.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDisableLocalConnections() -> u32 {
+    call(|| {
+        crate::handle::disable_local_connections();
+        Ok(())
+    })
+}
+
 /// Whether the environment says that data dictionaries are opened although nobody's rights are checked.
 fn trusts_dictionaries() -> bool {
     std::env::var(TRUST).is_ok_and(|value| is_yes(&value))

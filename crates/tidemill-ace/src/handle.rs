@@ -4,7 +4,7 @@
 //! the next. It fits into 32 bits, because old programs keep handles so.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
@@ -323,8 +323,22 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether no connection is opened any more.
+static NO_LOCAL_CONNECTIONS: AtomicBool = AtomicBool::new(false);
+
+/// Lets the process open no connection to the local server any more.
+pub(crate) fn disable_local_connections() {
+    NO_LOCAL_CONNECTIONS.store(true, Ordering::Relaxed);
+}
+
 /// Opens a connection and gives it a handle.
 pub(crate) fn add_connection(mut connection: Connection) -> Result<Handle> {
+    if NO_LOCAL_CONNECTIONS.load(Ordering::Relaxed) {
+        return refuse(
+            ErrorCode::NoConnection,
+            "connections to the local server are switched off (AdsDisableLocalConnections), and there is no other server",
+        );
+    }
     connection.set_analytical(Some(Arc::new(SharedEngine)));
     let session = Arc::new(Mutex::new(Session {
         connection,

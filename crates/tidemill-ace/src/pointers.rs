@@ -22,6 +22,11 @@ impl Name {
         Self(std::ptr::null())
     }
 
+    /// The same place, as a text in UTF-16.
+    pub(crate) fn wide(self) -> WideName {
+        WideName(self.0.cast())
+    }
+
     /// The bytes before the NUL; `None` for null.
     pub(crate) fn bytes<'a>(self) -> Option<&'a [u8]> {
         if self.0.is_null() {

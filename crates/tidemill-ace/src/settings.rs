@@ -190,6 +190,20 @@ pub extern "C" fn AdsNullTerminateStrings(_is_terminated: u16) -> u32 {
     call(|| refuse(ErrorCode::ObsoleteFunction, "texts always end with a NUL"))
 }
 
+/// Is obsolete (SAP's help, "AdsGetCollationLang"), and answers so.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetCollationLang(_language: Bytes, _len: Out<u16>) -> u32 {
+    call(|| refuse(ErrorCode::ObsoleteFunction, COLLATION_OF_TABLES))
+}
+
+/// Is obsolete (SAP's help, "AdsSetCollationLang"), and answers so.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetCollationLang(_language: Name) -> u32 {
+    call(|| refuse(ErrorCode::ObsoleteFunction, COLLATION_OF_TABLES))
+}
+
+const COLLATION_OF_TABLES: &str = "a collation belongs to a table and is given when that is opened";
+
 /// The first of the hundred years that two digits mean.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetEpoch(year: u16) -> u32 {

@@ -610,6 +610,12 @@ pub extern "C" fn AdsGetMemoBlockSize(table: Handle, answer: Out<u16>) -> u32 {
     })
 }
 
+/// The older name of [`AdsGetMemoBlockSize`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTableMemoSize(table: Handle, answer: Out<u16>) -> u32 {
+    AdsGetMemoBlockSize(table, answer)
+}
+
 /// The handles of all open orders of a table.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetAllIndexes(table: Handle, indexes: Out<Handle>, len: Out<u16>) -> u32 {

@@ -102,14 +102,10 @@ unavailable! {
         AdsPrepareSQLNowW
         AdsRefreshView
         AdsSetBaseTableAccess
-        AdsDisableLocalConnections
         AdsFindServers
         AdsGetActiveLinkInfo
-        AdsGetCollationLang
-        AdsGetTableMemoSize
         AdsMgDumpInternalTables
         AdsRegisterUDF
-        AdsSetCollationLang
         AdsSetTableTransactionFree
     }
 
@@ -117,7 +113,6 @@ unavailable! {
         AdsDDCreateASA
         AdsDDCreateArticle
         AdsDDCreateArticle100
-        AdsDDCreateFunction100
         AdsDDCreateLink
         AdsDDCreatePackage
         AdsDDCreatePublication
@@ -140,8 +135,6 @@ unavailable! {
         AdsDDSetObjectAccessRights
         AdsDDSetPublicationProperty
         AdsDDSetSubscriptionProperty
-        AdsDDVerifyUserRights
-        AdsGetColumnPermissions
         AdsPerformRI
         AdsSetupRI
     }

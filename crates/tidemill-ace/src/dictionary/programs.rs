@@ -7,6 +7,7 @@ use tidemill_ads::{
 
 use super::{given_long, given_short, given_text, given_wide, put};
 use crate::call::{call, refuse};
+use crate::constants::{ADS_ENCODE_UTF8, ADS_ENCODE_UTF16};
 use crate::handle::{Handle, with_connection};
 use crate::pointers::{Bytes, Name, Out, WideName};
 use crate::settings::settings;
@@ -341,17 +342,60 @@ pub extern "C" fn AdsDDCreateFunction(
     comment: Name,
 ) -> u32 {
     call(|| {
-        let given = |name: Name| Ok::<_, tidemill_ads::Error>(name.text()?.unwrap_or_default());
-        let function = NewFunction {
-            name: &name.needed()?,
-            parameters: (count.into(), &given(parameters)?),
-            returns: &returns.needed()?,
-            script: &script.needed()?,
-            comment: &given(comment)?,
+        add_function(
+            connection,
+            (name, returns, comment),
+            (count, parameters),
+            &script.needed()?,
+        )
+    })
+}
+
+/// As [`AdsDDCreateFunction`]; `encoding` says whether the script is in UTF-16 (`ADS_ENCODE_UTF16`).
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDCreateFunction100(
+    connection: Handle,
+    name: Name,
+    returns: Name,
+    count: u16,
+    parameters: Name,
+    script: Name,
+    comment: Name,
+    encoding: u32,
+    options: u32,
+) -> u32 {
+    call(|| {
+        if options != 0 {
+            return refuse(
+                ErrorCode::InvalidOption,
+                format!("{options:#x} is no option of a function"),
+            );
+        }
+        let script = match encoding {
+            ADS_ENCODE_UTF16 => script.wide().needed()?,
+            0 | ADS_ENCODE_UTF8 => script.needed()?,
+            other => return refuse(ErrorCode::InvalidOption, format!("{other:#x} is no encoding of a text")),
         };
-        with_connection(connection, |session| {
-            session.connection.create_function(&function, false, &settings())
-        })
+        add_function(connection, (name, returns, comment), (count, parameters), &script)
+    })
+}
+
+fn add_function(
+    connection: Handle,
+    (name, returns, comment): (Name, Name, Name),
+    (count, parameters): (u16, Name),
+    script: &str,
+) -> Result<()> {
+    let given = |name: Name| Ok::<_, tidemill_ads::Error>(name.text()?.unwrap_or_default());
+    let function = NewFunction {
+        name: &name.needed()?,
+        parameters: (count.into(), &given(parameters)?),
+        returns: &returns.needed()?,
+        script,
+        comment: &given(comment)?,
+    };
+    with_connection(connection, |session| {
+        session.connection.create_function(&function, false, &settings())
     })
 }
 

@@ -6,7 +6,7 @@ use super::programs::{get, set};
 use super::{given_text, put};
 use crate::call::{call, refuse};
 use crate::constants::{ADS_DD_USER_GROUP_MEMBERSHIP, ADS_DD_USER_PASSWORD};
-use crate::handle::{Handle, with_connection};
+use crate::handle::{Handle, with_area, with_connection};
 use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
 
@@ -207,6 +207,30 @@ pub extern "C" fn AdsDDGetPermissions(
             session.connection.rights_of(&grantee, (kind, &object), inherited != 0)
         })?;
         answer.set(rights.0)
+    })
+}
+
+/// Tells what the user of a connection may do with a table or a view, as `ADS_PERMISSION_READ` and its like.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDVerifyUserRights(connection: Handle, table: Name, answer: Out<u32>) -> u32 {
+    call(|| {
+        let table = table.needed()?;
+        let rights = with_connection(connection, |session| session.connection.user_rights(&table))?;
+        answer.set(rights.0)
+    })
+}
+
+/// Tells what the user may do with a column of a table: to read it, and to give it values in old records and in new ones
+/// (`ADS_PERMISSION_READ`, `ADS_PERMISSION_UPDATE`, `ADS_PERMISSION_INSERT`). Rights are those to the table as a whole.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetColumnPermissions(table: Handle, column: u16, answer: Out<u8>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            area.column(usize::from(column).wrapping_sub(1))?;
+            let of_columns = Rights::READ.0 | Rights::UPDATE.0 | Rights::INSERT.0;
+            let rights = area.rights().0 & of_columns;
+            answer.set(u8::try_from(rights).unwrap_or_default())
+        })
     })
 }
 

@@ -207,6 +207,15 @@ static void procedures(void)
     SAME(answer("SELECT twice( 21 ) FROM system.iota"), "42");
     SAME(answer("SELECT Comment FROM system.functions"), "Doubles");
     OK(AdsDDDropFunction(dictionary, TEXT("twice")));
+    OK(AdsDDCreateFunction100(dictionary, TEXT("twice"), TEXT("INTEGER"), 1, TEXT("n INTEGER"), TEXT(utf16("RETURN 3 * n")), NULL,
+                              ADS_ENCODE_UTF16, 0));
+    SAME(answer("SELECT twice( 21 ) FROM system.iota"), "63");
+    IS(AdsDDCreateFunction100(dictionary, TEXT("f"), TEXT("INTEGER"), 0, NULL, TEXT("RETURN 1"), NULL, 1, 0), AE_INVALID_OPTION);
+    IS(AdsDDCreateFunction100(dictionary, TEXT("f"), TEXT("INTEGER"), 0, NULL, TEXT("RETURN 1"), NULL, 0, 1), AE_INVALID_OPTION);
+    OK(AdsDDDropFunction(dictionary, TEXT("twice")));
+    OK(AdsDDCreateFunction100(dictionary, TEXT("twice"), TEXT("INTEGER"), 1, TEXT("n INTEGER"), TEXT("RETURN 2 * n"), NULL, 0, 0));
+    SAME(answer("SELECT twice( 21 ) FROM system.iota"), "42");
+    OK(AdsDDDropFunction(dictionary, TEXT("twice")));
     IS(AdsDDDropFunction(dictionary, TEXT("twice")), AE_INVALID_OBJECT_NAME);
 }
 
@@ -220,7 +229,7 @@ static ADSHANDLE login(const char *user, const char *password, UNSIGNED32 expect
 static void users(void)
 {
     UNSIGNED16 length, on = 1, off = 0;
-    UNSIGNED8 text[300];
+    UNSIGNED8 text[300], column = 77;
     UNSIGNED32 rights = 0;
     ADSHANDLE ann, table, own = dictionary;
 
@@ -264,6 +273,17 @@ static void users(void)
     IS(AdsOpenTable(ann, TEXT("journal"), NULL, ADS_ADT, ADS_ANSI, 0, 0, ADS_SHARED, &table), 7079);
     OK(AdsOpenTable(ann, TEXT("goods"), NULL, ADS_ADT, ADS_ANSI, 0, 0, ADS_SHARED, &table));
     IS(AdsSetLong(table, TEXT("price"), 1), 7080);
+    OK(AdsGetColumnPermissions(table, 1, &column));
+    IS(column, ADS_PERMISSION_READ | ADS_PERMISSION_INSERT);
+    IS(AdsGetColumnPermissions(table, 0, &column), AE_INVALID_FIELDNUMBER);
+    IS(AdsGetColumnPermissions(table, 99, &column), AE_INVALID_FIELDNUMBER);
+    OK(AdsDDVerifyUserRights(ann, TEXT("goods"), &rights));
+    IS(rights, ADS_PERMISSION_READ | ADS_PERMISSION_INSERT | ADS_PERMISSION_INHERIT);
+    OK(AdsDDVerifyUserRights(ann, TEXT("journal"), &rights));
+    IS(rights & (ADS_PERMISSION_READ | ADS_PERMISSION_UPDATE | ADS_PERMISSION_INSERT | ADS_PERMISSION_DELETE), 0);
+    OK(AdsDDVerifyUserRights(dictionary, TEXT("journal"), &rights));
+    IS(rights & (ADS_PERMISSION_READ | ADS_PERMISSION_DELETE), ADS_PERMISSION_READ | ADS_PERMISSION_DELETE);
+    IS(AdsDDVerifyUserRights(ann, TEXT("none"), &rights), AE_INVALID_OBJECT_NAME);
     IS(AdsDeleteRecord(table), 7080);
     OK(AdsAppendRecord(table));
     OK(AdsSetLong(table, TEXT("price"), 1));

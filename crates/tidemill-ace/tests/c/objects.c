@@ -419,6 +419,8 @@ static void kept_cursors(void)
 int main(int arguments, char **argument)
 {
     static const char *const names[] = {"Bert", "bert", "Adam", "Dora"};
+    ADSHANDLE other = 0;
+    UNSIGNED16 number = 77;
     int at;
 
     if (arguments != 2)
@@ -457,7 +459,13 @@ int main(int arguments, char **argument)
     OK(AdsGetIndexHandle(table, TEXT("AMOUNT"), &by_amount));
     orders();
     kept_cursors();
+
+    /* What is open stays open. */
+    OK(AdsDisableLocalConnections());
+    OK(AdsGetNumActiveLinks(connection, &number));
+    IS(AdsConnect60(TEXT(folder), ADS_LOCAL_SERVER, NULL, NULL, ADS_DEFAULT, &other), AE_NO_CONNECTION);
     OK(AdsDisconnect(connection));
+    IS(AdsOpenTable(0, TEXT("orders"), NULL, ADS_CDX, ADS_ANSI, 0, 0, ADS_SHARED, &other), AE_NO_CONNECTION);
     OK(AdsApplicationExit());
     return failures != 0;
 }

@@ -86,7 +86,7 @@ static void memo_blocks(void)
     for (i = 0; i < sizeof known / sizeof *known; i++) {
         OK(created("blocks", known[i].type, ADS_ANSI, known[i].asked, &table));
         size = 77;
-        OK(AdsGetMemoBlockSize(table, &size));
+        OK(AdsGetTableMemoSize(table, &size));
         IS(size, known[i].expected);
         for (round = 1; round <= 3; round++) {
             OK(AdsAppendRecord(table));

@@ -124,6 +124,8 @@ static void settings(void)
     OK(AdsSetRightsChecking(ADS_IGNORE_RIGHTS_CHECKING));
     IS(AdsSetRightsChecking(ADS_RESPECT_RIGHTS_CHECKING), AE_FUNCTION_NOT_AVAILABLE);
     IS(AdsNullTerminateStrings(ADS_FALSE), AE_OBSOLETE_FUNCTION);
+    IS(AdsSetCollationLang(TEXT("GERMAN")), AE_OBSOLETE_FUNCTION);
+    IS(AdsGetCollationLang(buffer, &length), AE_OBSOLETE_FUNCTION);
     OK(AdsGetTableRights(table, &number));
     IS(number, ADS_IGNORERIGHTS);
 

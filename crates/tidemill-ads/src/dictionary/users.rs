@@ -287,6 +287,22 @@ impl Connection {
         }
     }
 
+    /// What the user may do with a table or a view of the dictionary, by its name.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidObjectName`] for one that is not there; [`ErrorCode::InvalidDictionaryHandle`].
+    pub fn user_rights(&mut self, name: &str) -> Result<Rights> {
+        let login = self.login.clone();
+        let dictionary = self.dictionary_mut()?;
+        dictionary.renew()?;
+        let kinds = [ObjectKind::Table, ObjectKind::View].into_iter();
+        let mut objects = kinds.filter_map(|kind| Some((kind, dictionary.object(kind, ("", name)).ok()?)));
+        let (kind, object) = objects.next().ok_or_else(|| invalid_name(name))?;
+        Ok(Rights(
+            dictionary.rights(&login, object.number).0 & possible_rights(kind)?.0,
+        ))
+    }
+
     /// Refuses what the user may not do with a table of the dictionary.
     ///
     /// # Errors

@@ -548,6 +548,11 @@ impl WorkArea {
         self.rights = rights;
     }
 
+    /// What the user may do with its table.
+    pub fn rights(&self) -> Rights {
+        self.rights
+    }
+
     /// Refuses what the user may not do.
     ///
     /// # Errors
