@@ -432,15 +432,6 @@ pub extern "C" fn AdsDeleteFile(connection: Handle, name: Name) -> u32 {
     })
 }
 
-/// How many links to other dictionaries are open: none, without dictionaries.
-#[unsafe(no_mangle)]
-pub extern "C" fn AdsGetNumActiveLinks(connection: Handle, answer: Out<u16>) -> u32 {
-    call(|| {
-        session(connection)?;
-        answer.set(0)
-    })
-}
-
 /// Hands what waits to be written in every table to the operating system.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsWriteAllRecords() -> u32 {

@@ -2,6 +2,7 @@
 
 mod enforcement;
 mod indexes;
+mod links;
 mod objects;
 mod programs;
 mod users;
@@ -25,6 +26,7 @@ use crate::table::given_type;
 
 pub use enforcement::*;
 pub use indexes::*;
+pub use links::*;
 pub use objects::*;
 pub use programs::*;
 pub use users::*;

@@ -103,7 +103,6 @@ unavailable! {
         AdsRefreshView
         AdsSetBaseTableAccess
         AdsFindServers
-        AdsGetActiveLinkInfo
         AdsMgDumpInternalTables
         AdsRegisterUDF
         AdsSetTableTransactionFree
@@ -113,7 +112,6 @@ unavailable! {
         AdsDDCreateASA
         AdsDDCreateArticle
         AdsDDCreateArticle100
-        AdsDDCreateLink
         AdsDDCreatePackage
         AdsDDCreatePublication
         AdsDDCreateSubscription
@@ -121,15 +119,12 @@ unavailable! {
         AdsDDDeletePublication
         AdsDDDeleteSubscription
         AdsDDDeployDatabase
-        AdsDDDropLink
         AdsDDDropPackage
         AdsDDExecuteProcedure
         AdsDDGetArticleProperty
-        AdsDDGetLinkProperty
         AdsDDGetProcInterfaceVersion
         AdsDDGetPublicationProperty
         AdsDDGetSubscriptionProperty
-        AdsDDModifyLink
         AdsDDSetActiveDictionary
         AdsDDSetArticleProperty
         AdsDDSetObjectAccessRights

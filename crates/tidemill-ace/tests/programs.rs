@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 23] = [
+const PROGRAMS: [&str; 24] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -34,6 +34,7 @@ const PROGRAMS: [&str; 23] = [
     "tests/c/dictionary_programs.c",
     "tests/c/dictionary_objects.c",
     "tests/c/dictionary_switches.c",
+    "tests/c/dictionary_links.c",
 ];
 
 #[test]

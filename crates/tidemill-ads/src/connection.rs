@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tidemill_xbase::{Alteration, FieldSpec, OpenMode, TableEditor, TableSet, TableWriter};
 
-use crate::dictionary::{Dictionary, Login, ObjectKind, Rights};
+use crate::dictionary::{Dictionary, Links, Login, ObjectKind, Rights};
 use crate::error::{Error, ErrorCode, Result};
 use crate::field_definitions;
 use crate::relation::Relation;
@@ -43,6 +43,7 @@ pub struct Connection {
     pub(crate) enforcement: Enforcement,
     /// What a connection to a data dictionary opens tables by.
     pub(crate) dictionary: Option<Dictionary>,
+    pub(crate) links: Links,
     /// Who uses it.
     pub(crate) login: Login,
     /// The user for whom it runs triggers and functions, where it does.
@@ -117,6 +118,7 @@ impl Connection {
                 autoincrement: true,
             },
             dictionary: None,
+            links: Links::default(),
             runner: Arc::default(),
             login: Login::default(),
             acts_for: None,

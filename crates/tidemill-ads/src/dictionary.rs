@@ -15,6 +15,7 @@ mod creating;
 mod database;
 mod file;
 mod indexes;
+mod links;
 mod object;
 mod programs;
 mod property;
@@ -35,6 +36,8 @@ use tidemill_xbase::stamp::{FileMemo, FileStamp};
 use tidemill_xbase::{CodePage, LogOptions, TransactionLog};
 
 pub use administration::NewTable;
+pub(crate) use links::{Credentials, Links};
+pub use links::{LinkOptions, NewLink};
 use object::{Kind, Object, place};
 pub use programs::{NewFunction, NewProcedure};
 pub use property::{

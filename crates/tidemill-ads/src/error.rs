@@ -206,6 +206,8 @@ pub enum ErrorCode {
     NotMember = 5156,
     AlreadyMember = 5157,
     InvalidConstraint = 5160,
+    InvalidLinkNumber = 5173,
+    LinkActivationFailed = 5174,
     TriggerFailed = 5177,
     ValueOverflow = 5179,
     TriggerNotMade = 5181,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tidemill_xbase::{CodePage, KeySettings, OpenMode, TableEditor};
 
 use crate::connection::Connection;
-use crate::dictionary::{Dictionary, Rights};
+use crate::dictionary::{Credentials, Dictionary, Rights};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 use crate::work_area::{AreaTriggers, TableOptions, WorkArea};
@@ -50,6 +50,11 @@ impl Connection {
             connection.login = dictionary.login(user, password)?;
         }
         connection.dictionary = Some(dictionary);
+        connection.links.credentials = Credentials {
+            user: user.to_owned(),
+            password: password.to_owned(),
+            trusts: is_trusted,
+        };
         Ok(connection)
     }
 
@@ -189,7 +194,8 @@ impl Connection {
     /// When it cannot be read.
     pub(crate) fn renew_dictionary(&mut self) -> Result<()> {
         let is_new = self.dictionary.as_mut().map_or(Ok(false), Dictionary::renew)?;
-        if is_new {
+        let has_new_links = self.links.renew();
+        if is_new || has_new_links {
             self.statements.forget_names();
         }
         Ok(())

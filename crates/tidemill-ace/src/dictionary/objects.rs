@@ -178,6 +178,7 @@ fn property_of(connection: Handle, kind: u16, names: (Name, Name), property: u16
                 connection.field_property(&parent, &name, property)
             }
             ObjectKind::Relation => connection.relation_property(&name, property),
+            ObjectKind::Link => connection.link_property(&name, property),
             ObjectKind::IndexFile => connection.index_file_property(&parent, &name, property),
             ObjectKind::Index => connection.index_property(&parent, &name, property, &settings()),
             ObjectKind::User if property == ADS_DD_USER_GROUP_MEMBERSHIP => {
@@ -243,9 +244,9 @@ fn set_property_of(
                 PropertyValue::Text(password) => connection.set_password(&name, &password, &settings),
                 _ => refuse(ErrorCode::InvalidProperty, "a password is a text"),
             },
-            ObjectKind::Relation | ObjectKind::IndexFile => refuse(
+            ObjectKind::Relation | ObjectKind::IndexFile | ObjectKind::Link => refuse(
                 ErrorCode::InvalidPropertyId,
-                "programs set no properties of relations and index files",
+                "programs set no properties of relations, index files and links",
             ),
             kind => {
                 let given = match kind.shape_of(property) {

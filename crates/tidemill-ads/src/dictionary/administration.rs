@@ -57,6 +57,7 @@ impl Connection {
         changing.commit()?;
         let mut connection = Self::open_dictionary(path, false, settings)?;
         connection.login = Login::Administrator;
+        connection.links.credentials.user = connection.user_name().to_owned();
         Ok(connection)
     }
 
@@ -113,8 +114,11 @@ impl Connection {
             ObjectKind::User => dictionary.of_kind(Kind::User),
             ObjectKind::UserGroup => dictionary.of_kind(Kind::Group),
             ObjectKind::Function => dictionary.of_kind(Kind::Function),
+            ObjectKind::Link => dictionary.of_kind(Kind::Link),
             ObjectKind::ViewOrTable | ObjectKind::TableViewOrLink => {
-                let views = dictionary.of_kind(Kind::View).into_iter();
+                let links = dictionary.of_kind(Kind::Link).into_iter();
+                let links = links.filter(|_| kind == ObjectKind::TableViewOrLink);
+                let views = dictionary.of_kind(Kind::View).into_iter().chain(links);
                 let views = views.map(|view| view.name.as_str());
                 let mut names: Vec<String> = dictionary.names().chain(views).map(str::to_owned).collect();
                 names.sort();

@@ -20,12 +20,13 @@ pub(crate) enum Kind {
     User,
     Group,
     Permission,
+    Link,
     /// Another one, which is not looked at.
     Other,
 }
 
 /// The kinds that are known, and their names.
-const NAMES: [(Kind, &str); 13] = [
+const NAMES: [(Kind, &str); 14] = [
     (Kind::Database, "Database"),
     (Kind::Table, "Table"),
     (Kind::Index, "Index"),
@@ -39,6 +40,7 @@ const NAMES: [(Kind, &str); 13] = [
     (Kind::User, "User"),
     (Kind::Group, "Group"),
     (Kind::Permission, "Permission"),
+    (Kind::Link, "Link"),
 ];
 
 impl Kind {
@@ -136,7 +138,7 @@ pub(crate) mod place {
     pub(crate) const USER_GROUPS: usize = 1;
     /// Of a permission of our own: its bits.
     pub(crate) const PERMISSION_RIGHTS: usize = 0;
-    /// Of a table and of an index: the path of its file.
+    /// Of a table, an index and a link: the path of its file.
     pub(crate) const PATH: usize = 0;
     /// Of a table: the condition that its records fulfil, and what is said where one does not. No file at hand has one.
     pub(crate) const TABLE_VALIDATION: usize = 1;
@@ -196,6 +198,9 @@ pub(crate) mod place {
     pub(crate) const FUNCTION_RETURNS: usize = 4;
     pub(crate) const FUNCTION_PARAMETERS: usize = 5;
     pub(crate) const FUNCTION_SCRIPT: usize = 6;
+    /// Of a link of our own: how it is kept, and who reads. No file at hand has a link.
+    pub(crate) const LINK_OPTIONS: usize = 1;
+    pub(crate) const LINK_USER: usize = 2;
     /// Of a view: its SELECT. No file at hand has one.
     pub(crate) const VIEW_STATEMENT: usize = 0;
     /// Of a key, that is, an order of an index.

@@ -153,6 +153,7 @@ impl ObjectKind {
             Self::UserGroup => Kind::Group,
             Self::Table => Kind::Table,
             Self::Relation => Kind::Relation,
+            Self::Link => Kind::Link,
             _ => Kind::Other,
         }
     }

@@ -14,6 +14,7 @@ pub enum ObjectKind {
     ViewOrTable,
     /// Views, tables and links.
     TableViewOrLink,
+    Link,
     User,
     UserGroup,
     Procedure,
@@ -37,6 +38,7 @@ impl ObjectKind {
             8 => Self::User,
             9 => Self::UserGroup,
             10 => Self::Procedure,
+            12 => Self::Link,
             13 => Self::TableViewOrLink,
             14 => Self::Trigger,
             18 => Self::Function,

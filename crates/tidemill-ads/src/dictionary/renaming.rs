@@ -265,13 +265,15 @@ impl Moves {
 fn rivals_of(kind: ObjectKind) -> Result<&'static [Kind]> {
     Ok(match kind {
         ObjectKind::Table | ObjectKind::View => &[Kind::Table, Kind::View],
+        ObjectKind::Link => &[Kind::Link, Kind::Table, Kind::View, Kind::StoredProc, Kind::Function],
         ObjectKind::Relation => &[Kind::Relation],
         ObjectKind::User | ObjectKind::UserGroup => &[Kind::User, Kind::Group],
         ObjectKind::Procedure => &[Kind::StoredProc],
         ObjectKind::Function => &[Kind::Function],
         ObjectKind::Trigger => &[Kind::Trigger],
         _ => {
-            let what = "tables, views, relations, users, groups, procedures, functions and triggers get other names";
+            let what =
+                "tables, views, links, relations, users, groups, procedures, functions and triggers get other names";
             return Err(Error::new(ErrorCode::InvalidObjectType, what));
         }
     })

@@ -49,8 +49,10 @@ impl Rights {
     pub const INSERT: Self = Self(0x10);
     /// To delete records.
     pub const DELETE: Self = Self(0x20);
+    /// To read tables through a link.
+    pub const LINK: Self = Self(0x40);
     /// All of them.
-    pub const ALL: Self = Self(0x3F);
+    pub const ALL: Self = Self(0x7F);
 
     /// Whether all of others are among these.
     #[must_use]
@@ -281,6 +283,9 @@ impl Connection {
 
     /// What the user may do with a table of the dictionary.
     pub(crate) fn rights_at(&self, path: &Path) -> Rights {
+        if let Some(rights) = self.linked_rights(path) {
+            return rights;
+        }
         match &self.dictionary {
             Some(dictionary) if self.statements.lent_rights == 0 => dictionary.rights_at(&self.login, path),
             _ => Rights::ALL,
@@ -310,6 +315,13 @@ impl Connection {
     pub(crate) fn check_rights_at(&self, path: &Path, wanted: Rights) -> Result<()> {
         match self.rights_at(path).has(wanted) {
             true => Ok(()),
+            false if wanted.has_any(Rights::WRITE) && self.linked_rights(path).is_some() => {
+                let what = format!(
+                    "{} is read through a link: connect to its data dictionary to change it",
+                    path.display()
+                );
+                Err(Error::new(ErrorCode::TableReadOnly, what))
+            }
             false => Err(no_rights(&path.display().to_string(), wanted)),
         }
     }
@@ -615,9 +627,10 @@ fn possible_rights(kind: ObjectKind) -> Result<Rights> {
     match kind {
         ObjectKind::Table => Ok(Rights(Rights::READ.0 | Rights::WRITE.0 | Rights::INHERIT.0)),
         ObjectKind::View => Ok(Rights(Rights::READ.0 | Rights::WRITE.0 | Rights::INHERIT.0)),
+        ObjectKind::Link => Ok(Rights(Rights::LINK.0 | Rights::INHERIT.0)),
         ObjectKind::Procedure | ObjectKind::Function => Ok(Rights(Rights::EXECUTE.0 | Rights::INHERIT.0)),
         _ => {
-            let what = "rights are granted to tables, views, procedures and functions as a whole";
+            let what = "rights are granted to tables, views, procedures, functions and links as a whole";
             Err(Error::new(ErrorCode::InvalidObjectType, what))
         }
     }
@@ -664,6 +677,7 @@ fn no_rights(what: &str, wanted: Rights) -> Error {
         (Rights::UPDATE, "UPDATE"),
         (Rights::DELETE, "DELETE"),
         (Rights::EXECUTE, "EXECUTE"),
+        (Rights::LINK, "LINK_ACCESS"),
     ];
     let names = names
         .into_iter()
@@ -671,7 +685,7 @@ fn no_rights(what: &str, wanted: Rights) -> Error {
         .map(|(_, name)| name);
     let names: Vec<&str> = names.collect();
     let code = match () {
-        () if wanted.has(Rights::EXECUTE) => ErrorCode::PermissionNotGranted,
+        () if wanted.has_any(Rights(Rights::EXECUTE.0 | Rights::LINK.0)) => ErrorCode::PermissionNotGranted,
         () if wanted.has_any(Rights::WRITE) => ErrorCode::NoWriteRights,
         () => ErrorCode::NoReadPermission,
     };

@@ -195,9 +195,14 @@ impl ConnectionTables<'_> {
         Ok(path)
     }
 
-    /// The file of a table, whatever the case of its name, with its extension or without, and with the name of a database before
-    /// it.
-    fn find(&self, name: &TableName) -> Result<PathBuf> {
+    /// The file of a table, whatever the case of its name, with its extension or without, and with the name of a link or of a database
+    /// before it.
+    fn find(&mut self, name: &TableName) -> Result<PathBuf> {
+        if let [link, table] = name.parts.as_slice()
+            && let Some(path) = self.connection.linked_table(link, table, self.settings)?
+        {
+            return Ok(path);
+        }
         let written = name.to_string();
         let own = self.options.table.table_type.extension();
         let other = if own == "adt" { "dbf" } else { "adt" };
@@ -285,6 +290,9 @@ impl ConnectionTables<'_> {
     fn alone(&mut self, name: &TableName, what: &str) -> Result<Arc<Path>> {
         self.connection.check_process()?;
         let path = self.path(name)?;
+        if self.connection.linked_rights(&path).is_some() {
+            self.connection.check_rights_at(&path, Rights::WRITE)?;
+        }
         if self.is_under_way() && !self.connection.statements.made.contains(&path) {
             return Err(Error::new(Kind::Transaction, format!("{what} in a transaction")));
         }

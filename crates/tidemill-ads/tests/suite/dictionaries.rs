@@ -1,6 +1,7 @@
 //! Data dictionaries of our own: made, changed, and read again by others.
 
 mod indexes;
+mod links;
 mod procedures;
 mod relations;
 mod rules;

@@ -1,8 +1,9 @@
 //! Statements and procedures that make and change data dictionaries.
 
 use crate::dictionary::{
-    DatabaseProperty, FieldProperty, NewFunction, NewProcedure, NewRelation, NewTable, NewTrigger, ObjectKind,
-    PropertyShape, PropertyValue, RelationRule, Rights, TableProperty, TriggerContainer, TriggerScope, Validation,
+    DatabaseProperty, FieldProperty, LinkOptions, NewFunction, NewLink, NewProcedure, NewRelation, NewTable,
+    NewTrigger, ObjectKind, PropertyShape, PropertyValue, RelationRule, Rights, TableProperty, TriggerContainer,
+    TriggerScope, Validation,
 };
 use crate::sql::error::{Error, Kind};
 use crate::sql::procedure::Arguments;
@@ -163,6 +164,7 @@ pub(super) fn rows(connection: &mut Connection, table: &str) -> Result<Vec<Vec<V
             &[800, 801, 802, 803, 1, 804, 805],
         ),
         "functions" => return functions(connection),
+        "links" => return links(connection),
         "users" | "usergroups" | "usergroupmembers" | "permissions" | "effectivepermissions" => {
             return grantees(connection, table);
         }
@@ -201,6 +203,19 @@ fn functions(connection: &mut Connection) -> Result<Vec<Vec<Value>>> {
             text(texts.script),
             text(comment),
         ]
+    });
+    Ok(rows.collect())
+}
+
+/// The links that are kept, as `system.links` has them.
+fn links(connection: &mut Connection) -> Result<Vec<Vec<Value>>> {
+    if !connection.has_dictionary() {
+        return Ok(Vec::new());
+    }
+    let names = connection.dictionary_objects(ObjectKind::Link, "")?;
+    let rows = names.into_iter().map(|name| {
+        let values = LINK_PROPERTIES.map(|property| shown(connection.link_property(&name, property)));
+        std::iter::once(Value::Text(name)).chain(values).collect()
     });
     Ok(rows.collect())
 }
@@ -276,6 +291,9 @@ fn grantees(connection: &mut Connection, table: &str) -> Result<Vec<Vec<Value>>>
     }
     Ok(rows)
 }
+
+/// `ADS_DD_LINK_PATH` to `ADS_DD_LINK_USERNAME`, in the order of the columns.
+const LINK_PROPERTIES: [u16; 3] = [1300, 1301, 1302];
 
 /// `ADS_DD_RI_PRIMARY_TABLE` to `ADS_DD_RI_CASCADE_ERROR`, in the order of the columns.
 const RELATION_PROPERTIES: [u16; 8] = [501, 502, 503, 504, 505, 506, 507, 508];
@@ -395,6 +413,31 @@ pub(super) fn procedure(
             };
             connection.create_relation(&relation, settings)?;
         }
+        "sp_createlink" | "sp_modifylink" => {
+            let is_new = name.eq_ignore_ascii_case("sp_createlink");
+            let flag = |place| is_true(&text(place)).unwrap_or(false);
+            // A new link says before the others whether it is kept.
+            let rest = if is_new { 3 } else { 2 };
+            let options = [
+                (!is_new || flag(2), LinkOptions::GLOBAL),
+                (flag(rest), LinkOptions::STATIC_PATH),
+                (flag(rest + 1), LinkOptions::ACTIVE_USER),
+            ];
+            let options = options.into_iter().filter(|(is_set, _)| *is_set);
+            let options = LinkOptions(options.fold(0, |all, (_, option)| all | option.0));
+            let [alias, path] = [needed(0)?, needed(1)?];
+            let link = NewLink {
+                alias: &alias,
+                path: &path,
+                user: (&text(rest + 2), &text(rest + 3)),
+                options,
+            };
+            match is_new {
+                true => connection.create_link(&link, settings)?,
+                false => connection.modify_link(&link, settings)?,
+            }
+        }
+        "sp_droplink" => connection.drop_link(&needed(0)?, is_true(&text(1)).unwrap_or(false), settings)?,
         "sp_modifyviewproperty" => modify(
             connection,
             ObjectKind::View,

@@ -25,7 +25,8 @@ impl ConnectionTables<'_> {
         }
         let path = self.path(name)?;
         self.connection.check_rights_at(&path, Rights::READ)?;
-        let snapshot = match self.has_more_than_its_file(&path) {
+        let is_linked = self.connection.linked_rights(&path).is_some();
+        let snapshot = match !is_linked && self.has_more_than_its_file(&path) {
             true => self.uncommitted(name, &path),
             false => self.committed(name, &path, orders),
         }?;

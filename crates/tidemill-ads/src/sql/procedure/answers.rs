@@ -193,7 +193,11 @@ pub(super) fn fill(
                 listing.row(user(tables));
             }
         }
-        // Links, collations that can be loaded and threads of a server: there are none.
+        "sp_getlinks" => tables
+            .dictionary_rows("links")?
+            .into_iter()
+            .for_each(|link| listing.row(link.into_iter().take(2))),
+        // Collations that can be loaded and threads of a server: there are none.
         _ => {}
     }
     Ok(())

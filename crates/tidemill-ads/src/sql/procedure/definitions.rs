@@ -38,6 +38,12 @@ pub(super) const ACTIONS: &[Definition] = &[
         "",
     ),
     (
+        "sp_CreateLink",
+        "Name,Character,200;Dictionary,Character,515;Global,Logical;StaticPath,Logical;AuthenticateActiveUser,Logical;\
+         UserName,Character,50;Password,Character,20",
+        "",
+    ),
+    (
         "sp_CreateReferentialIntegrity",
         "Name,Character,200;PrimaryTable,Character,200;ForeignTable,Character,200;ForeignKey,Character,200;UpdateRule,ShortInt;\
          DeleteRule,ShortInt;FailTable,Character,515;PrimaryKeyError,Memo;CascadeError,Memo",
@@ -55,6 +61,7 @@ pub(super) const ACTIONS: &[Definition] = &[
         "",
     ),
     ("sp_DropGroup", "GroupName,Character,100", ""),
+    ("sp_DropLink", "Name,Character,515;Global,Logical", ""),
     ("sp_DropReferentialIntegrity", "Name,Character,200", ""),
     ("sp_DropUser", "UserName,Character,50", ""),
     (
@@ -83,6 +90,12 @@ pub(super) const ACTIONS: &[Definition] = &[
     (
         "sp_ModifyGroupProperty",
         "GroupName,Character,100;Property,Character,200;Value,Memo",
+        "",
+    ),
+    (
+        "sp_ModifyLink",
+        "Name,Character,200;Dictionary,Character,515;StaticPath,Logical;AuthenticateActiveUser,Logical;UserName,Character,50;\
+         Password,Character,20",
         "",
     ),
     (
