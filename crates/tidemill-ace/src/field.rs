@@ -533,6 +533,38 @@ pub extern "C" fn AdsSetTimeStamp(table: Handle, field: Field, text: Bytes, len:
     })
 }
 
+/// Gives a timestamp eight bytes: the day as a Julian day number, and the milliseconds since midnight, of four bytes each.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetTimeStampRaw(table: Handle, field: Field, moment: Out<[i32; 2]>, len: u32) -> u32 {
+    call(|| {
+        if len != RAW_TIMESTAMP {
+            let what = format!("a timestamp has {RAW_TIMESTAMP} bytes, and {len} are given");
+            return refuse(ErrorCode::InvalidValue, what);
+        }
+        let [julian, ms] = moment.get()?.map(i64::from);
+        if !(0..86_400_000).contains(&ms) {
+            return refuse(ErrorCode::InvalidValue, format!("{ms} ms are no time of a day"));
+        }
+        let value = || match day(julian)? {
+            Value::Date(days) => Ok(Value::Timestamp(i64::from(days) * 86_400_000 + ms)),
+            other => Ok(other),
+        };
+        set_value(table, field, value, |area, field, _| match area.field_type(field)? {
+            FieldType::Timestamp => {
+                area.set_julian(field, julian)?;
+                if julian == 0 {
+                    return Ok(());
+                }
+                area.set_milliseconds(field, ms)
+            }
+            _ => refuse(ErrorCode::InvalidFieldType, "the field has no timestamps"),
+        })
+    })
+}
+
+/// The length of a timestamp in bytes.
+const RAW_TIMESTAMP: u32 = 8;
+
 /// Gives a field a text in a code page, by its number; letters that the table's has not got are an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetStringFromCodePage(table: Handle, page: u32, field: Field, text: Bytes, len: u32) -> u32 {
@@ -582,6 +614,18 @@ pub extern "C" fn AdsGetBaseFieldNum(cursor: Handle, column: Name, answer: Out<u
             is_over_a_table(area)?;
             let field = area.column_named(&column)?;
             answer.set(u16::try_from(field + 1).unwrap_or(u16::MAX))
+        })
+    })
+}
+
+/// Lets functions for fields see those of a cursor's table for now, by their numbers and names there, or the columns of the cursor again.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetBaseTableAccess(cursor: Handle, sees_base: u16) -> u32 {
+    call(|| {
+        with_area(cursor, |area| {
+            is_over_a_table(area)?;
+            area.show_base(sees_base != 0);
+            Ok(())
         })
     })
 }

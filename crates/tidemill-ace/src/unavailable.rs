@@ -37,7 +37,7 @@ pub struct Unavailable {
 pub enum Why {
     /// It comes later.
     Planned,
-    /// What of dictionaries is not served: links, replication, packages, properties that are not known.
+    /// What of dictionaries is not served: replication, packages, a new version of another dictionary.
     Dictionary,
     /// Tables are not encrypted, and encrypted ones are not read.
     Encryption,
@@ -96,15 +96,7 @@ macro_rules! unavailable {
 
 unavailable! {
     Planned {
-        AdsGetKeyFilter
-        AdsGetPreparedFields
-        AdsPrepareSQLNow
-        AdsPrepareSQLNowW
-        AdsRefreshView
-        AdsSetBaseTableAccess
         AdsFindServers
-        AdsMgDumpInternalTables
-        AdsRegisterUDF
         AdsSetTableTransactionFree
     }
 
@@ -120,18 +112,12 @@ unavailable! {
         AdsDDDeleteSubscription
         AdsDDDeployDatabase
         AdsDDDropPackage
-        AdsDDExecuteProcedure
         AdsDDGetArticleProperty
-        AdsDDGetProcInterfaceVersion
         AdsDDGetPublicationProperty
         AdsDDGetSubscriptionProperty
-        AdsDDSetActiveDictionary
         AdsDDSetArticleProperty
-        AdsDDSetObjectAccessRights
         AdsDDSetPublicationProperty
         AdsDDSetSubscriptionProperty
-        AdsPerformRI
-        AdsSetupRI
     }
 
     Encryption {
@@ -170,6 +156,10 @@ unavailable! {
         AdsCreateCriticalSection
         AdsCreateMemTable
         AdsCreateMemTable90
+        AdsDDExecuteProcedure
+        AdsDDGetProcInterfaceVersion
+        AdsDDSetActiveDictionary
+        AdsDDSetObjectAccessRights
         AdsDeactivateAOF
         AdsDeleteTable
         AdsEcho
@@ -182,6 +172,8 @@ unavailable! {
         AdsExtractPathPart
         AdsFreeExpr
         AdsGetIndexPageSize
+        AdsGetKeyFilter
+        AdsGetPreparedFields
         AdsGetROWIDPrefix
         AdsGetSegmentFieldname
         AdsGetSegmentOffset
@@ -195,8 +187,14 @@ unavailable! {
         AdsMemLwr
         AdsMemLwr90
         AdsMergeAOF
+        AdsMgDumpInternalTables
+        AdsPerformRI
+        AdsPrepareSQLNow
+        AdsPrepareSQLNowW
         AdsReadRecordNumbers
         AdsReadRecords
+        AdsRefreshView
+        AdsRegisterUDF
         AdsReleaseObject
         AdsSetBOFFlag
         AdsSetCollationSequence
@@ -207,7 +205,7 @@ unavailable! {
         AdsSetProperty
         AdsSetProperty90
         AdsSetTableCharType
-        AdsSetTimeStampRaw
+        AdsSetupRI
         AdsStepIndexKey
         AdsWaitForObject
     }

@@ -161,6 +161,26 @@ static void cursors(void)
     IS(number, 3);
     IS(AdsGetBaseFieldNum(cursor, TEXT("DAY"), &number), AE_INVALID_FIELDNAME);
     IS(AdsGetBaseFieldName(cursor, 0, text, &length), AE_INVALID_FIELDNUMBER);
+
+    /* As the table has them, and as the statement does. */
+    OK(AdsSetBaseTableAccess(cursor, 1));
+    length = sizeof text;
+    OK(AdsGetFieldName(cursor, 3, text, &length));
+    SAME(text, "AMOUNT");
+    OK(AdsGetNumFields(cursor, &number));
+    IS(number > 3, 1);
+    OK(AdsGetFieldType(cursor, TEXT("DAY"), &number));
+    IS(AdsGetFieldType(cursor, TEXT("PAID"), &number), AE_INVALID_FIELDNAME);
+    OK(AdsSetBaseTableAccess(cursor, 0));
+    OK(AdsGetNumFields(cursor, &number));
+    IS(number, 2);
+    IS(AdsGetFieldType(cursor, TEXT("DAY"), &number), AE_INVALID_FIELDNAME);
+    length = sizeof text;
+    OK(AdsGetFieldName(cursor, 1, text, &length));
+    SAME(text, "paid");
+    OK(AdsSetBaseTableAccess(table, 1));
+    OK(AdsGetFieldType(table, TEXT("DAY"), &number));
+    OK(AdsSetBaseTableAccess(table, 0));
     OK(AdsSetCursorAOF(cursor, TEXT("NAME = 'a'"), ADS_RESOLVE_IMMEDIATE));
     OK(AdsGetRecordCount(cursor, ADS_RESPECTFILTERS, &count));
     IS(count, 1);
@@ -175,6 +195,7 @@ static void cursors(void)
     OK(AdsCloseSQLStatement(statement));
     statement = statement_of("SELECT COUNT(*) AS n FROM bindings", &cursor);
     IS(AdsGetBaseFieldName(cursor, 1, text, &length), AE_INVALID_HANDLE);
+    IS(AdsSetBaseTableAccess(cursor, 1), AE_INVALID_HANDLE);
     OK(AdsCloseSQLStatement(statement));
 }
 

@@ -47,6 +47,8 @@ static void filters(void)
 static void fields(void)
 {
     UNSIGNED32 length = 77, page = 77;
+    UNSIGNED64 moment;
+    ADSHANDLE statement, cursor;
 
     OK(AdsGotoRecord(table, 1));
     OK(AdsGetFieldLength100(table, TEXT("NAME"), ADS_CODEUNIT_LENGTH, &length));
@@ -61,6 +63,20 @@ static void fields(void)
     SAME(trimmed(table, "STAMP"), "01/02/2000 01:14:15 PM");
     OK(AdsSetTimeStamp(table, ADSFIELD(3), TEXT("03/04/2001 01:02:03 AM"), 22));
     SAME(trimmed(table, "STAMP"), "03/04/2001 01:02:03 AM");
+    moment = 2451545 | (UNSIGNED64) (((1 * 60 + 2) * 60 + 3) * 1000) << 32;
+    OK(AdsSetTimeStampRaw(table, TEXT("STAMP"), &moment, 8));
+    SAME(trimmed(table, "STAMP"), "01/01/2000 01:02:03 AM");
+    OK(AdsCreateSQLStatement(connection, &statement));
+    OK(AdsPrepareSQL(statement, TEXT("SELECT :at AS at FROM system.iota")));
+    OK(AdsSetTimeStampRaw(statement, TEXT("at"), &moment, 8));
+    OK(AdsExecuteSQL(statement, &cursor));
+    SAME(trimmed(cursor, "at"), "01/01/2000 01:02:03 AM");
+    OK(AdsCloseSQLStatement(statement));
+    IS(AdsSetTimeStampRaw(table, TEXT("STAMP"), &moment, 4), AE_INVALID_VALUE);
+    IS(AdsSetTimeStampRaw(table, TEXT("STAMP"), NULL, 8), AE_INVALID_POINTER);
+    IS(AdsSetTimeStampRaw(table, TEXT("NAME"), &moment, 8), AE_INVALID_FIELD_TYPE);
+    moment |= (UNSIGNED64) 0x7FFFFFFF << 32;
+    IS(AdsSetTimeStampRaw(table, TEXT("STAMP"), &moment, 8), AE_INVALID_VALUE);
     OK(AdsSetString(table, TEXT("STAMP"), TEXT("12/31/1999"), 10));
     SAME(trimmed(table, "STAMP"), "12/31/1999 12:00:00 AM");
     IS(AdsSetTimeStamp(table, TEXT("STAMP"), TEXT("31/31/1999"), 10), AE_INVALID_DATE);

@@ -29,6 +29,8 @@ pub(super) struct Cursor {
     order: Option<OrderId>,
     /// What records have to be that are written through it.
     constraint: Option<Filter>,
+    /// Whether the fields of the table are its columns for now.
+    shows_base: bool,
 }
 
 /// What errors call the rows of a statement.
@@ -76,6 +78,7 @@ impl WorkArea {
             condition: live.filter,
             order,
             constraint: live.compiled.clone().filter(|_| constrains),
+            shows_base: false,
         });
         self.show_only(live.compiled, Some(live.snapshot.columns()))?;
         self.go_known_top(settings)
@@ -112,10 +115,23 @@ impl WorkArea {
         self.editor.is_in_memory()
     }
 
+    /// Lets the fields of its table be the columns of a cursor for now, or those of its SELECT again. Rows in memory and tables have no others.
+    pub fn show_base(&mut self, shows_base: bool) {
+        if let Some(cursor) = self.cursor.as_mut() {
+            cursor.shows_base = shows_base;
+        }
+    }
+
+    /// The columns of a SELECT, and the fields that they are; `None` where they are those of the table.
+    fn columns_of_cursor(&self) -> Option<&[(String, usize)]> {
+        let cursor = self.cursor.as_ref().filter(|cursor| !cursor.shows_base)?;
+        Some(&cursor.columns)
+    }
+
     /// How many columns there are: the fields of a table, or what a SELECT names.
     pub fn column_count(&self) -> usize {
-        match &self.cursor {
-            Some(cursor) => cursor.columns.len(),
+        match self.columns_of_cursor() {
+            Some(columns) => columns.len(),
             None => self.fields().len(),
         }
     }
@@ -156,8 +172,8 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::InvalidFieldNumber`].
     pub fn column_name(&self, column: usize) -> Result<&str> {
-        let name = match &self.cursor {
-            Some(cursor) => cursor.columns.get(column).map(|(name, _)| name),
+        let name = match self.columns_of_cursor() {
+            Some(columns) => columns.get(column).map(|(name, _)| name),
             None => self.fields().get(column).map(|field| &field.name),
         };
         match name {
@@ -171,8 +187,8 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::InvalidFieldNumber`].
     pub fn column(&self, column: usize) -> Result<usize> {
-        let field = match &self.cursor {
-            Some(cursor) => cursor.columns.get(column).map(|(_, field)| *field),
+        let field = match self.columns_of_cursor() {
+            Some(columns) => columns.get(column).map(|(_, field)| *field),
             None => Some(column).filter(|column| *column < self.fields().len()),
         };
         match field {
@@ -186,11 +202,11 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::InvalidFieldName`].
     pub fn column_named(&self, name: &str) -> Result<usize> {
-        let Some(cursor) = &self.cursor else {
+        let Some(columns) = self.columns_of_cursor() else {
             return self.field_named(name);
         };
         let is_it = |(known, _): &&(String, usize)| known.eq_ignore_ascii_case(name.trim());
-        match cursor.columns.iter().find(is_it) {
+        match columns.iter().find(is_it) {
             Some((_, field)) => Ok(*field),
             None => self.refuse(ErrorCode::InvalidFieldName, format!("there is no column {name:?}")),
         }
