@@ -37,7 +37,7 @@ pub struct Unavailable {
 pub enum Why {
     /// It comes later.
     Planned,
-    /// What of dictionaries is not served: replication, packages, a new version of another dictionary.
+    /// What of dictionaries is not served: replication, and bringing a new version of a dictionary into another.
     Dictionary,
     /// Tables are not encrypted, and encrypted ones are not read.
     Encryption,
@@ -104,14 +104,12 @@ unavailable! {
         AdsDDCreateASA
         AdsDDCreateArticle
         AdsDDCreateArticle100
-        AdsDDCreatePackage
         AdsDDCreatePublication
         AdsDDCreateSubscription
         AdsDDDeleteArticle
         AdsDDDeletePublication
         AdsDDDeleteSubscription
         AdsDDDeployDatabase
-        AdsDDDropPackage
         AdsDDGetArticleProperty
         AdsDDGetPublicationProperty
         AdsDDGetSubscriptionProperty

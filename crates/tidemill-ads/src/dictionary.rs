@@ -17,6 +17,7 @@ mod file;
 mod indexes;
 mod links;
 mod object;
+mod packages;
 mod programs;
 mod property;
 mod relating;

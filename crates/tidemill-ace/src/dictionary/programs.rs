@@ -410,6 +410,28 @@ pub extern "C" fn AdsDDDropFunction(connection: Handle, name: Name) -> u32 {
     })
 }
 
+/// Makes a package of functions (SAP's help, "CREATE PACKAGE").
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDCreatePackage(connection: Handle, name: Name, comment: Name) -> u32 {
+    call(|| {
+        let (name, comment) = (name.needed()?, comment.text()?.unwrap_or_default());
+        with_connection(connection, |session| {
+            session.connection.create_package(&name, &comment, &settings())
+        })
+    })
+}
+
+/// Removes a package and its functions (SAP's help, "DROP PACKAGE").
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDDDropPackage(connection: Handle, name: Name) -> u32 {
+    call(|| {
+        let name = name.needed()?;
+        with_connection(connection, |session| {
+            session.connection.drop_package(&name, &settings())
+        })
+    })
+}
+
 /// A property of an object, which is named with its parent.
 pub(super) fn get(
     connection: Handle,

@@ -217,6 +217,16 @@ static void procedures(void)
     SAME(answer("SELECT twice( 21 ) FROM system.iota"), "42");
     OK(AdsDDDropFunction(dictionary, TEXT("twice")));
     IS(AdsDDDropFunction(dictionary, TEXT("twice")), AE_INVALID_OBJECT_NAME);
+
+    OK(AdsDDCreatePackage(dictionary, TEXT("sums"), TEXT("Sums and the like")));
+    IS(AdsDDCreatePackage(dictionary, TEXT("SUMS"), NULL), AE_DD_REQUEST_NOT_COMPLETED);
+    IS(AdsDDCreatePackage(dictionary, NULL, NULL), AE_INVALID_POINTER);
+    OK(AdsDDCreateFunction(dictionary, TEXT("sums.twice"), TEXT("INTEGER"), 1, TEXT("n INTEGER"), TEXT("RETURN 2 * n"), NULL));
+    SAME(answer("SELECT sums.twice( 21 ) FROM system.iota"), "42");
+    SAME(answer("SELECT Comment FROM system.packages"), "Sums and the like");
+    OK(AdsDDDropPackage(dictionary, TEXT("sums")));
+    IS(AdsDDDropPackage(dictionary, TEXT("sums")), AE_INVALID_OBJECT_NAME);
+    IS(AdsDDDropFunction(dictionary, TEXT("sums.twice")), AE_INVALID_OBJECT_NAME);
 }
 
 static ADSHANDLE login(const char *user, const char *password, UNSIGNED32 expected)

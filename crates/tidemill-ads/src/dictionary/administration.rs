@@ -113,7 +113,12 @@ impl Connection {
             ObjectKind::Procedure => dictionary.of_kind(Kind::StoredProc),
             ObjectKind::User => dictionary.of_kind(Kind::User),
             ObjectKind::UserGroup => dictionary.of_kind(Kind::Group),
-            ObjectKind::Function => dictionary.of_kind(Kind::Function),
+            ObjectKind::Package => dictionary.of_kind(Kind::Package),
+            ObjectKind::Function if !parent.trim().is_empty() => {
+                let package = dictionary.object(ObjectKind::Package, ("", parent))?.number;
+                dictionary.children(Kind::Function, package)
+            }
+            ObjectKind::Function => dictionary.children(Kind::Function, dictionary.database()?.number),
             ObjectKind::Link => dictionary.of_kind(Kind::Link),
             ObjectKind::ViewOrTable | ObjectKind::TableViewOrLink => {
                 let links = dictionary.of_kind(Kind::Link).into_iter();

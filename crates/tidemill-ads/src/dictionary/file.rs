@@ -128,7 +128,9 @@ fn object(batch: &RecordBatch, row: usize) -> Result<Object, String> {
     let values = match (Values::parse(&list), kind) {
         (Ok(values), _) => values,
         // What users, procedures and the like have is not looked at.
-        (Err(_), Kind::Other | Kind::User | Kind::Group | Kind::Permission | Kind::Link) => Values::default(),
+        (Err(_), Kind::Other | Kind::User | Kind::Group | Kind::Permission | Kind::Link | Kind::Package) => {
+            Values::default()
+        }
         (Err(expected), _) => return Err(format!("{expected} in the properties of {type_name}")),
     };
     Ok(Object {

@@ -21,12 +21,13 @@ pub(crate) enum Kind {
     Group,
     Permission,
     Link,
+    Package,
     /// Another one, which is not looked at.
     Other,
 }
 
 /// The kinds that are known, and their names.
-const NAMES: [(Kind, &str); 14] = [
+const NAMES: [(Kind, &str); 15] = [
     (Kind::Database, "Database"),
     (Kind::Table, "Table"),
     (Kind::Index, "Index"),
@@ -41,6 +42,7 @@ const NAMES: [(Kind, &str); 14] = [
     (Kind::Group, "Group"),
     (Kind::Permission, "Permission"),
     (Kind::Link, "Link"),
+    (Kind::Package, "Package"),
 ];
 
 impl Kind {

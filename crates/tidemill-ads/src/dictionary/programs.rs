@@ -4,6 +4,7 @@ use super::administration::{
     found, given_flag, given_text, invalid_name, invalid_property, not_completed, not_set, put_text, set_text, text_at,
 };
 use super::object::{Kind, Object, place};
+use super::packages::{parent_of, parts_of};
 use super::property::{ObjectKind, PropertyShape, PropertyValue};
 use super::switching::TriggerScope;
 use super::{Dictionary, file};
@@ -89,7 +90,7 @@ const OF_PROCEDURE: Properties = &[
     (806, "PROC_SCRIPT_W", At::Wide(place::PROCEDURE_SCRIPT)),
 ];
 
-/// Of functions, users and groups.
+/// Of functions, packages, users and groups.
 const OF_ANY: Properties = &[(1, "COMMENT", At::Comment)];
 
 const OF_TRIGGER: Properties = &[
@@ -113,7 +114,7 @@ impl ObjectKind {
             Self::View => OF_VIEW,
             Self::Trigger => OF_TRIGGER,
             Self::Procedure => OF_PROCEDURE,
-            Self::Function | Self::User | Self::UserGroup => OF_ANY,
+            Self::Function | Self::Package | Self::User | Self::UserGroup => OF_ANY,
             _ => &[],
         }
     }
@@ -149,6 +150,7 @@ impl ObjectKind {
             Self::Trigger => Kind::Trigger,
             Self::Procedure => Kind::StoredProc,
             Self::Function => Kind::Function,
+            Self::Package => Kind::Package,
             Self::User => Kind::User,
             Self::UserGroup => Kind::Group,
             Self::Table => Kind::Table,
@@ -295,7 +297,7 @@ impl Connection {
         let kind = procedure.kind.to_le_bytes().to_vec();
         object.values.set(place::PROCEDURE_KIND, Some(kind));
         match replaces {
-            true => self.replace_object(ObjectKind::Procedure, object, settings),
+            true => self.replace_object((ObjectKind::Procedure, ""), object, settings),
             false => self.add_object(object, &[Kind::StoredProc], settings),
         }
     }
@@ -313,15 +315,16 @@ impl Connection {
     /// # Errors
     /// As [`Connection::create_procedure`].
     pub fn create_function(&mut self, function: &NewFunction<'_>, replaces: bool, settings: &Settings) -> Result<()> {
-        let mut object = new_object(Kind::Function, function.name)?;
+        let (package, name) = parts_of(function.name);
+        let mut object = new_object(Kind::Function, name)?;
         function.comment.clone_into(&mut object.comment);
         put_text(&mut object, place::FUNCTION_RETURNS, function.returns);
         put_text(&mut object, place::FUNCTION_PARAMETERS, function.parameters.1);
         put_text(&mut object, place::FUNCTION_SCRIPT, function.script);
         object.info = [None, i32::try_from(function.parameters.0).ok()];
         match replaces {
-            true => self.replace_object(ObjectKind::Function, object, settings),
-            false => self.add_object(object, &[Kind::Function], settings),
+            true => self.replace_object((ObjectKind::Function, package), object, settings),
+            false => self.add_object_to(package, object, &[Kind::Function], settings),
         }
     }
 
@@ -378,15 +381,22 @@ impl Connection {
 
     /// Adds an object of the dictionary itself, unless one of these kinds has its name.
     fn add_object(&mut self, object: Object, others: &[Kind], settings: &Settings) -> Result<()> {
+        self.add_object_to("", object, others, settings)
+    }
+
+    /// As [`Connection::add_object`], to a package where one is named.
+    fn add_object_to(&mut self, package: &str, object: Object, others: &[Kind], settings: &Settings) -> Result<()> {
         check(&object)?;
         self.dictionary_to_change()?.change(settings, |changing| {
+            let parent = parent_of(changing, package)?;
             let mut known = changing.objects().iter();
-            let has_name = |known: &&Object| others.contains(&known.kind) && known.is_called(&object.name);
+            let has_name = |known: &&Object| {
+                let is_beside = known.kind != Kind::Function || known.parent == parent;
+                others.contains(&known.kind) && is_beside && known.is_called(&object.name)
+            };
             if let Some(known) = known.find(has_name) {
                 return Err(not_completed(&format!("the data dictionary has a {known} already")));
             }
-            let database = found(changing, |known| known.kind == Kind::Database, "database")?;
-            let parent = database.number;
             changing.add(Object { parent, ..object })
         })?;
         self.statements.forget_names();
@@ -394,10 +404,16 @@ impl Connection {
     }
 
     /// Gives the object of a name what another one has; its comment stays where the other has none.
-    fn replace_object(&mut self, kind: ObjectKind, object: Object, settings: &Settings) -> Result<()> {
+    fn replace_object(
+        &mut self,
+        (kind, package): (ObjectKind, &str),
+        object: Object,
+        settings: &Settings,
+    ) -> Result<()> {
         check(&object)?;
         self.dictionary_to_change()?.change(settings, |changing| {
-            let is_it = |known: &Object| known.kind == kind.kind() && known.is_called(&object.name);
+            let parent = parent_of(changing, package)?;
+            let is_it = |known: &Object| known.is(kind.kind(), parent) && known.is_called(&object.name);
             let known = found(changing, is_it, &object.name)?;
             let comment = if object.comment.is_empty() {
                 known.comment.clone()
@@ -428,6 +444,10 @@ impl Connection {
 impl Dictionary {
     /// An object by the name of its table, where it has one, and its own; `table::name` is both.
     pub(super) fn object(&self, kind: ObjectKind, (parent, name): (&str, &str)) -> Result<&Object> {
+        if kind == ObjectKind::Function {
+            let (package, name) = parts_of(name);
+            return self.function(if package.is_empty() { parent } else { package }, name);
+        }
         let (parent, name) = match name.split_once("::") {
             Some((parent, name)) if kind == ObjectKind::Trigger => (parent, name),
             _ => (parent, name),
@@ -470,7 +490,10 @@ impl Dictionary {
     /// Its functions.
     pub(crate) fn functions(&self) -> impl Iterator<Item = FunctionTexts> {
         let functions = self.objects.iter().filter(|object| object.kind == Kind::Function);
-        functions.map(function_of)
+        functions.map(|function| FunctionTexts {
+            package: self.package_of(function).to_owned(),
+            ..function_of(function)
+        })
     }
 
     /// The names, statements and comments of its views.
@@ -509,6 +532,7 @@ fn check(object: &Object) -> Result<()> {
 
 fn function_of(object: &Object) -> FunctionTexts {
     FunctionTexts {
+        package: String::new(),
         name: object.name.clone(),
         parameters: text_or_empty(object, place::FUNCTION_PARAMETERS),
         returns: text_or_empty(object, place::FUNCTION_RETURNS),

@@ -19,6 +19,8 @@ pub enum ObjectKind {
     UserGroup,
     Procedure,
     Function,
+    /// Functions with a name space of their own.
+    Package,
     Trigger,
     /// Triggers with the names of their tables before them: `table::trigger`.
     QualifiedTrigger,
@@ -42,6 +44,7 @@ impl ObjectKind {
             13 => Self::TableViewOrLink,
             14 => Self::Trigger,
             18 => Self::Function,
+            19 => Self::Package,
             20 => Self::QualifiedTrigger,
             _ => return None,
         })

@@ -54,11 +54,16 @@ impl Connection {
             users::check_name(&object.name, new)?;
         }
         let is_taken = |known: &&Object| {
-            let is_beside = kind != ObjectKind::Trigger || known.parent == object.parent;
+            let has_space = matches!(kind, ObjectKind::Trigger | ObjectKind::Function);
+            let is_beside = !has_space || known.parent == object.parent;
             rivals.contains(&known.kind) && is_beside && known.number != object.number && known.is_called(new)
         };
         if let Some(known) = dictionary.objects.iter().find(is_taken) {
             let what = format!("the data dictionary has a {known} already");
+            return Err(Error::new(ErrorCode::InvalidObjectName, what));
+        }
+        if matches!(kind, ObjectKind::Function | ObjectKind::Package) && new.contains(['.', ':']) {
+            let what = format!("{new}: the name of a function or a package has no points and colons");
             return Err(Error::new(ErrorCode::InvalidObjectName, what));
         }
         if kind == ObjectKind::Table {
@@ -270,10 +275,10 @@ fn rivals_of(kind: ObjectKind) -> Result<&'static [Kind]> {
         ObjectKind::User | ObjectKind::UserGroup => &[Kind::User, Kind::Group],
         ObjectKind::Procedure => &[Kind::StoredProc],
         ObjectKind::Function => &[Kind::Function],
+        ObjectKind::Package => &[Kind::Package],
         ObjectKind::Trigger => &[Kind::Trigger],
         _ => {
-            let what =
-                "tables, views, links, relations, users, groups, procedures, functions and triggers get other names";
+            let what = "tables, views, links, relations, users, groups, procedures, functions, packages and triggers get other names";
             return Err(Error::new(ErrorCode::InvalidObjectType, what));
         }
     })

@@ -628,9 +628,11 @@ fn possible_rights(kind: ObjectKind) -> Result<Rights> {
         ObjectKind::Table => Ok(Rights(Rights::READ.0 | Rights::WRITE.0 | Rights::INHERIT.0)),
         ObjectKind::View => Ok(Rights(Rights::READ.0 | Rights::WRITE.0 | Rights::INHERIT.0)),
         ObjectKind::Link => Ok(Rights(Rights::LINK.0 | Rights::INHERIT.0)),
-        ObjectKind::Procedure | ObjectKind::Function => Ok(Rights(Rights::EXECUTE.0 | Rights::INHERIT.0)),
+        ObjectKind::Procedure | ObjectKind::Function | ObjectKind::Package => {
+            Ok(Rights(Rights::EXECUTE.0 | Rights::INHERIT.0))
+        }
         _ => {
-            let what = "rights are granted to tables, views, procedures, functions and links as a whole";
+            let what = "rights are granted to tables, views, procedures, functions, packages and links as a whole";
             Err(Error::new(ErrorCode::InvalidObjectType, what))
         }
     }

@@ -553,7 +553,12 @@ impl<'s> Scope<'s> {
             [part] => part
                 .as_ident()
                 .map_or_else(String::new, |ident| ident.value.to_ascii_uppercase()),
-            _ => function.name.to_string(),
+            parts => {
+                let names = parts
+                    .iter()
+                    .map(|part| part.as_ident().map_or("", |ident| ident.value.as_str()));
+                names.collect::<Vec<_>>().join(".")
+            }
         };
         if function.over.is_some() {
             let why = "A window function needs the analytical engine, and this connection has none";

@@ -37,7 +37,7 @@ use super::procedure::Arguments;
 use super::statement::{Definition, Select, TableName};
 use super::stored::{self, StoredProgram};
 use super::tables::{Clock, FiredChange, Snapshot, TableInUse, Tables};
-use super::user_functions::UserFunctions;
+use super::user_functions::{FunctionTexts, UserFunctions};
 use super::value::Value;
 use super::view_of;
 use super::watch::Watch;
@@ -715,21 +715,17 @@ impl Tables for ConnectionTables<'_> {
         let functions = match &self.connection.dictionary {
             Some(dictionary) => {
                 let file = dictionary.file().to_owned();
-                {
-                    let may = |name: &str| {
-                        let checked = self
-                            .connection
-                            .check_rights_to(ObjectKind::Function, name, Rights::EXECUTE);
-                        checked.map_err(|error| error.to_string())
+                let may = |texts: &FunctionTexts| {
+                    let (kind, name) = match texts.package.as_str() {
+                        "" => (ObjectKind::Function, texts.name.as_str()),
+                        package => (ObjectKind::Package, package),
                     };
-                    Arc::new(UserFunctions::new(
-                        dictionary.functions(),
-                        may,
-                        (file, self.connection.user_name().to_owned()),
-                        self.settings,
-                        self.options,
-                    ))
-                }
+                    let checked = self.connection.check_rights_to(kind, name, Rights::EXECUTE);
+                    checked.map_err(|error| error.to_string())
+                };
+                let user = (file, self.connection.user_name().to_owned());
+                let functions = UserFunctions::new(dictionary.functions(), may, user, self.settings, self.options);
+                Arc::new(functions)
             }
             None => Arc::default(),
         };

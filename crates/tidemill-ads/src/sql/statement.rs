@@ -150,6 +150,15 @@ pub enum Definition {
     Function(FunctionDefinition),
     /// `DROP FUNCTION name`.
     DropFunction(String),
+    /// `CREATE PACKAGE name [DESCRIPTION text]`.
+    Package {
+        /// Its name.
+        name: String,
+        /// What it is about; empty for nothing.
+        comment: String,
+    },
+    /// `DROP PACKAGE name`.
+    DropPackage(String),
     /// `GRANT … ON … TO …`, `REVOKE … ON … FROM …`.
     Rights {
         /// Those that are granted or revoked; all that the object has for `ALL`.
@@ -173,6 +182,8 @@ impl Definition {
             Self::DropProcedure(_) => "DROP PROCEDURE",
             Self::Function(_) => "CREATE FUNCTION",
             Self::DropFunction(_) => "DROP FUNCTION",
+            Self::Package { .. } => "CREATE PACKAGE",
+            Self::DropPackage(_) => "DROP PACKAGE",
             Self::Rights { grants: true, .. } => "GRANT",
             Self::Rights { .. } => "REVOKE",
         }

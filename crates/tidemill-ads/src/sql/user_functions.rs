@@ -28,6 +28,8 @@ pub struct UserFunctions {
 /// A function as the dictionary has it: its name, what it takes and returns, and its script.
 #[derive(Debug, Clone)]
 pub(crate) struct FunctionTexts {
+    /// The package that it is in; empty for none.
+    pub(crate) package: String,
     pub(crate) name: String,
     pub(crate) parameters: String,
     pub(crate) returns: String,
@@ -76,7 +78,7 @@ impl PartialEq for UserFunction {
 impl UserFunctions {
     pub(crate) fn new(
         texts: impl Iterator<Item = FunctionTexts>,
-        may: impl Fn(&str) -> Result<(), String>,
+        may: impl Fn(&FunctionTexts) -> Result<(), String>,
         (dictionary, user): (PathBuf, String),
         settings: &Settings,
         options: &StatementOptions,
@@ -90,7 +92,7 @@ impl UserFunctions {
             log: Mutex::default(),
         });
         let function = |texts: FunctionTexts| {
-            let signature = may(&texts.name);
+            let signature = may(&texts);
             let signature = signature.and_then(|()| Signature::of(&texts).map_err(|error| error.message().to_owned()));
             Arc::new(UserFunction {
                 texts,
@@ -111,10 +113,13 @@ impl UserFunctions {
         }
     }
 
-    /// The function of a name, in any case.
+    /// The function of a name, in any case, with its package before it where it is in one.
     pub(super) fn find(&self, name: &str) -> Option<&Arc<UserFunction>> {
-        let mut functions = self.functions.iter();
-        functions.find(|function| function.texts.name.eq_ignore_ascii_case(name))
+        let (package, name) = name.split_once('.').unwrap_or(("", name));
+        let mut functions = self.functions.iter().map(|function| (function, &function.texts));
+        let found = functions
+            .find(|(_, texts)| texts.package.eq_ignore_ascii_case(package) && texts.name.eq_ignore_ascii_case(name));
+        found.map(|(function, _)| function)
     }
 }
 

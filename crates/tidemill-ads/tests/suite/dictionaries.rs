@@ -2,6 +2,7 @@
 
 mod indexes;
 mod links;
+mod packages;
 mod procedures;
 mod relations;
 mod rules;

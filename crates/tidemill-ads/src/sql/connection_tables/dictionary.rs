@@ -114,6 +114,8 @@ pub(super) fn define(connection: &mut Connection, definition: &Definition, setti
             connection.create_function(&new, function.replaces, settings)
         }
         Definition::DropFunction(name) => connection.drop_function(name, settings),
+        Definition::Package { name, comment } => connection.create_package(name, comment, settings),
+        Definition::DropPackage(name) => connection.drop_package(name, settings),
         Definition::Rights {
             rights,
             object,
@@ -125,6 +127,8 @@ pub(super) fn define(connection: &mut Connection, definition: &Definition, setti
                 ObjectKind::View,
                 ObjectKind::Procedure,
                 ObjectKind::Function,
+                ObjectKind::Package,
+                ObjectKind::Link,
             ];
             let mut names = kinds.into_iter();
             let kind = names.find(|kind| {
@@ -165,6 +169,7 @@ pub(super) fn rows(connection: &mut Connection, table: &str) -> Result<Vec<Vec<V
         ),
         "functions" => return functions(connection),
         "links" => return links(connection),
+        "packages" => return packages(connection),
         "users" | "usergroups" | "usergroupmembers" | "permissions" | "effectivepermissions" => {
             return grantees(connection, table);
         }
@@ -194,15 +199,22 @@ fn functions(connection: &mut Connection) -> Result<Vec<Vec<Value>>> {
                 Value::Text(text)
             }
         };
-        let [name, returns, parameters] = [texts.name, texts.returns, texts.parameters].map(text);
-        vec![
-            name,
-            Value::Null,
-            returns,
-            parameters,
-            text(texts.script),
-            text(comment),
-        ]
+        let [name, package, returns] = [texts.name, texts.package, texts.returns].map(text);
+        let parameters = text(texts.parameters);
+        vec![name, package, returns, parameters, text(texts.script), text(comment)]
+    });
+    Ok(rows.collect())
+}
+
+/// The packages, as `system.packages` has them.
+fn packages(connection: &mut Connection) -> Result<Vec<Vec<Value>>> {
+    if !connection.has_dictionary() {
+        return Ok(Vec::new());
+    }
+    let names = connection.dictionary_objects(ObjectKind::Package, "")?;
+    let rows = names.into_iter().map(|name| {
+        let comment = shown(connection.object_property(ObjectKind::Package, ("", &name), 1));
+        vec![Value::Text(name), Value::Null, comment]
     });
     Ok(rows.collect())
 }
@@ -256,6 +268,8 @@ fn grantees(connection: &mut Connection, table: &str) -> Result<Vec<Vec<Value>>>
                 (ObjectKind::View, 6),
                 (ObjectKind::Procedure, 10),
                 (ObjectKind::Function, 18),
+                (ObjectKind::Package, 19),
+                (ObjectKind::Link, 12),
             ];
             for (kind, number) in kinds {
                 let possible = Rights::of(kind);

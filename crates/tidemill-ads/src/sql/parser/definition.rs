@@ -47,6 +47,9 @@ impl Parser<'_> {
         if self.take("FUNCTION") {
             return self.function(false);
         }
+        if self.take("PACKAGE") {
+            return self.package();
+        }
         if !self.take("TABLE") {
             self.refuse_dictionary("CREATE")?;
             return Err(self.unexpected("TABLE, INDEX or VIEW"));
@@ -116,6 +119,9 @@ impl Parser<'_> {
         if self.take("FUNCTION") {
             return self.drop_function();
         }
+        if self.take("PACKAGE") {
+            return self.drop_package();
+        }
         match self.take_any(&["TABLE", "INDEX", "VIEW"]) {
             Some(0) => {
                 let if_exists = self.if_exists();
@@ -152,7 +158,7 @@ impl Parser<'_> {
 
     /// Refuses what only a data dictionary keeps.
     fn refuse_dictionary(&self, verb: &str) -> Result<()> {
-        let kept = ["GROUP", "PACKAGE", "PUBLICATION", "SUBSCRIPTION", "USER"];
+        let kept = ["GROUP", "PUBLICATION", "SUBSCRIPTION", "USER"];
         match kept.iter().find(|word| self.is_next(word)) {
             Some(what) => {
                 let why =

@@ -93,8 +93,8 @@ impl Parser<'_> {
     /// What stands behind CREATE FUNCTION, or with `replaces` behind ALTER FUNCTION.
     pub(super) fn function(&mut self, replaces: bool) -> Result<StatementKind> {
         let name = self.table_name()?;
-        if name.parts.len() > 1 {
-            return Err(self.refusal("functions of packages are not kept: leave the package out"));
+        if name.parts.len() > 2 {
+            return Err(self.refusal("A function has a name, and the name of a package before it"));
         }
         self.expect_token(&Token::LParen)?;
         let begin = self.place();
@@ -120,6 +120,22 @@ impl Parser<'_> {
             replaces,
         };
         Ok(StatementKind::Define(Box::new(Definition::Function(definition))))
+    }
+
+    /// What stands behind CREATE PACKAGE.
+    pub(super) fn package(&mut self) -> Result<StatementKind> {
+        let name = self.ident()?.value;
+        let comment = match self.take("DESCRIPTION") {
+            true => self.text()?,
+            false => String::new(),
+        };
+        Ok(StatementKind::Define(Box::new(Definition::Package { name, comment })))
+    }
+
+    /// What stands behind DROP PACKAGE.
+    pub(super) fn drop_package(&mut self) -> Result<StatementKind> {
+        let name = self.ident()?.value;
+        Ok(StatementKind::Define(Box::new(Definition::DropPackage(name))))
     }
 
     /// What stands behind DROP FUNCTION.

@@ -192,7 +192,7 @@ fn a_function_is_called_by_expressions() {
         ),
         (
             "CREATE FUNCTION pack.f ( ) RETURNS DATE BEGIN RAISE; END",
-            "leave the package out",
+            "has no pack there",
         ),
         ("DROP FUNCTION f", "has no f"),
     ] {
