@@ -1,5 +1,8 @@
 //! Links to another dictionary: who reads its tables, by which names, and what a link may lead to.
 
+use std::sync::Arc;
+
+use tidemill_ads::sql::{Analytical, AnalyticalQuery, Rows, TableScan, TableSource};
 use tidemill_ads::{LinkOptions, NewLink, Rights};
 
 use super::triggers::{refused, run};
@@ -317,4 +320,36 @@ fn scripts_are_nobody_in_another_dictionary() {
     run(&mut house, &[&script]);
     let error = refused(&mut house, "INSERT INTO towns ( code ) VALUES ( 'X' )");
     assert!(error.contains("READ"), "{error}");
+}
+
+/// Answers a join with the first column of the table `old.patrons`, as it is lent.
+#[derive(Debug)]
+struct Scanner;
+
+impl Analytical for Scanner {
+    fn run(&self, query: Arc<AnalyticalQuery>) -> Result<Rows, tidemill_ads::sql::Error> {
+        let answer = query.scan(&TableScan {
+            table: "old.patrons".to_owned(),
+            columns: vec![0],
+            ..TableScan::default()
+        })?;
+        let schema = answer.schema();
+        Ok(Rows::of_batches(&schema, answer.collect::<Result<_, _>>()?))
+    }
+}
+
+#[test]
+fn an_engine_for_joins_is_lent_linked_tables() {
+    let mut house = with_archive();
+    let settings = house.settings.clone();
+    house
+        .connection
+        .create_link(&link("old", "old/archive.add", OWN), &settings)
+        .unwrap();
+    house.connection.set_analytical(Some(Arc::new(Scanner)));
+    let joined = "SELECT p.name FROM old.patrons p INNER JOIN towns t ON p.town = t.code";
+    assert_eq!(house.rows(joined), ["Ada", "Ben"]);
+    house.connection.drop_link("old", false, &settings).unwrap();
+    let error = refused(&mut house, joined);
+    assert!(error.contains("could not find the specified file"), "{error}");
 }
