@@ -162,6 +162,80 @@ impl Connection {
         }
     }
 
+    /// Has the dictionary know the orders that the index files of one of its tables have now (SAP's help, "CREATE INDEX": a new one is
+    /// there for everybody). Those that are gone leave it, unless a primary key or a relation needs them.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or the dictionary cannot be written.
+    pub(crate) fn note_orders(&mut self, path: &Path, settings: &Settings) -> Result<()> {
+        let dictionary = self.dictionary_mut()?;
+        dictionary.renew()?;
+        let Some(table) = dictionary.table_at(path) else {
+            return Ok(());
+        };
+        let (number, name) = (table.number, table.name.clone());
+        let Indexes(now) = Indexes::of(&self.area_to_relate(&name, settings)?, self.dictionary()?)?;
+        let dictionary = self.dictionary()?;
+        let is_there = |key: &&Object| {
+            let file = dictionary.children(Kind::Index, number).into_iter();
+            let mut file = file.filter(|file| key.refers_to() == Some(file.number));
+            let file = file.next().map_or("", |file| file.name.as_str());
+            let mut keys = now
+                .iter()
+                .filter(|(index, _)| index.is_called(file))
+                .flat_map(|(_, keys)| keys);
+            keys.any(|known| known.is_called(&key.name))
+        };
+        let known = dictionary.children(Kind::Key, number);
+        let gone = known
+            .iter()
+            .filter(|key| !is_there(key) && dictionary.check_unused(key).is_ok());
+        let gone: Vec<u32> = gone.map(|key| key.number).collect();
+        let has_all = known.len() - gone.len() == now.iter().map(|(_, keys)| keys.len()).sum::<usize>();
+        if gone.is_empty() && has_all {
+            return Ok(());
+        }
+        self.dictionary_to_change()?.change(settings, |changing| {
+            gone.into_iter().try_for_each(|key| changing.remove(key))?;
+            for (index, keys) in now {
+                let is_file = |known: &&Object| known.is(Kind::Index, number) && known.is_called(&index.name);
+                let file = changing.objects().iter().find(is_file).map(|file| file.number);
+                let file = match file {
+                    Some(file) => file,
+                    None => changing.add(Object {
+                        parent: number,
+                        ..index
+                    })?,
+                };
+                for key in keys {
+                    let is_it = |known: &Object| {
+                        known.is(Kind::Key, number) && known.refers_to() == Some(file) && known.is_called(&key.name)
+                    };
+                    if !changing.objects().iter().any(is_it) {
+                        changing.add(Object { parent: number, ..key }.info(file))?;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Refuses to drop an order of one of its tables that a primary key or a relation needs.
+    ///
+    /// # Errors
+    /// [`ErrorCode::DdRequestNotCompleted`].
+    pub(crate) fn check_order_unused(&self, path: &Path, order: &str) -> Result<()> {
+        let Some(dictionary) = &self.dictionary else {
+            return Ok(());
+        };
+        let Some(table) = dictionary.table_at(path) else {
+            return Ok(());
+        };
+        dictionary
+            .key(table.number, order)
+            .map_or(Ok(()), |key| dictionary.check_unused(key))
+    }
+
     /// A property of an index file by its number (`ADS_DD_INDEX_FILE_PATH` and its like).
     ///
     /// # Errors

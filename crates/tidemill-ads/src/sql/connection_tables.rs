@@ -455,6 +455,14 @@ impl Tables for ConnectionTables<'_> {
         self.remove(name, keeps_files)
     }
 
+    fn note_orders(&mut self, name: &TableName) -> Result<()> {
+        self.note_orders_of(name)
+    }
+
+    fn may_drop_order(&mut self, name: &TableName, order: &str) -> Result<()> {
+        self.check_order_unused(name, order)
+    }
+
     fn alterable(&mut self, name: &TableName) -> Result<()> {
         let path = self.path(name)?;
         Ok(self.connection.refuse_to_alter(&path)?)

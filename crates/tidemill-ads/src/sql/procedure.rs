@@ -86,6 +86,7 @@ pub(super) fn run(name: &str, arguments: &[Value], tables: &mut dyn Tables) -> R
                 let created = table.create_order(&spec).map_err(crate::Error::from);
                 Ok(created.map_err(crate::Error::of_making)?)
             })?;
+            tables.note_orders(&table)?;
         }
         "sp_setapplicationid" => tables.set_application(&optional(0)),
         // There is no queue of requests, and no limit of statements; the local server kills no user and counts no packets.

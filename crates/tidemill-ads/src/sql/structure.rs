@@ -149,7 +149,8 @@ pub(super) fn create_index(index: &CreateIndex, tables: &mut dyn Tables) -> Resu
     }
     let made = add_order(index, tables.editor(&index.table)?);
     tables.changed(&index.table);
-    made
+    made?;
+    tables.note_orders(&index.table)
 }
 
 fn add_order(index: &CreateIndex, table: &mut TableEditor) -> Result<()> {
@@ -193,9 +194,11 @@ pub(super) fn allow_candidates(table: &TableEditor) -> Result<()> {
 /// # Errors
 /// What the table says.
 pub(super) fn drop_index(table: &TableName, index: &Ident, tables: &mut dyn Tables) -> Result<()> {
+    tables.may_drop_order(table, &index.value)?;
     let dropped = tables.editor(table)?.drop_order(&index.value);
     tables.changed(table);
-    Ok(dropped?)
+    dropped?;
+    tables.note_orders(table)
 }
 
 /// Changes the structure of a table.

@@ -423,6 +423,24 @@ pub trait Tables {
     /// As [`Tables::snapshot`].
     fn drop_table(&mut self, name: &TableName, keeps_files: bool) -> Result<()>;
 
+    /// Has the data dictionary know the orders that the files of a table have now. Default: there is none.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn note_orders(&mut self, name: &TableName) -> Result<()> {
+        let _ = name;
+        Ok(())
+    }
+
+    /// Refuses to drop an order that a primary key or a relation needs. Default: none does.
+    ///
+    /// # Errors
+    /// [`Kind::Engine`] with the code of the client.
+    fn may_drop_order(&mut self, name: &TableName, order: &str) -> Result<()> {
+        let _ = (name, order);
+        Ok(())
+    }
+
     /// Whether the fields of a table may be others. Default: they may.
     ///
     /// # Errors

@@ -79,6 +79,24 @@ impl ConnectionTables<'_> {
             .set_table_property(name.last(), rule, &key, self.settings)?)
     }
 
+    /// Has the data dictionary know the orders that the files of a table have now.
+    pub(super) fn note_orders_of(&mut self, name: &TableName) -> Result<()> {
+        if self.connection.dictionary.is_none() || self.connection.temporary.path(&name.to_string()).is_some() {
+            return Ok(());
+        }
+        let path = self.path(name)?;
+        Ok(self.connection.note_orders(&path, self.settings)?)
+    }
+
+    /// Refuses to drop an order that a primary key or a relation needs.
+    pub(super) fn check_order_unused(&mut self, name: &TableName, order: &str) -> Result<()> {
+        if self.connection.dictionary.is_none() {
+            return Ok(());
+        }
+        let path = self.path(name)?;
+        Ok(self.connection.check_order_unused(&path, order)?)
+    }
+
     /// Removes a table and the files that belong to it, or takes it out of its data dictionary alone.
     ///
     /// # Errors

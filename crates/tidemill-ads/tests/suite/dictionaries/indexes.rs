@@ -398,3 +398,30 @@ fn files_that_are_gone_are_made_as_they_were() {
     let none = house.connection.auto_create_table("none", &settings);
     assert_eq!(none.unwrap_err().code(), ErrorCode::InvalidObjectName);
 }
+
+#[test]
+fn orders_of_statements_are_objects() {
+    let mut house = House::with_tables();
+    house.execute("CREATE INDEX born ON staff ( born )").unwrap();
+    assert_eq!(house.names(ObjectKind::Index, "staff"), ["ID", "TOWN", "BORN"]);
+    assert_eq!(house.names(ObjectKind::IndexFile, "staff"), ["people.adi"]);
+    house
+        .execute("EXECUTE PROCEDURE sp_CreateIndex( 'staff', NULL, 'paid', 'pay', NULL, 0, 0 )")
+        .unwrap();
+    let settings = house.settings.clone();
+    assert_eq!(
+        house
+            .another()
+            .index_property("staff", "PAID", INDEX_EXPRESSION, &settings)
+            .unwrap(),
+        text("pay")
+    );
+    house.execute("DROP INDEX staff.born").unwrap();
+    assert_eq!(house.names(ObjectKind::Index, "staff"), ["ID", "TOWN", "PAID"]);
+    house.set_table("staff", TableProperty::PrimaryKey, "id").unwrap();
+    assert_eq!(house.code("DROP INDEX staff.id"), ErrorCode::DdRequestNotCompleted);
+    assert_eq!(house.orders("staff"), ["ID", "TOWN", "PAID"]);
+    // A temporary table is none of the dictionary's.
+    house.execute("SELECT * INTO #some FROM towns").unwrap();
+    house.execute("CREATE INDEX name ON #some ( name )").unwrap();
+}
