@@ -8,6 +8,7 @@
 mod dictionary;
 mod editing;
 mod firing;
+mod functions;
 mod gates;
 mod making;
 mod options;
@@ -37,7 +38,7 @@ use super::procedure::Arguments;
 use super::statement::{Definition, Select, TableName};
 use super::stored::{self, StoredProgram};
 use super::tables::{Clock, FiredChange, Snapshot, TableInUse, Tables};
-use super::user_functions::{FunctionTexts, UserFunctions};
+use super::user_functions::UserFunctions;
 use super::value::Value;
 use super::view_of;
 use super::watch::Watch;
@@ -717,28 +718,7 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn functions(&mut self) -> Arc<UserFunctions> {
-        if let Some(known) = &self.connection.statements.functions {
-            return Arc::clone(known);
-        }
-        let functions = match &self.connection.dictionary {
-            Some(dictionary) => {
-                let file = dictionary.file().to_owned();
-                let may = |texts: &FunctionTexts| {
-                    let (kind, name) = match texts.package.as_str() {
-                        "" => (ObjectKind::Function, texts.name.as_str()),
-                        package => (ObjectKind::Package, package),
-                    };
-                    let checked = self.connection.check_rights_to(kind, name, Rights::EXECUTE);
-                    checked.map_err(|error| error.to_string())
-                };
-                let user = (file, self.connection.user_name().to_owned());
-                let functions = UserFunctions::new(dictionary.functions(), may, user, self.settings, self.options);
-                Arc::new(functions)
-            }
-            None => Arc::default(),
-        };
-        self.state().functions = Some(Arc::clone(&functions));
-        functions
+        self.functions_of_dictionary()
     }
 
     fn ready_functions(&self) {
