@@ -10,7 +10,7 @@ use super::administration::{
 use super::object::{Kind, Object, place};
 use super::property::PropertyValue;
 use super::values::Values;
-use super::{Dictionary, file};
+use super::{Dictionary, Rights, file};
 use crate::connection::{Connection, delete_file};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
@@ -240,11 +240,15 @@ impl Connection {
     ///
     /// # Errors
     /// [`ErrorCode::InvalidObjectName`] for a table or a file that is not there, [`ErrorCode::InvalidPropertyId`],
-    /// [`ErrorCode::PropertyNotSet`].
+    /// [`ErrorCode::PropertyNotSet`]; [`ErrorCode::PermissionDenied`] for who may not read the table.
     pub fn index_file_property(&mut self, table: &str, index: &str, property: u16) -> Result<PropertyValue> {
-        let dictionary = self.dictionary_mut()?;
-        dictionary.renew()?;
+        let may_read = self.user_rights(table)?.has(Rights::READ);
+        let dictionary = self.dictionary()?;
         let object = dictionary.index_file(dictionary.table(table)?.number, index)?;
+        if !may_read {
+            let what = format!("the user may not read {table}, nor what its index files are");
+            return Err(Error::new(ErrorCode::PermissionDenied, what));
+        }
         match property {
             COMMENT => set_text(&object.comment),
             INDEX_FILE_PATH => set_text(&dictionary.path_of_index(object)?.to_string_lossy()),
@@ -261,7 +265,8 @@ impl Connection {
     ///
     /// # Errors
     /// [`ErrorCode::InvalidObjectName`] for a table or an order that is not there, [`ErrorCode::InvalidPropertyId`],
-    /// [`ErrorCode::PropertyNotSet`].
+    /// [`ErrorCode::PropertyNotSet`]; [`ErrorCode::PermissionDenied`] for the expression, the condition and the options, of who may not change
+    /// the dictionary.
     pub fn index_property(
         &mut self,
         table: &str,
@@ -269,8 +274,11 @@ impl Connection {
         property: u16,
         settings: &Settings,
     ) -> Result<PropertyValue> {
-        let dictionary = self.dictionary_mut()?;
-        dictionary.renew()?;
+        self.dictionary_mut()?.renew()?;
+        if [INDEX_EXPRESSION, INDEX_CONDITION, INDEX_OPTIONS].contains(&property) {
+            self.check_administrator()?;
+        }
+        let dictionary = self.dictionary()?;
         let number = dictionary.table(table)?.number;
         let key = dictionary.key(number, order)?;
         let short = |place| {

@@ -219,6 +219,32 @@ impl Follower for Keeper {
     }
 }
 
+/// Who lets changes pass while the connection keeps no relations, and none once it does: these cannot be kept.
+#[derive(Debug)]
+struct Unkept {
+    why: String,
+    runner: Arc<Runner>,
+}
+
+/// Stands for relations that cannot be kept, on a connection that keeps none for now.
+pub(super) fn unkept(rule: String, runner: &Arc<Runner>) -> Box<dyn Follower> {
+    Box::new(Unkept {
+        why: format!("{rule} is not enforced"),
+        runner: Arc::clone(runner),
+    })
+}
+
+impl Follower for Unkept {
+    fn follow(&mut self, _: &mut TableEditor, _: RecordChange<'_>) -> Result<()> {
+        match self.runner.keeps_relations() {
+            true => Err(Error::Misuse(self.why.clone())),
+            false => Ok(()),
+        }
+    }
+
+    fn let_go(&mut self) {}
+}
+
 impl Keeper {
     fn keep(&mut self, table: &mut TableEditor, change: RecordChange<'_>) -> Result<()> {
         let (graph, own) = (Arc::clone(&self.graph), self.table);

@@ -34,7 +34,7 @@ impl Dictionary {
             }
         };
         let keeper = match self.keeper(table.number, runner, settings) {
-            Err(_) if !runner.keeps_relations() => None,
+            Err(rule) if !runner.keeps_relations() => Some(super::relations::unkept(rule, runner)),
             keeper => keeper.map_err(|rule| self.read_only(&table.name, &format!("{rule} is not enforced")))?,
         };
         editor.set_rules(rules);

@@ -425,3 +425,47 @@ fn orders_of_statements_are_objects() {
     house.execute("SELECT * INTO #some FROM towns").unwrap();
     house.execute("CREATE INDEX name ON #some ( name )").unwrap();
 }
+
+#[test]
+fn what_orders_are_is_told_to_who_may_know() {
+    let mut house = House::with_tables();
+    let settings = house.settings.clone();
+    house.connection.create_user(("ann", "a"), "", "", &settings).unwrap();
+    let verify = DatabaseProperty::VerifyAccessRights;
+    house
+        .connection
+        .set_database_property(verify, &PropertyValue::Short(1), &settings)
+        .unwrap();
+    let mut ann = Connection::open_dictionary_as(house.file(), ("ann", "a"), false, &settings).unwrap();
+    for property in [INDEX_EXPRESSION, INDEX_CONDITION, INDEX_OPTIONS] {
+        let told = ann.index_property("staff", "id", property, &settings);
+        assert_eq!(told.unwrap_err().code(), ErrorCode::PermissionDenied, "{property}");
+    }
+    ann.index_property("staff", "id", INDEX_KEY_LENGTH, &settings).unwrap();
+    let page = |ann: &mut Connection| ann.index_file_property("staff", "people.adi", INDEX_FILE_PAGE);
+    assert_eq!(page(&mut ann).unwrap_err().code(), ErrorCode::PermissionDenied);
+    house
+        .connection
+        .set_rights(
+            (ObjectKind::Table, "staff"),
+            "ann",
+            tidemill_ads::Rights::READ,
+            true,
+            &settings,
+        )
+        .unwrap();
+    page(&mut ann).unwrap();
+    for changed in [
+        ann.add_index_file("staff", "x.adi", "", &settings),
+        ann.remove_index_file("staff", "people.adi", true, &settings),
+        ann.delete_dictionary_index("staff", "id", &settings),
+        ann.set_index_property("staff", "id", 1, &text("x"), &settings),
+        ann.auto_create_table("staff", &settings),
+        ann.auto_create_index("staff", "id", &settings),
+        ann.rename_object(ObjectKind::Table, "staff", "crew", false, &settings),
+        ann.move_table_file("staff", ".", "", &settings),
+        ann.move_index_file("staff", "people.adi", ".", &settings),
+    ] {
+        assert_eq!(changed.unwrap_err().code(), ErrorCode::PermissionDenied);
+    }
+}

@@ -270,3 +270,27 @@ fn changes_are_carried_on_to_a_table_whose_triggers_are_off() {
     );
     assert_eq!(house.where_they_live(), "Novak:C Moss:C Hill:B Rich:-");
 }
+
+#[test]
+fn relations_that_cannot_be_kept_let_nothing_pass_once_they_are_on() {
+    let mut house = House::with_relations(RelationRule::Cascade, RelationRule::Cascade);
+    let settings = house.settings.clone();
+    run(
+        &mut house,
+        &["CREATE TRIGGER late ON staff AFTER UPDATE BEGIN DELETE FROM towns; END"],
+    );
+    house.connection.keep_relations(false, &settings).unwrap();
+    let area = house.open("towns");
+    let write = |house: &mut House, code: &[u8]| {
+        house.connection.go_top(area, None, &settings)?;
+        let towns = house.connection.area(area)?;
+        towns.set_text(0, code, &settings)?;
+        towns.write_record()
+    };
+    write(&mut house, b"C").unwrap();
+    let error = house.connection.keep_relations(true, &settings).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::TableReadOnly);
+    let error = write(&mut house, b"D").unwrap_err();
+    assert!(error.to_string().contains("lives in"), "{error}");
+    let _ = house.connection.area(area).unwrap().cancel_update();
+}
