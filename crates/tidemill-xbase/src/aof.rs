@@ -37,6 +37,7 @@ mod ordered;
 mod ranges;
 mod selection;
 mod steps;
+mod words;
 
 pub use filter::Filter;
 pub use ordered::OrderedRecords;

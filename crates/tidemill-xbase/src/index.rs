@@ -63,6 +63,7 @@ mod tree;
 mod tree_editor;
 mod verify;
 mod walk;
+mod word_options;
 
 use std::path::Path;
 use std::sync::Arc;

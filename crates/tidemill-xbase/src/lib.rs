@@ -105,6 +105,7 @@ pub mod expression;
 mod field;
 mod field_spec;
 mod file_overlay;
+pub mod full_text;
 mod header;
 mod imploded;
 pub mod index;

@@ -15,6 +15,7 @@ use arrow_array::{Array, BooleanArray};
 use tidemill_xbase as xbase;
 use tidemill_xbase::aof::{Filter, OptimizationLevel};
 use tidemill_xbase::expression::{BinaryOperator, Letters, Literal, Syntax, SyntaxKind, UnaryOperator};
+use tidemill_xbase::full_text::{SearchCondition, Tokenizer};
 use tidemill_xbase::{Bitmap, Field, FieldKind, Table};
 
 use super::bind::balanced;
@@ -50,6 +51,7 @@ impl Condition {
     /// As [`Filter::from_syntax`].
     pub(super) fn new(selection: Option<&Expr>, snapshot: &Snapshot, session: &Session<'_>) -> Result<Self> {
         let lowering = Lowering {
+            snapshot,
             table: snapshot.table(),
             session,
         };
@@ -66,7 +68,7 @@ impl Condition {
             .copied()
             .collect();
         for (filter, part) in &lowered {
-            if !filter.doubtful.is_subset(&excluded) {
+            if filter.is_partial || !filter.doubtful.is_subset(&excluded) {
                 rest.push((*part).clone());
             }
         }
@@ -235,6 +237,8 @@ struct Lowered {
     doubtful: BTreeSet<usize>,
     /// The columns whose blank does not fulfil it.
     excludes: BTreeSet<usize>,
+    /// Whether it holds for other records, too.
+    is_partial: bool,
 }
 
 impl Lowered {
@@ -244,6 +248,7 @@ impl Lowered {
             syntax,
             doubtful: BTreeSet::new(),
             excludes: BTreeSet::new(),
+            is_partial: false,
         }
     }
 
@@ -253,6 +258,7 @@ impl Lowered {
             syntax: binary(BinaryOperator::And, self.syntax, other.syntax),
             doubtful: &(&self.doubtful | &other.doubtful) - &excludes,
             excludes,
+            is_partial: self.is_partial || other.is_partial,
         }
     }
 
@@ -261,11 +267,13 @@ impl Lowered {
             syntax: binary(BinaryOperator::Or, self.syntax, other.syntax),
             doubtful: &self.doubtful | &other.doubtful,
             excludes: &self.excludes & &other.excludes,
+            is_partial: self.is_partial || other.is_partial,
         }
     }
 }
 
 struct Lowering<'l> {
+    snapshot: &'l Snapshot,
     table: &'l Table,
     session: &'l Session<'l>,
 }
@@ -282,8 +290,12 @@ impl Lowering<'_> {
                     let ordering = left.compare(&right)?;
                     Some(Lowered::exact(constant(comparison.holds(ordering))))
                 }
-                (None, Some(right)) => self.compare(left, *comparison, &right),
-                (Some(left), None) => self.compare(right, comparison.turned(), &left),
+                (None, Some(right)) => self
+                    .compare(left, *comparison, &right)
+                    .or_else(|| self.scored(left, *comparison, &right)),
+                (Some(left), None) => self
+                    .compare(right, comparison.turned(), &left)
+                    .or_else(|| self.scored(right, comparison.turned(), &left)),
                 (None, None) => None,
             },
             Expr::Between(parts) => {
@@ -335,6 +347,13 @@ impl Lowering<'_> {
                 })
             }
             Expr::IsDeleted => Some(Lowered::exact(call("DELETED", Vec::new()))),
+            Expr::Call(function, arguments) if function.name == "CONTAINS" => {
+                let [text, condition] = arguments.as_slice() else {
+                    return None;
+                };
+                let condition = self.search_condition(condition)?;
+                self.contains(text, &condition)
+            }
             Expr::Value(_) | Expr::Parameter(_) => match self.value(expr)? {
                 Value::Logical(value) => Some(Lowered::exact(constant(value))),
                 _ => None,
@@ -346,7 +365,7 @@ impl Lowering<'_> {
     /// That a condition is false. NOT of a filter that holds for too many records, or for a blank that is NULL, would hold for the
     /// wrong ones, so there the comparisons within are turned instead.
     fn negated(&self, expr: &Expr) -> Option<Lowered> {
-        let lowered = self.condition(expr)?;
+        let lowered = self.condition(expr).filter(|lowered| !lowered.is_partial)?;
         if !self.has_null_blanks(expr) {
             return Some(Lowered::exact(unary(UnaryOperator::Not, lowered.syntax)));
         }
@@ -542,6 +561,67 @@ impl Lowering<'_> {
             }
             _ => None,
         }
+    }
+
+    /// A search condition that is the same for every record, where the table's code page has all of it.
+    fn search_condition(&self, expr: &Expr) -> Option<String> {
+        let Value::Text(written) = self.value(expr)? else {
+            return None;
+        };
+        let (codepage, mut encoded) = (self.table.codepage(), Vec::new());
+        let has_all = codepage.encode(&written, &mut encoded).is_ok();
+        (has_all && codepage.decode(&encoded) == written).then_some(written)
+    }
+
+    /// CONTAINS() of a column that has an index of words. Without one it is evaluated over the texts, as a wrong condition is, which is
+    /// told there.
+    fn contains(&self, text: &Expr, written: &str) -> Option<Lowered> {
+        let (field, name) = self.field(text)?;
+        let has_words = |index: &usize| {
+            let orders = self.snapshot.filter_orders();
+            orders.is_ok_and(|orders| orders.has_words_of(*index))
+        };
+        let condition = SearchCondition::parse(written, &Tokenizer::default()).ok()?;
+        if !column(text).first().is_some_and(has_words) {
+            return None;
+        }
+        let syntax = call("CONTAINS", vec![name, literal(Literal::Text(written.to_owned()))]);
+        let lowered = Lowered::exact(syntax);
+        Some(match (self.can_be_blank(field), condition.holds(&[])) {
+            (false, _) => lowered,
+            (true, true) => Lowered {
+                doubtful: column(text),
+                ..lowered
+            },
+            (true, false) => Lowered {
+                excludes: column(text),
+                ..lowered
+            },
+        })
+    }
+
+    /// A score that is more than 0: only the texts that have one of the words need be looked at.
+    fn scored(&self, operand: &Expr, comparison: Comparison, value: &Value) -> Option<Lowered> {
+        let Expr::Call(function, arguments) = operand else {
+            return None;
+        };
+        let ("SCORE" | "SCOREDISTINCT", [text, condition]) = (function.name, arguments.as_slice()) else {
+            return None;
+        };
+        let zero = Value::Integer(0).compare(value)?;
+        let is_positive = match comparison {
+            Comparison::Greater | Comparison::GreaterOrEqual | Comparison::Equal => !comparison.holds(zero),
+            _ => false,
+        };
+        let condition = self.search_condition(condition).filter(|_| is_positive)?;
+        let any = SearchCondition::parse(&condition, &Tokenizer::default())
+            .ok()?
+            .of_any_scored()?;
+        let found = self.contains(text, &any)?;
+        Some(Lowered {
+            is_partial: true,
+            ..found
+        })
     }
 
     fn like(&self, value: &Expr, pattern: &Expr, escape: Option<char>) -> Option<Lowered> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, StringArray};
-use tidemill_xbase::aof::OptimizationLevel;
+use tidemill_xbase::aof::{FilterOrders, OptimizationLevel};
 
 use super::answer::{ColumnDescription, Rows};
 use super::error::Result;
@@ -107,7 +107,16 @@ fn indexes(plan: &Plan, snapshot: &Snapshot, is_used: bool) -> Result<Vec<String
     let mut names = Vec::new();
     let orders = snapshot.orders()?;
     if let Some(selection) = plan.selection.as_ref().filter(|_| is_used) {
+        let words = snapshot.word_orders()?;
         selection.visit(&mut |part| {
+            if let Expr::Call(function, arguments) = part
+                && let ("CONTAINS" | "SCORE" | "SCOREDISTINCT", Some(Expr::Column(index))) =
+                    (function.name, arguments.first())
+            {
+                let answers = words.iter().find(|order| FilterOrders::answers_words(order, *index));
+                let name = answers.map(|order| order.order().tag().name.clone());
+                names.extend(name.filter(|name| !names.contains(name)));
+            }
             let Expr::Column(index) = part else { return };
             let Some(field) = snapshot.table().fields().get(*index) else {
                 return;

@@ -7,6 +7,7 @@ use std::fmt;
 
 use sqlparser::ast::{Expr, Ident, Query};
 use sqlparser::tokenizer::Location;
+use tidemill_xbase::full_text::FullTextOptions;
 
 use crate::{Rights, TriggerEvent, TriggerMoment};
 
@@ -482,7 +483,7 @@ pub enum TableChange {
     Drop(Ident),
 }
 
-/// `CREATE [UNIQUE] INDEX name ON table ( columns ) [CANDIDATE] [NOTDELETED]`.
+/// `CREATE [UNIQUE] INDEX name ON table ( columns ) [CANDIDATE] [NOTDELETED] [CONTENT …]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateIndex {
     /// Its name.
@@ -497,6 +498,8 @@ pub struct CreateIndex {
     pub is_candidate: bool,
     /// Whether records that are marked as deleted are left out.
     pub is_without_deleted: bool,
+    /// `CONTENT`: the words of the column, and how they are made.
+    pub words: Option<Box<FullTextOptions>>,
 }
 
 /// A column of an index.

@@ -1,6 +1,7 @@
 //! CREATE, ALTER and DROP.
 
 use sqlparser::ast::Ident;
+use tidemill_xbase::full_text::FullTextOptions;
 use tidemill_xbase::index::OrderSpec;
 use tidemill_xbase::{AdtType, Alteration, Dialect, Field, FieldKind, FieldSpec, TableEditor};
 
@@ -83,6 +84,7 @@ fn create_primary_key(
             is_unique: true,
             is_candidate,
             is_without_deleted: false,
+            words: None,
         },
         tables,
     )
@@ -154,6 +156,9 @@ pub(super) fn create_index(index: &CreateIndex, tables: &mut dyn Tables) -> Resu
 }
 
 fn add_order(index: &CreateIndex, table: &mut TableEditor) -> Result<()> {
+    if let Some(options) = &index.words {
+        return add_words(index, options, table);
+    }
     let is_descending = index.columns.first().is_some_and(|column| column.is_descending);
     if index.is_candidate {
         allow_candidates(table)?;
@@ -172,6 +177,34 @@ fn add_order(index: &CreateIndex, table: &mut TableEditor) -> Result<()> {
     if index.is_without_deleted && !is_adt {
         spec = spec.condition("!DELETED()");
     }
+    let created = table.create_order(&spec).map_err(crate::Error::from);
+    Ok(created.map_err(crate::Error::of_making)?)
+}
+
+/// Adds an index of the words of a column ("Full Text Search Index Options").
+fn add_words(index: &CreateIndex, options: &FullTextOptions, table: &mut TableEditor) -> Result<()> {
+    let [column] = index.columns.as_slice() else {
+        let why = "A full text index has one column (CONTENT)";
+        return Err(Error::new(Kind::Unsupported, why));
+    };
+    let is_plain = !index.is_unique && !index.is_candidate && !index.is_without_deleted && !column.is_descending;
+    if !is_plain {
+        let why = "A full text index (CONTENT) is neither UNIQUE, CANDIDATE, NOTDELETED nor DESC";
+        return Err(Error::new(Kind::Unsupported, why));
+    }
+    if options.min_word > options.max_word || options.max_word == 0 {
+        let why = format!(
+            "MIN WORD {} and MAX WORD {} leave no words",
+            options.min_word, options.max_word
+        );
+        return Err(Error::new(Kind::Value, why));
+    }
+    let fields = table.fields();
+    let mut known = fields.iter();
+    let Some(field) = known.find(|field| field.name.eq_ignore_ascii_case(&column.name.value)) else {
+        return Err(no_field(column, fields));
+    };
+    let spec = OrderSpec::new(index.name.value.to_uppercase(), field.name.as_str()).full_text(options.clone());
     let created = table.create_order(&spec).map_err(crate::Error::from);
     Ok(created.map_err(crate::Error::of_making)?)
 }

@@ -6,6 +6,9 @@ mod definitions;
 use definitions::{
     COLUMNS, INDEX_FILES, INDEXES, IOTA, OBJECTS, OF_DICTIONARY, RELATIONS, SYSTEM_PROCEDURES, TABLES, VIEWS,
 };
+use tidemill_xbase::full_text::{
+    DEFAULT_CONDITIONALS, DEFAULT_DELIMITERS, DEFAULT_DROP_CHARS, DEFAULT_NOISE, FullTextOptions,
+};
 use tidemill_xbase::index::Tag;
 use tidemill_xbase::{Dialect, Field, Table, named_expression, production_path};
 
@@ -189,8 +192,10 @@ fn of_indexes(tables: &mut dyn Tables) -> Result<Listing> {
             Dialect::Adt => named_expression(expression, table.fields()),
             _ => expression.to_owned(),
         };
-        for order in snapshot.orders()? {
+        for order in snapshot.orders()?.iter().chain(snapshot.word_orders()?) {
             let tag = order.order().tag();
+            let words = tag.full_text.as_deref();
+            let of_words = |told: &dyn Fn(&FullTextOptions) -> Value| words.map_or(Value::Null, told);
             listing.row([
                 text(tag.name.as_str()),
                 text(name.as_str()),
@@ -201,13 +206,19 @@ fn of_indexes(tables: &mut dyn Tables) -> Result<Listing> {
                     .map_or(Value::Null, |condition| text(written(condition))),
                 number(options_of(tag, table)),
                 number(i64::try_from(tag.key_len).unwrap_or(i64::MAX)),
+                of_words(&|words| number(words.min_word)),
+                of_words(&|words| text(words.delimiters.characters(DEFAULT_DELIMITERS))),
+                of_words(&|words| text(words.noise.words(DEFAULT_NOISE))),
+                of_words(&|words| text(words.drop_chars.characters(DEFAULT_DROP_CHARS))),
+                of_words(&|words| text(words.conditionals.characters(DEFAULT_CONDITIONALS))),
             ]);
         }
     }
     Ok(listing)
 }
 
-/// `ADS_UNIQUE`, `ADS_COMPOUND`, `ADS_CUSTOM`, `ADS_DESCENDING` and `ADS_CANDIDATE` of `ace.h`, as far as they hold.
+/// `ADS_UNIQUE`, `ADS_COMPOUND`, `ADS_CUSTOM`, `ADS_DESCENDING`, `ADS_CANDIDATE` and those of full text (`ADS_FTS_INDEX` …) of `ace.h`, as
+/// far as they hold.
 fn options_of(tag: &Tag, table: &Table) -> i64 {
     let is_adt = table.header().dialect == Dialect::Adt;
     let bits = [
@@ -217,7 +228,8 @@ fn options_of(tag: &Tag, table: &Table) -> i64 {
         (tag.is_descending, 0x8),
         (tag.is_candidate && !is_adt, 0x800),
     ];
-    bits.iter().filter(|(holds, _)| *holds).map(|(_, bit)| bit).sum()
+    let words = tag.full_text.as_ref().map_or(0, |words| i64::from(words.option_bits()));
+    words + bits.iter().filter(|(holds, _)| *holds).map(|(_, bit)| bit).sum::<i64>()
 }
 
 fn of_index_files(tables: &mut dyn Tables) -> Result<Listing> {

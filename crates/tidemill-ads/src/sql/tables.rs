@@ -34,11 +34,27 @@ pub struct Snapshot {
     columns: Columns,
     /// Whether the orders are those of the production index, which is looked for and opened when one is asked for.
     has_index: bool,
-    orders: OnceLock<Vec<TableOrder>>,
+    orders: OnceLock<OpenOrders>,
     environment: Environment,
     filter_orders: OnceLock<FilterOrders>,
     single_records: Mutex<SingleRecords>,
     structure: Structure,
+}
+
+/// The orders of a snapshot.
+#[derive(Debug, Default)]
+struct OpenOrders {
+    records: Vec<TableOrder>,
+    words: Vec<TableOrder>,
+}
+
+impl From<&TableIndex> for OpenOrders {
+    fn from(index: &TableIndex) -> Self {
+        Self {
+            records: index.orders().to_vec(),
+            words: index.word_orders().to_vec(),
+        }
+    }
 }
 
 /// What the names and types of a table's fields are, and what their blanks are, so that a statement notices when they are not those
@@ -102,10 +118,10 @@ impl Snapshot {
         }
     }
 
-    /// With orders that are open already.
+    /// With orders that are open already, and indexes of words.
     #[must_use]
-    pub fn with_orders(mut self, orders: Vec<TableOrder>) -> Self {
-        self.orders = OnceLock::from(orders);
+    pub fn with_orders(mut self, records: Vec<TableOrder>, words: Vec<TableOrder>) -> Self {
+        self.orders = OnceLock::from(OpenOrders { records, words });
         self
     }
 
@@ -133,6 +149,18 @@ impl Snapshot {
     /// # Errors
     /// As [`TableIndex::open`].
     pub fn orders(&self) -> Result<&[TableOrder]> {
+        Ok(&self.open_orders()?.records)
+    }
+
+    /// Its indexes of words.
+    ///
+    /// # Errors
+    /// As [`TableIndex::open`].
+    pub fn word_orders(&self) -> Result<&[TableOrder]> {
+        Ok(&self.open_orders()?.words)
+    }
+
+    fn open_orders(&self) -> Result<&OpenOrders> {
         if let Some(orders) = self.orders.get() {
             return Ok(orders);
         }
@@ -148,13 +176,13 @@ impl Snapshot {
                     // What of dBASE's and Advantage's is not known is not used.
                     Some(IndexDialect::Mdx | IndexDialect::Adi) => {
                         TableIndex::open_known(&path, &self.table, &settings)
-                            .map(|(index, _)| index.orders().to_vec())
+                            .map(|(index, _)| OpenOrders::from(&index))
                             .unwrap_or_default()
                     }
-                    _ => TableIndex::open(&path, &self.table, &settings)?.orders().to_vec(),
+                    _ => OpenOrders::from(&TableIndex::open(&path, &self.table, &settings)?),
                 }
             }
-            None => Vec::new(),
+            None => OpenOrders::default(),
         };
         Ok(self.orders.get_or_init(|| orders))
     }
@@ -177,7 +205,7 @@ impl Snapshot {
         if let Some(orders) = self.filter_orders.get() {
             return Ok(orders);
         }
-        let orders = FilterOrders::new(&self.table, self.orders()?)?;
+        let orders = FilterOrders::new(&self.table, self.orders()?)?.with_words(self.word_orders()?);
         Ok(self.filter_orders.get_or_init(|| orders))
     }
 }

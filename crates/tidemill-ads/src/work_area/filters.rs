@@ -395,6 +395,11 @@ impl WorkArea {
 
     /// Sees to it that the orders are known that filters may be answered from; they are held until they are released.
     fn hold_filter_orders(&mut self) -> Result<()> {
+        if let Err(e) = self.hold_words() {
+            self.words.iter_mut().for_each(|words| words.order = None);
+            self.editor.release_orders()?;
+            return Err(e);
+        }
         for at in 0..self.ways.len() {
             let Some(mut way) = self.ways.get_mut(at).and_then(|place| place.way.take()) else {
                 continue;
@@ -417,11 +422,12 @@ impl WorkArea {
             held?;
         }
         let orders = || self.ways.iter().filter_map(|order| order.way.as_ref()?.order.as_ref());
+        let words = || self.words.iter().filter_map(|words| words.order.as_ref());
         let known = self.known_orders.made_of.iter();
         if Arc::ptr_eq(&self.known_orders.table, &self.table)
             && known
                 .map(Arc::as_ptr)
-                .eq(orders().map(|order| Arc::as_ptr(order.order())))
+                .eq(orders().chain(words()).map(|order| Arc::as_ptr(order.order())))
         {
             return Ok(());
         }
@@ -429,8 +435,8 @@ impl WorkArea {
             Ok(made) => {
                 self.known_orders = KnownOrders {
                     table: Arc::clone(&self.table),
-                    made_of: orders().map(|order| Arc::clone(order.order())).collect(),
-                    orders: made,
+                    made_of: orders().chain(words()).map(|order| Arc::clone(order.order())).collect(),
+                    orders: made.with_words(words()),
                 };
                 Ok(())
             }

@@ -11,6 +11,7 @@ mod locks;
 mod orders;
 mod raw_key;
 mod walk;
+mod words;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -212,6 +213,8 @@ pub struct WorkArea {
     /// The order of the file, and those of the open index files.
     natural: Option<Box<Way>>,
     ways: Vec<AreaOrder>,
+    /// The open full-text indexes.
+    words: Vec<words::AreaWords>,
     next_order: u32,
     /// As [`TableEditor::orders_relisted`] when they were listed.
     relisted: u64,
@@ -378,6 +381,7 @@ impl WorkArea {
             alias,
             natural: Some(Box::new(natural)),
             ways: Vec::new(),
+            words: Vec::new(),
             next_order: 1,
             relisted: 0,
             place: Place::Behind,

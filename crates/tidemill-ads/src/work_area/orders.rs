@@ -66,9 +66,11 @@ impl WorkArea {
     /// [`ErrorCode::InvalidIndexOrderName`].
     pub fn order_named(&self, name: &str) -> Result<OrderId> {
         let name = name.trim();
-        let found = self.ways.iter().find(|order| order.name.eq_ignore_ascii_case(name));
+        let orders = self.ways.iter().map(|order| (order.id, &order.name));
+        let words = self.words.iter().map(|words| (words.id, &words.name));
+        let found = orders.chain(words).find(|(_, known)| known.eq_ignore_ascii_case(name));
         match found {
-            Some(order) => Ok(order.id),
+            Some((id, _)) => Ok(id),
             None => self.refuse(
                 ErrorCode::InvalidIndexOrderName,
                 format!("no open order is called {name:?}"),
@@ -81,9 +83,9 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::InvalidIndexHandle`] when it is not open.
     pub fn order_tag(&self, order: OrderId) -> Result<Tag> {
-        let order = self.order(order)?;
+        let (index, name) = self.place_of(order)?;
         let mut tags = self.editor.orders_of_files();
-        match tags.find(|(path, tag)| *path == order.index && tag.name == order.name) {
+        match tags.find(|(path, tag)| *path == index && tag.name == name) {
             Some((_, tag)) if self.is_adt() => {
                 let named = |text: &str| named_expression(text, self.fields());
                 let mut written = tag.clone();
@@ -119,7 +121,27 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::InvalidIndexHandle`].
     pub fn index_path(&self, order: OrderId) -> Result<&Path> {
-        Ok(&self.order(order)?.index)
+        Ok(self.place_of(order)?.0)
+    }
+
+    /// The file and the name of an order or a full-text index.
+    fn place_of(&self, id: OrderId) -> Result<(&Path, &str)> {
+        match self.words.iter().find(|words| words.id == id) {
+            Some(words) => Ok((&words.index, &words.name)),
+            None => self.order(id).map(|order| (order.index.as_path(), order.name.as_str())),
+        }
+    }
+
+    /// The open index files.
+    fn index_files(&self) -> Vec<PathBuf> {
+        let orders = self.ways.iter().map(|order| &order.index);
+        let mut files: Vec<PathBuf> = orders
+            .chain(self.words.iter().map(|words| &words.index))
+            .cloned()
+            .collect();
+        files.sort();
+        files.dedup();
+        files
     }
 
     /// Whether an index file opened with the table.
@@ -140,7 +162,7 @@ impl WorkArea {
     /// [`ErrorCode::IndexAlreadyOpen`]; as [`TableEditor::open_index`](tidemill_xbase::TableEditor::open_index).
     pub fn open_index(&mut self, index: &Path) -> Result<Vec<OrderId>> {
         self.write_record()?;
-        if !self.orders_of(index).is_empty() {
+        if self.index_files().iter().any(|open| open == index) {
             return self.refuse(
                 ErrorCode::IndexAlreadyOpen,
                 format!("{} is open already", index.display()),
@@ -164,7 +186,7 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::AutoOpenIndex`] for the one that opens with the table; [`ErrorCode::InvalidIndexHandle`].
     pub fn close_index(&mut self, order: OrderId) -> Result<()> {
-        let index = self.order(order)?.index.clone();
+        let index = self.place_of(order)?.0.to_owned();
         if self.is_production(&index) {
             let why = format!("{} opens and closes with its table", index.display());
             return self.refuse(ErrorCode::AutoOpenIndex, why);
@@ -180,8 +202,7 @@ impl WorkArea {
     /// As [`WorkArea::close_index`].
     pub fn close_all_indexes(&mut self) -> Result<()> {
         self.write_record()?;
-        let files: Vec<PathBuf> = self.ways.iter().map(|order| order.index.clone()).collect();
-        for index in files {
+        for index in self.index_files() {
             if !self.is_production(&index) {
                 self.editor.close_index(&index)?;
             }
@@ -220,24 +241,8 @@ impl WorkArea {
                 Program::compile(text, self.editor.fields(), &environment)?;
             }
         }
-        let production = self.path().with_extension(self.options.table_type.index_extension());
-        let is_ntx = self.options.table_type == TableType::Ntx;
-        let index = match index {
-            Some(index) => index.to_owned(),
-            None if is_ntx => production.with_file_name(format!("{name}.ntx")),
-            None => self
-                .ways
-                .iter()
-                .map(|order| order.index.clone())
-                .find(|path| self.is_production(path))
-                .unwrap_or(production),
-        };
-        let stem = index
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        let name = if name.is_empty() { stem } else { name.to_owned() };
-        let name = name.to_uppercase();
+        let index = self.index_for(index, name);
+        let name = self.name_for(name, &index);
         let mut order = OrderSpec::new(&name, expression)
             .unique(options.is_unique && !self.is_adt())
             // An ADI knows no other kind of unique one (SAP's help, `AdsCreateIndex61`).
@@ -264,22 +269,47 @@ impl WorkArea {
         }
     }
 
+    /// The index file of a new order: the one that is given, or the one that opens with the table.
+    pub(super) fn index_for(&self, index: Option<&Path>, name: &str) -> PathBuf {
+        let production = self.path().with_extension(self.options.table_type.index_extension());
+        match index {
+            Some(index) => index.to_owned(),
+            None if self.options.table_type == TableType::Ntx => production.with_file_name(format!("{name}.ntx")),
+            None => self
+                .index_files()
+                .into_iter()
+                .find(|path| self.is_production(path))
+                .unwrap_or(production),
+        }
+    }
+
+    /// The name of a new order: the one that is given, or that of its file.
+    pub(super) fn name_for(&self, name: &str, index: &Path) -> String {
+        let stem = || index.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let name = if name.is_empty() {
+            stem().unwrap_or_default()
+        } else {
+            name.to_owned()
+        };
+        name.to_uppercase()
+    }
+
     /// Makes an order in an index file, which may have to be made too. An order of the same name gives way to it at the end.
-    fn make_order(&mut self, index: &Path, order: &OrderSpec) -> Result<()> {
-        let open = self.orders_of(index);
+    pub(super) fn make_order(&mut self, index: &Path, order: &OrderSpec) -> Result<()> {
+        let is_open = self.index_files().iter().any(|open| open == index);
         let is_ntx = self.options.table_type == TableType::Ntx;
-        if is_ntx || (open.is_empty() && !self.is_production(index)) {
+        if is_ntx || (!is_open && !self.is_production(index)) {
             self.let_go(index)?;
             // A crash must not leave an index that knows more records than the table has.
             self.editor.flush()?;
             let table = std::sync::Arc::new(self.editor.table()?);
             let (orders, settings) = (std::slice::from_ref(order), self.key_settings());
             let built = build_index_with(index, &table, orders, &settings, &self.work.build_options());
-            if built.is_ok() || !open.is_empty() {
+            if built.is_ok() || is_open {
                 self.open_again(index, &settings)?;
             }
             built?;
-        } else if open.is_empty() {
+        } else if !is_open {
             self.editor.create_order(order)?;
         } else {
             self.editor.replace_order_in(index, order)?;
@@ -292,6 +322,9 @@ impl WorkArea {
 
     /// Lets go of an index file, so that it can be closed and opened again.
     fn let_go(&mut self, index: &Path) -> Result<()> {
+        for words in self.words.iter_mut().filter(|words| words.index == index) {
+            words.order = None;
+        }
         for place in self.ways.iter_mut().filter(|place| place.index == index) {
             if let Some(way) = &mut place.way {
                 way.order = None;
@@ -333,7 +366,7 @@ impl WorkArea {
     }
 
     fn drop_order(&mut self, order: OrderId) -> Result<()> {
-        let name = self.order(order)?.name.clone();
+        let name = self.place_of(order)?.1.to_owned();
         self.editor.drop_order(&name)?;
         self.list_orders()
     }
@@ -345,6 +378,15 @@ impl WorkArea {
     /// candidate index: files that were not finished are as they were. [`ErrorCode::TableNotExclusive`]; as
     /// [`TableEditor::reindex`](tidemill_xbase::TableEditor::reindex).
     pub fn reindex(&mut self, settings: &Settings) -> Result<()> {
+        if self.has_damaged_index {
+            self.alone_to_reindex()?;
+            self.remake_damaged_index(settings)?;
+        }
+        self.reindex_files(&self.index_files(), settings)
+    }
+
+    /// Refuses what only a table that is open exclusively allows.
+    fn alone_to_reindex(&mut self) -> Result<()> {
         self.may(Rights::ALL)?;
         self.write_record()?;
         if self.options.mode != OpenMode::Exclusive {
@@ -353,11 +395,12 @@ impl WorkArea {
                 "index tags cannot be rebuilt while others have the table open",
             );
         }
-        if self.has_damaged_index {
-            self.remake_damaged_index(settings)?;
-        }
-        let mut files: Vec<PathBuf> = self.ways.iter().map(|order| order.index.clone()).collect();
-        files.dedup();
+        Ok(())
+    }
+
+    /// Makes the orders of index files anew.
+    pub(super) fn reindex_files(&mut self, files: &[PathBuf], settings: &Settings) -> Result<()> {
+        self.alone_to_reindex()?;
         self.at_length(settings, |area| {
             files.iter().try_for_each(|index| {
                 let settings = KeySettings::of_index(index, None, &area.table);
@@ -646,6 +689,10 @@ impl WorkArea {
     fn order(&self, id: OrderId) -> Result<&AreaOrder> {
         match self.ways.iter().find(|order| order.id == id) {
             Some(order) => Ok(order),
+            None if self.words.iter().any(|words| words.id == id) => {
+                let why = "a full text index has words and no order of records: it answers CONTAINS()";
+                self.refuse(ErrorCode::InvalidIndexHandle, why)
+            }
             None => self.refuse(ErrorCode::InvalidIndexHandle, "the order is not open"),
         }
     }
@@ -658,6 +705,7 @@ impl WorkArea {
 
     /// Brings the list of orders up to what the editor has open. Those that stay keep their place and scope.
     pub(super) fn list_orders(&mut self) -> Result<()> {
+        self.list_words();
         let open: Vec<(PathBuf, String)> = self
             .editor
             .orders_of_files()

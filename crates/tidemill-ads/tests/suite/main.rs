@@ -6,6 +6,7 @@ mod blanks;
 mod commits;
 mod dbase_tables;
 mod dictionaries;
+mod full_text;
 mod links;
 mod look_ups;
 mod merges;

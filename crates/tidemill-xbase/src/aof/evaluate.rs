@@ -127,7 +127,11 @@ pub(super) fn evaluate(step: &Step<'_>, table: &Arc<Table>, block: &Block<'_>) -
                 return Ok(left);
             }
             let right = match &**right {
-                Step::Leaf(leaf) if leaf.test.is_none() && left.is_null.is_none() && left.is_sparse(block) => {
+                Step::Leaf(leaf)
+                    if leaf.test.is_none()
+                        && left.is_null.is_none()
+                        && (leaf.search.is_some() || left.is_sparse(block)) =>
+                {
                     evaluate_some(leaf, table, block, &left.is_true)?
                 }
                 right => evaluate(right, table, block)?,
@@ -142,6 +146,10 @@ fn evaluate_leaf(leaf: &Leaf, table: &Arc<Table>, block: &Block<'_>) -> Result<B
     let mut bits = Bits::new(words_of(block));
     if leaf.run(block, &mut bits.is_true, &mut bits.is_null).is_some() {
         return Ok(bits);
+    }
+    if let Some(search) = leaf.search.as_ref().filter(|_| !table.options.passes_over()) {
+        let values = search.values(table, block, None)?;
+        return Ok(from_values(values.into_iter(), words_of(block)));
     }
     if uses_memo(&leaf.program, table) {
         return by_scan(&leaf.program, table, block);
@@ -159,6 +167,10 @@ fn evaluate_leaf(leaf: &Leaf, table: &Arc<Table>, block: &Block<'_>) -> Result<B
 
 /// As [`evaluate_leaf`], for some records of the block; the others are false.
 fn evaluate_some(leaf: &Leaf, table: &Arc<Table>, block: &Block<'_>, wanted: &[u64]) -> Result<Bits> {
+    if let Some(search) = leaf.search.as_ref().filter(|_| !table.options.passes_over()) {
+        let values = search.values(table, block, Some(wanted))?;
+        return Ok(from_values(values.into_iter(), words_of(block)));
+    }
     if uses_memo(&leaf.program, table) {
         return evaluate_leaf(leaf, table, block);
     }

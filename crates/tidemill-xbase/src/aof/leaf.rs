@@ -15,6 +15,8 @@ use crate::kernels::{Block, Understood};
 use crate::null_test::NullTest;
 use crate::table::Table;
 
+use super::words::Search;
+
 /// A leaf of a filter.
 #[derive(Debug, Clone)]
 pub(super) struct Leaf {
@@ -23,6 +25,8 @@ pub(super) struct Leaf {
     /// What it compares, where a kernel or an order can answer it.
     pub(super) compared: Option<Compared>,
     pub(super) test: Option<Test>,
+    /// The CONTAINS() that it is.
+    pub(super) search: Option<Search>,
     /// The byte of a record and its bit that say that the leaf's field is NULL, where it can be.
     pub(super) null: Option<NullTest>,
 }
@@ -99,6 +103,7 @@ impl Leaf {
         };
         Ok(Self {
             syntax: syntax.clone(),
+            search: Search::new(&program, table)?,
             null: recogniser.null(),
             compared,
             test,

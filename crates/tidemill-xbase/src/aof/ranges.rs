@@ -19,11 +19,13 @@ use crate::table::Table;
 
 use super::leaf::{Compared, KeyCell, Leaf, equal_beginning};
 use super::steps::Step;
+use super::words::KnownWords;
 
 /// The orders that filters of one table may be answered from.
 #[derive(Debug, Clone, Default)]
 pub struct FilterOrders {
     known: Vec<Known>,
+    words: Vec<KnownWords>,
 }
 
 #[derive(Debug, Clone)]
@@ -86,7 +88,35 @@ impl FilterOrders {
                 });
             }
         }
-        Ok(Self { known })
+        Ok(Self {
+            known,
+            words: Vec::new(),
+        })
+    }
+
+    /// With these indexes of words, which answer CONTAINS() where they tell what reading the texts would.
+    #[must_use]
+    pub fn with_words<'o>(mut self, orders: impl IntoIterator<Item = &'o TableOrder>) -> Self {
+        self.words = orders.into_iter().filter_map(KnownWords::new).collect();
+        self
+    }
+
+    /// Whether an index of words answers CONTAINS() of a field.
+    pub fn has_words_of(&self, field: usize) -> bool {
+        self.words.iter().any(|words| words.field() == field)
+    }
+
+    /// Whether an index of words answers CONTAINS() of a field.
+    pub fn answers_words(order: &TableOrder, field: usize) -> bool {
+        KnownWords::new(order).is_some_and(|words| words.field() == field)
+    }
+
+    /// The index of words that answers a leaf, within NOT or not: it does not tell which texts are NULL.
+    pub(super) fn words(&self, leaf: &Leaf, is_negated: bool) -> Option<&KnownWords> {
+        let search = leaf.search.as_ref()?;
+        let can_be_null = leaf.null.is_some() || leaf.program.slots.iter().any(|slot| slot.nullable);
+        let mut words = self.words.iter().filter(|_| !is_negated || !can_be_null);
+        words.find(|words| words.answers(search))
     }
 
     /// The records, deleted ones too, whose field has a value, in the order of the table: the answer of a filter that compares the

@@ -90,20 +90,36 @@ impl Plan {
     }
 
     pub(super) fn level(&self, table: &Table, orders: &FilterOrders) -> OptimizationLevel {
+        self.level_in(table, orders, false)
+    }
+
+    fn level_in(&self, table: &Table, orders: &FilterOrders, is_negated: bool) -> OptimizationLevel {
         use OptimizationLevel::{Full, None, Part};
         match self {
+            Self::Leaf(leaf) if leaf.search.is_some() => match leaf.search.as_ref().zip(orders.words(leaf, is_negated))
+            {
+                Some((search, words)) if words.is_exact(search) => Full,
+                Some(_) => Part,
+                Option::None => None,
+            },
             Self::Leaf(leaf) if leaf.is_constant() || orders.range(leaf, table).is_some() => Full,
             Self::Leaf(_) => None,
-            Self::Not(operand) => match operand.level(table, orders) {
+            Self::Not(operand) => match operand.level_in(table, orders, true) {
                 Full => Full,
                 Part | None => None,
             },
-            Self::And(left, right) => match (left.level(table, orders), right.level(table, orders)) {
+            Self::And(left, right) => match (
+                left.level_in(table, orders, is_negated),
+                right.level_in(table, orders, is_negated),
+            ) {
                 (Full, Full) => Full,
                 (None, None) => None,
                 _ => Part,
             },
-            Self::Or(left, right) => match (left.level(table, orders), right.level(table, orders)) {
+            Self::Or(left, right) => match (
+                left.level_in(table, orders, is_negated),
+                right.level_in(table, orders, is_negated),
+            ) {
                 (Full, Full) => Full,
                 (None, _) | (_, None) => None,
                 _ => Part,
@@ -116,20 +132,26 @@ impl Plan {
     /// # Errors
     /// When an index cannot be read.
     pub(super) fn step(&self, table: &Table, orders: &FilterOrders) -> Result<Step<'_>> {
+        self.step_in(table, orders, false)
+    }
+
+    /// As [`Plan::step`], within NOT or not.
+    fn step_in(&self, table: &Table, orders: &FilterOrders, is_negated: bool) -> Result<Step<'_>> {
         Ok(match self {
             Self::Leaf(leaf) => match orders.range(leaf, table) {
                 Some(range) => range.step(table.record_count())?,
-                None => Step::Leaf(Box::new(Cow::Borrowed(leaf))),
+                None => by_words(leaf, table, orders, is_negated)?,
             },
-            Self::Not(operand) => Step::Not(Box::new(operand.step(table, orders)?)),
+            Self::Not(operand) => Step::Not(Box::new(operand.step_in(table, orders, true)?)),
             Self::Or(left, right) => {
-                let (left, right) = (left.step(table, orders)?, right.step(table, orders)?);
+                let left = left.step_in(table, orders, is_negated)?;
+                let right = right.step_in(table, orders, is_negated)?;
                 Step::Or(Box::new(left), Box::new(right))
             }
             Self::And(..) => {
                 let mut parts = Vec::new();
                 self.parts(&mut parts);
-                all_of(&parts, table, orders)?
+                all_of(&parts, table, orders, is_negated)?
             }
         })
     }
@@ -148,14 +170,18 @@ impl Plan {
 
 /// The step for parts that must all be fulfilled, with those first that need no record, and one range or one leaf for two
 /// bounds of the same field.
-fn all_of<'p>(parts: &[&'p Plan], table: &Table, orders: &FilterOrders) -> Result<Step<'p>> {
+fn all_of<'p>(parts: &[&'p Plan], table: &Table, orders: &FilterOrders, is_negated: bool) -> Result<Step<'p>> {
     let (mut ranges, mut leaves): (Vec<Range>, Vec<Cow<'p, Leaf>>) = (Vec::new(), Vec::new());
-    let mut others = Vec::new();
+    let (mut others, mut searches) = (Vec::new(), Vec::new());
     for part in parts {
         let Plan::Leaf(leaf) = part else {
-            others.push(part.step(table, orders)?);
+            others.push(part.step_in(table, orders, is_negated)?);
             continue;
         };
+        if leaf.search.is_some() {
+            searches.push(by_words(leaf, table, orders, is_negated)?);
+            continue;
+        }
         match orders.range(leaf, table) {
             Some(range) => narrow(&mut ranges, range, Range::narrowed_by),
             None => narrow(&mut leaves, Cow::Borrowed(&**leaf), |a, b| {
@@ -165,12 +191,40 @@ fn all_of<'p>(parts: &[&'p Plan], table: &Table, orders: &FilterOrders) -> Resul
     }
     let sets = ranges.iter().map(|range| range.step(table.record_count()));
     let mut steps = sets.collect::<Result<Vec<_>>>()?;
+    // Texts are read last, of the records that all others leave.
+    let mut texts = Vec::new();
+    for search in searches {
+        match search {
+            Step::And(set, leaf) => {
+                steps.push(*set);
+                texts.push(*leaf);
+            }
+            Step::Leaf(leaf) => texts.push(Step::Leaf(leaf)),
+            set => steps.push(set),
+        }
+    }
     steps.extend(leaves.into_iter().map(|leaf| Step::Leaf(Box::new(leaf))));
     steps.extend(others);
+    steps.extend(texts);
     // Sets come first, so that what they rule out is not read.
     let both = |left, right| Step::And(Box::new(left), Box::new(right));
     let whole = steps.into_iter().reduce(both);
     Ok(whole.unwrap_or_else(|| Step::Set(Bitmap::full(table.record_count()))))
+}
+
+/// The step of a leaf that no order of records answers: the records that an index of words gives, and the texts of those where it does
+/// not tell.
+fn by_words<'p>(leaf: &'p Leaf, table: &Table, orders: &FilterOrders, is_negated: bool) -> Result<Step<'p>> {
+    let whole = Step::Leaf(Box::new(Cow::Borrowed(leaf)));
+    let Some((search, words)) = leaf.search.as_ref().zip(orders.words(leaf, is_negated)) else {
+        return Ok(whole);
+    };
+    let candidates = words.candidates(search, table.record_count())?;
+    let set = Step::Set(candidates.records);
+    Ok(match candidates.are_exact {
+        true => set,
+        false => Step::And(Box::new(set), Box::new(whole)),
+    })
 }
 
 /// Adds an item, or narrows one that is there.

@@ -44,6 +44,16 @@ impl<'a> RecordBytes<'a> {
         }
     }
 
+    /// What it is a record of.
+    pub(crate) fn table(&self) -> &'a Table {
+        self.table
+    }
+
+    /// The deletion flag and what follows it.
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     fn has_bit(&self, bit: Option<u16>) -> bool {
         let (Some(bit), Some((offset, width))) = (bit, self.table.fields.null_flags) else {
             return false;

@@ -28,9 +28,6 @@ pub(super) const NAME_LEN: usize = 128;
 /// What newer files have at 20 of their header.
 pub(super) const STAMP: [u8; 4] = [0x73, 0x8C, 0x05, 0x29];
 
-/// The option of an index of full-text search.
-pub(super) const OPTION_FULL_TEXT: u8 = 0x10;
-
 /// What the bytes of a key are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum AdiKey {

@@ -28,6 +28,7 @@ use super::page::{
     put_u32, shared_len, u16_le, u32_le,
 };
 use super::tag::{HeaderText, Tag};
+use super::word_options;
 
 /// The header of a file or of a tag.
 pub(super) const HEADER_LEN: usize = 1024;
@@ -46,8 +47,10 @@ const LARGE: u8 = 0x21;
 /// The version of a BINARY index, at 15 of the header of a tag. Others of Visual FoxPro have 1, and 2 with a collation.
 const BITMAP: u8 = 0x05;
 /// Where the header of a tag names the collation of its keys.
-const COLLATION_AT: usize = 494;
+pub(super) const COLLATION_AT: usize = 494;
 const COLLATION_LEN: usize = 8;
+/// Where the expressions of a tag begin.
+pub(super) const TEXTS: usize = 512;
 /// The collation by bytes.
 const MACHINE: &str = "MACHINE";
 
@@ -63,6 +66,8 @@ pub(super) const OPTION_CANDIDATE: u8 = 0x04;
 /// Visual FoxPro: the key expression can be NULL. To Harbour such an order is temporary.
 pub(super) const OPTION_NULLABLE: u8 = 0x02;
 pub(super) const OPTION_FOR: u8 = 0x08;
+/// An index of full-text search: in an ADI, and in a CDX whose tag has the options of one.
+pub(super) const OPTION_FULL_TEXT: u8 = 0x10;
 pub(super) const OPTION_COMPACT: u8 = 0x20;
 pub(super) const OPTION_COMPOUND: u8 = 0x40;
 pub(super) const OPTION_DIRECTORY: u8 = 0x80;
@@ -209,6 +214,11 @@ impl Cdx {
                 ));
             }
         }
+        let has_words = options & OPTION_FULL_TEXT != 0;
+        let full_text = match has_words {
+            true => word_options::read(header, u16_le(header, 506)? + u16_le(header, 510)?, text)?,
+            false => None,
+        };
         Ok(Tag {
             condition: (!condition.is_empty()).then_some(condition),
             is_unique: options & OPTION_UNIQUE != 0 && !self.is_adi,
@@ -216,7 +226,8 @@ impl Cdx {
             is_candidate,
             collation: self.collation(header).filter(|_| !self.is_adi),
             is_bitmap: header.get(15) == Some(&BITMAP) && !self.is_of_harbour(header) && !self.is_adi,
-            is_full_text: self.is_adi && options & adi::OPTION_FULL_TEXT != 0,
+            is_full_text: has_words && (self.is_adi || full_text.is_some()),
+            full_text: full_text.map(Box::new),
             trail: header.get(15).copied().filter(|_| self.is_adi),
             is_nullable: is_of_fox && options & OPTION_NULLABLE != 0 && key_len > 1,
             is_custom: options & OPTION_CUSTOM != 0 && !is_candidate,

@@ -13,11 +13,13 @@ use super::IndexDialect;
 use super::adi;
 use super::cdx::{
     self, BRANCH_HEADER, Cdx, EntryBits, HARBOUR, HEADER_LEN, LEAF_HEADER, NAME_LEN, OPTION_CANDIDATE, OPTION_COMPACT,
-    OPTION_COMPOUND, OPTION_CUSTOM, OPTION_DIRECTORY, OPTION_FOR, OPTION_NULLABLE, OPTION_UNIQUE, PAGE_LEN,
+    OPTION_COMPOUND, OPTION_CUSTOM, OPTION_DIRECTORY, OPTION_FOR, OPTION_FULL_TEXT, OPTION_NULLABLE, OPTION_UNIQUE,
+    PAGE_LEN, TEXTS,
 };
 use super::key_sorter::KeySorter;
 use super::order_spec::OrderSpec;
 use super::page::{NO_PAGE, own_len, put, put_u16, shared_len};
+use super::word_options;
 
 /// Makes the bytes of a CDX file, order by order.
 #[derive(Debug)]
@@ -203,6 +205,7 @@ pub(super) fn order_header(order: &OrderSpec, codepage: CodePage, shape: Shape) 
         (order.is_custom, OPTION_CUSTOM),
         (order.is_nullable, OPTION_NULLABLE),
         (!condition.is_empty(), OPTION_FOR),
+        (order.full_text.is_some(), OPTION_FULL_TEXT),
     ] {
         options |= if is_set { option } else { 0 };
     }
@@ -217,6 +220,7 @@ pub(super) fn order_header(order: &OrderSpec, codepage: CodePage, shape: Shape) 
         // With these lengths the order would be a custom or a temporary one of Harbour.
         put(&mut header, 16, &[0; 4]);
     }
+    word_options::put(order, codepage, expression.len() + condition.len() + 2, &mut header)?;
     header.resize(HEADER_LEN.next_multiple_of(page_len), 0);
     Ok(header)
 }
@@ -245,9 +249,6 @@ fn header_page(key_len: usize, options: u8, is_descending: bool, expression: &[u
 fn too_large() -> Error {
     Error::Misuse("an index file of more than 2^32 - 1 places".to_owned())
 }
-
-/// Where the texts of a header begin.
-const TEXTS: usize = 512;
 
 /// Where pages are packed, and how long they are.
 #[derive(Debug, Clone, Copy)]

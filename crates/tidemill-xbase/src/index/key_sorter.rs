@@ -137,6 +137,11 @@ impl KeySorter {
         self.finish(|_, _| Ok(()))
     }
 
+    /// As [`KeySorter::finish`], for who compares the entries with those of a file.
+    pub(crate) fn each(self, give: impl FnMut(&[u8], u32) -> Result<()>) -> Result<()> {
+        self.finish(give)
+    }
+
     /// Gives the entries in the order of its tree to `give`; of equal keys only the first when they are to be unique.
     pub(super) fn finish(mut self, mut give: impl FnMut(&[u8], u32) -> Result<()>) -> Result<()> {
         let (is_unique, is_candidate) = (self.is_unique, self.is_candidate);

@@ -2,6 +2,7 @@
 
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
+use crate::full_text::FullTextOptions;
 
 use super::IndexDialect;
 use super::adi::AdiKey;
@@ -27,6 +28,8 @@ pub struct OrderSpec {
     pub(super) decimals: u8,
     /// The byte that packed pages leave out at a key's end, where the header says it (ADI).
     pub(super) trail: Option<u8>,
+    /// How the words are made whose entries it has.
+    pub(super) full_text: Option<Box<FullTextOptions>>,
     /// Why nobody can make its keys, of one that is there.
     pub(super) is_unknown: Option<Unknown>,
 }
@@ -55,6 +58,7 @@ impl OrderSpec {
             collation: Collation::binary(),
             decimals: 0,
             trail: None,
+            full_text: None,
             is_unknown: None,
         }
     }
@@ -104,6 +108,14 @@ impl OrderSpec {
         self
     }
 
+    /// An index of the words of a field, which the expression names (CDX, ADI). It has every record with a word, and neither a condition
+    /// nor a direction. Default: an order of records.
+    #[must_use]
+    pub fn full_text(mut self, options: FullTextOptions) -> Self {
+        self.full_text = Some(Box::new(options));
+        self
+    }
+
     /// How text is sorted. Default: by bytes.
     #[must_use]
     pub fn collation(mut self, collation: Collation) -> Self {
@@ -150,6 +162,11 @@ impl OrderSpec {
         self.is_candidate
     }
 
+    /// How the words are made whose entries it has.
+    pub(crate) fn words(&self) -> Option<&FullTextOptions> {
+        self.full_text.as_deref()
+    }
+
     pub(crate) fn expression(&self) -> &str {
         &self.expression
     }
@@ -167,6 +184,14 @@ impl OrderSpec {
         let has_candidates = matches!(dialect, IndexDialect::Cdx | IndexDialect::Adi);
         if self.is_candidate && (!has_candidates || self.is_unique || self.is_custom) {
             return Err(self.refuse("only a CDX has candidate indexes, which are neither UNIQUE nor custom"));
+        }
+        if self.full_text.is_some() {
+            let has_words = matches!(dialect, IndexDialect::Cdx | IndexDialect::Adi);
+            let is_plain = !self.is_candidate && !self.is_unique && !self.is_custom && !self.is_descending;
+            if !has_words || !is_plain || self.condition.is_some() {
+                let why = "an index of words is a tag of a CDX or ADI, and neither unique, custom, descending nor of some records";
+                return Err(self.refuse(why));
+            }
         }
         match self.is_unknown {
             Some(Unknown::Bitmap) => return Err(Error::NoKeys),
@@ -233,6 +258,7 @@ impl From<&Tag> for OrderSpec {
             is_custom: tag.is_custom,
             decimals: tag.decimals.unwrap_or_default(),
             trail: tag.trail,
+            full_text: tag.full_text.clone(),
             is_unknown: match (&tag.collation, tag.is_bitmap) {
                 (_, true) => Some(Unknown::Bitmap),
                 (Some(_), false) => Some(Unknown::Collation),

@@ -1,6 +1,7 @@
 //! What the header of an order says.
 
 use crate::codepage::CodePage;
+use crate::full_text::FullTextOptions;
 
 use super::key::{KeyEncoding, KeyType};
 use super::page::KeyForm;
@@ -40,8 +41,10 @@ pub struct Tag {
     pub collation: Option<String>,
     /// Whether it is a BINARY index of Visual FoxPro 9, which has a bit for each record and no keys.
     pub is_bitmap: bool,
-    /// Whether it is an index of full-text search (ADI), which has an entry for each word.
+    /// Whether it is an index of full-text search, which has an entry for each word.
     pub is_full_text: bool,
+    /// How its words are made; `None` of an order of records, and where Advantage has made the tag, whose options cannot be read.
+    pub full_text: Option<Box<FullTextOptions>>,
     /// The byte that packed pages leave out at a key's end, where the header says it (ADI).
     pub(crate) trail: Option<u8>,
     /// Whether dBASE 7 refuses a second record with a key (MDX): DISTINCT tags and those of primary keys.
@@ -72,6 +75,7 @@ impl Tag {
             collation: None,
             is_bitmap: false,
             is_full_text: false,
+            full_text: None,
             trail: None,
             is_distinct: false,
             form: KeyForm::Plain,

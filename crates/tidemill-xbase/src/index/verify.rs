@@ -171,6 +171,22 @@ pub enum IndexFault {
         /// The last of them.
         last: u32,
     },
+    /// An index of words lacks one that is in the text of a record.
+    #[error("no entry of the word \"{word}\" for record {recno}")]
+    MissingWord {
+        /// The record.
+        recno: u32,
+        /// The word, as the index would have it.
+        word: String,
+    },
+    /// An index of words has one that is not in the text of its record.
+    #[error("the word \"{word}\" for record {recno}, which does not have it")]
+    SurplusWord {
+        /// The record.
+        recno: u32,
+        /// The word in the file.
+        word: String,
+    },
     /// A page names another neighbour than the tree has.
     #[error("the page names {found} as its {side} neighbour, and has {expected}")]
     WrongNeighbour {
@@ -420,7 +436,7 @@ impl Check<'_> {
         if let Some(records) = state.records {
             if recno == 0 || recno > records {
                 self.add(offset, tag, IndexFault::NoSuchRecord { recno, records });
-            } else if !state.recnos.insert(recno) && tag.is_some_and(|tag| !tag.is_custom) {
+            } else if !state.recnos.insert(recno) && tag.is_some_and(|tag| !tag.is_custom && !tag.is_full_text) {
                 self.add(offset, tag, IndexFault::RepeatedRecord { recno });
             }
         }

@@ -135,10 +135,7 @@ impl Build<'_> {
         let old: Option<(&Index, Tag)> = self.old.and_then(|old| Some((old, tag(old)?)));
         let keys = match &old {
             Some((_, tag)) => OrderKeys::of_tag(tag, self.dialect, table.fields(), settings)?,
-            None => {
-                let (expression, condition) = (order.expression(), order.for_expression());
-                OrderKeys::compile(expression, condition, self.dialect, table.fields(), settings)?
-            }
+            None => OrderKeys::of_spec(order, self.dialect, table.fields(), settings)?,
         };
         keys.check_digits()?;
         let order = keys.of_order(order, settings);

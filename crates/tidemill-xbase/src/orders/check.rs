@@ -1,8 +1,13 @@
 //! The checker with the records beside it: does each record have the key that its fields give?
 
+use std::cmp::Ordering;
+
 use crate::error::{Error, Result};
 use crate::expression::Record;
-use crate::index::{FINDINGS_MAX, Finding, IndexFault, TreePath, shown, unreadable};
+use crate::full_text::WordKeys;
+use crate::index::{
+    FINDINGS_MAX, Finding, IndexDialect, IndexFault, KeyEncoding, KeySorter, OrderSpec, TreePath, shown, unreadable,
+};
 use crate::table::Table;
 
 use super::{TableIndex, TableOrder};
@@ -20,9 +25,10 @@ impl TableIndex {
     /// # Errors
     /// Only when the table cannot be read, not for what the files hold.
     pub fn verify(&self, table: &Table) -> Result<Vec<Finding>> {
-        let orders: Vec<_> = self.orders.iter().map(|order| order.order.clone()).collect();
+        let orders = self.orders.iter().chain(&self.words);
+        let orders: Vec<_> = orders.map(|order| order.order.clone()).collect();
         let mut findings = self.index.verify(&orders, Some(table.record_count()))?;
-        for order in &self.orders {
+        for order in self.orders.iter().chain(&self.words) {
             let tag = order.order.tag();
             let is_sound = findings
                 .iter()
@@ -32,13 +38,22 @@ impl TableIndex {
                     order,
                     findings: &mut findings,
                 };
-                if let Err(e) = check.run(table) {
+                let checked = match order.keys.words() {
+                    Some(words) => check.words(words, table),
+                    None => check.run(table),
+                };
+                if let Err(e) = checked {
                     check.unreadable(e)?;
                 }
             }
         }
         Ok(findings)
     }
+}
+
+fn surplus(words: &WordKeys, (key, recno): (&[u8], u32)) -> IndexFault {
+    let word = words.word(key);
+    IndexFault::SurplusWord { recno, word }
 }
 
 struct Check<'a> {
@@ -117,6 +132,47 @@ impl Check<'_> {
             };
         }
         self.missing(run);
+        Ok(())
+    }
+
+    /// Compares the words of an index with those of the texts. One that is not maintained may have any.
+    fn words(&mut self, words: &WordKeys, table: &Table) -> Result<()> {
+        if words.options.is_fixed {
+            return Ok(());
+        }
+        let order = &self.order.order;
+        let dialect = match order.codec.encoding {
+            KeyEncoding::Adi(_) => IndexDialect::Adi,
+            _ => IndexDialect::Cdx,
+        };
+        let spec = OrderSpec::from(order.tag());
+        let mut sorter = KeySorter::new(&spec, dialect, table.record_count())?;
+        self.order.keys.sort(table, &mut sorter)?;
+        let tree = &self.order.order.tree;
+        let mut path = TreePath::default();
+        let mut found = path.first(tree)?;
+        sorter.each(|key, recno| {
+            while let Some(step) = path.entry().filter(|_| found) {
+                let entry = (step.node.key(step.slot), step.node.recno(step.slot));
+                match entry.cmp(&(key, recno)) {
+                    Ordering::Less => self.add(tree.offset(step.page), surplus(words, entry)),
+                    Ordering::Equal => {
+                        found = path.next(tree)?;
+                        return Ok(());
+                    }
+                    Ordering::Greater => break,
+                }
+                found = path.next(tree)?;
+            }
+            let word = words.word(key);
+            self.add(self.order.order.tag().header, IndexFault::MissingWord { recno, word });
+            Ok(())
+        })?;
+        while let Some(step) = path.entry().filter(|_| found) {
+            let entry = (step.node.key(step.slot), step.node.recno(step.slot));
+            self.add(tree.offset(step.page), surplus(words, entry));
+            found = path.next(tree)?;
+        }
         Ok(())
     }
 

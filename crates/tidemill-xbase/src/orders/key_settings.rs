@@ -166,7 +166,7 @@ impl<'i> Sample<'i> {
     /// `None` for what is no order of text that is known, and what cannot be read.
     fn of(index: &Index, tag: &'i Tag, table: &Table, settings: &KeySettings) -> Option<Self> {
         let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), settings).ok()?;
-        if keys.key_type() != KeyType::Character || tag.collation.is_some() {
+        if keys.key_type() != KeyType::Character || tag.collation.is_some() || tag.is_full_text {
             return None;
         }
         let order = index.order(&tag.name, KeyType::Character, &Collation::unknown()).ok()?;

@@ -5,11 +5,14 @@ use std::borrow::Cow;
 use crate::error::{Error, Result};
 use crate::expression::{Program, Record, RecordBytes, Type, Value};
 use crate::field::Field;
-use crate::index::{AdiKey, IndexDialect, KeyCodec, KeyEncoding, KeySorter, KeyType, KeyValue, OrderSpec, Tag};
+use crate::full_text::{FieldText, FullTextOptions, TRAIL, WordKeys};
+use crate::index::{
+    AdiKey, Collation, IndexDialect, KeyCodec, KeyEncoding, KeySorter, KeyType, KeyValue, OrderSpec, Tag,
+};
 use crate::table::Table;
 
 use super::KeySettings;
-use super::adi_keys::{Part, numbered, numbered_fields, parts};
+use super::adi_keys::{Part, named_expression, numbered, numbered_fields, parts};
 
 /// The compiled expressions of an order: which records are in it, and under which key.
 ///
@@ -29,6 +32,8 @@ pub struct OrderKeys {
     long: Option<String>,
     /// What an ADI has more.
     adi: Option<Adi>,
+    /// Of an index of words, how they are made: a record has any number of keys then.
+    words: Option<WordKeys>,
 }
 
 /// The parts of the keys of an ADI, of which the first is the key of [`OrderKeys`] too, and its texts as the file has them.
@@ -48,6 +53,9 @@ impl OrderKeys {
     /// [`Error::Expression`] with the column of the fault, [`Error::Misuse`] when keys of the tag's length are not of the
     /// expression's type.
     pub fn of_tag(tag: &Tag, dialect: IndexDialect, fields: &[Field], settings: &KeySettings) -> Result<Self> {
+        if let Some(options) = &tag.full_text {
+            return Self::of_word_tag(tag, options, dialect, fields, settings);
+        }
         if dialect == IndexDialect::Adi {
             return Self::of_adi(tag, fields, settings, false);
         }
@@ -77,7 +85,7 @@ impl OrderKeys {
         settings: &KeySettings,
     ) -> Result<Self> {
         match dialect {
-            IndexDialect::Adi => Self::of_adi(tag, fields, settings, true),
+            IndexDialect::Adi if tag.full_text.is_none() => Self::of_adi(tag, fields, settings, true),
             _ => Self::of_tag(tag, dialect, fields, settings),
         }
     }
@@ -157,6 +165,7 @@ impl OrderKeys {
             capitals: None,
             long,
             adi: None,
+            words: None,
         })
     }
 
@@ -171,6 +180,24 @@ impl OrderKeys {
         settings: &KeySettings,
     ) -> Result<Self> {
         Self::compile_adi(expression, condition, (fields, settings), false)
+    }
+
+    /// The keys of a tag of words.
+    fn of_word_tag(
+        tag: &Tag,
+        options: &FullTextOptions,
+        dialect: IndexDialect,
+        fields: &[Field],
+        settings: &KeySettings,
+    ) -> Result<Self> {
+        if usize::from(options.max_word) != tag.key_len {
+            let (expected, found) = (
+                format!("keys of {} bytes", tag.key_len),
+                format!("words of {}", options.max_word),
+            );
+            return Err(Error::expression(1, expected, found));
+        }
+        Self::of_words(&tag.expression, options, dialect, fields, settings)
     }
 
     /// The keys of a tag of an ADI, whose header says how long they are and what fills them up.
@@ -250,7 +277,110 @@ impl OrderKeys {
                 expression,
                 condition,
             }),
+            words: None,
         })
+    }
+
+    /// The keys of an index of the words of a field, which the expression names: in an ADI by number.
+    ///
+    /// # Errors
+    /// [`Error::Expression`] for what is no field, and one that has no texts.
+    pub(crate) fn of_words(
+        expression: &str,
+        options: &FullTextOptions,
+        dialect: IndexDialect,
+        fields: &[Field],
+        settings: &KeySettings,
+    ) -> Result<Self> {
+        let is_adi = dialect == IndexDialect::Adi;
+        let named = if is_adi {
+            numbered_fields(fields)
+        } else {
+            fields.to_vec()
+        };
+        let expression = expression.trim();
+        let is_it = |field: &Field| {
+            field.name.eq_ignore_ascii_case(expression) || !is_adi && field.short_name.eq_ignore_ascii_case(expression)
+        };
+        let Some(place) = named.iter().position(is_it) else {
+            let found = format!("{:?}", named_expression(expression, fields));
+            return Err(Error::expression(
+                1,
+                "the name of a field, for an index of words",
+                found,
+            ));
+        };
+        let Some((shown, own)) = fields.get(place).zip(named.get(place)) else {
+            return Err(Error::expression(1, "the name of a field", expression));
+        };
+        let words = WordKeys::new((place, shown), options.clone(), settings.environment.codepage, is_adi)?;
+        let key = Program::compile_key(&own.name, &named, &settings.environment)?;
+        let codec = KeyCodec {
+            key_type: KeyType::Character,
+            len: words.key_len(),
+            encoding: match is_adi {
+                true => KeyEncoding::Adi(AdiKey::Text),
+                false => KeyEncoding::Binary,
+            },
+            is_nullable: false,
+        };
+        Ok(Self {
+            adi: is_adi.then(|| Adi {
+                parts: Vec::new(),
+                expression: own.name.clone(),
+                condition: None,
+                trail: TRAIL,
+            }),
+            key,
+            condition: None,
+            codec,
+            capitals: None,
+            is_sorted: true,
+            long: None,
+            words: Some(words),
+        })
+    }
+
+    /// The keys of an order as it is to be made.
+    ///
+    /// # Errors
+    /// As [`OrderKeys::compile`] and [`OrderKeys::of_words`].
+    pub(crate) fn of_spec(
+        order: &OrderSpec,
+        dialect: IndexDialect,
+        fields: &[Field],
+        settings: &KeySettings,
+    ) -> Result<Self> {
+        match order.words() {
+            // The header of an ADI would do without the condition.
+            Some(_) if order.for_expression().is_some() => {
+                let expected = "no FOR expression, of an index of words, which is neither unique nor of some records";
+                Err(Error::expression(
+                    1,
+                    expected,
+                    order.for_expression().unwrap_or_default(),
+                ))
+            }
+            Some(options) if dialect == IndexDialect::Adi => {
+                let expression = numbered(order.expression(), fields);
+                Self::of_words(&expression, options, dialect, fields, settings)
+            }
+            Some(options) => Self::of_words(order.expression(), options, dialect, fields, settings),
+            None => Self::compile(order.expression(), order.for_expression(), dialect, fields, settings),
+        }
+    }
+
+    /// Of an index of words, how they are made.
+    pub(crate) fn words(&self) -> Option<&WordKeys> {
+        self.words.as_ref()
+    }
+
+    /// How its keys are sorted: words by their bytes.
+    pub(crate) fn collation<'s>(&'s self, settings: &'s KeySettings) -> Cow<'s, Collation> {
+        match &self.words {
+            Some(_) => Cow::Owned(Collation::binary()),
+            None => Cow::Borrowed(&settings.collation),
+        }
     }
 
     /// How keys are written; of several parts the first.
@@ -467,6 +597,13 @@ impl OrderKeys {
     }
 
     fn put_any_key(&self, record: &dyn Record, keys: &mut Vec<u8>) -> Result<MadeKey> {
+        if self.words.is_some() {
+            return Err(Error::expression(
+                1,
+                "an order of records",
+                "one of words (full-text search)",
+            ));
+        }
         match self.codec.encoding {
             KeyEncoding::Collated => return Err(Error::UnknownCollation),
             KeyEncoding::Bitmap => return Err(Error::NoKeys),
@@ -515,6 +652,17 @@ impl OrderKeys {
         sorter: &mut KeySorter,
     ) -> Result<()> {
         let mut key = Vec::with_capacity(self.key_len());
+        if let Some(words) = &self.words {
+            let (mut text, memo) = (FieldText::default(), words.memo_of(table));
+            return table.each_record(|record| {
+                if are_meant(record) {
+                    words.put_keys(record, memo, &mut text, &mut key)?;
+                    let mut keys = key.chunks_exact(self.key_len().max(1));
+                    keys.try_for_each(|key| sorter.push(key, record.record_no()))?;
+                }
+                Ok(())
+            });
+        }
         let put = match sorter.is_candidate() {
             true => Self::put_candidate_key,
             false => Self::put_key,
@@ -538,7 +686,7 @@ impl OrderKeys {
             .keys(self.key_type(), self.key_len())
             .nullable(self.codec.is_nullable)
             .decimals(self.decimals().unwrap_or_default())
-            .collation(settings.collation.clone())
+            .collation(self.collation(settings).into_owned())
     }
 }
 

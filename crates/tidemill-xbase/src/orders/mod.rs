@@ -55,6 +55,7 @@ pub use keys::OrderKeys;
 pub struct TableIndex {
     index: Index,
     orders: Vec<TableOrder>,
+    words: Vec<TableOrder>,
 }
 
 /// An order of a table's records.
@@ -115,7 +116,7 @@ impl TableIndex {
                 Err(e) => unknown.push(e),
             }
         }
-        Ok((Self { index, orders }, unknown))
+        Ok((Self::parted(index, orders), unknown))
     }
 
     /// Joins an index that is open.
@@ -126,15 +127,20 @@ impl TableIndex {
         let tags = index.tags().iter();
         let orders = tags.map(|tag| Self::order_of(&index, tag, table, settings));
         let orders = orders.collect::<Result<_>>()?;
-        Ok(Self { index, orders })
+        Ok(Self::parted(index, orders))
+    }
+
+    fn parted(index: Index, orders: Vec<TableOrder>) -> Self {
+        let (words, orders) = orders.into_iter().partition(|order| order.keys.words().is_some());
+        Self { index, orders, words }
     }
 
     fn order_of(index: &Index, tag: &Tag, table: &Table, settings: &KeySettings) -> Result<TableOrder> {
         let named = |e| Error::order(index.path(), &tag.name, e);
         let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), settings).map_err(named)?;
         let order = match index.dialect() {
-            IndexDialect::Adi => index.order_with(&tag.name, keys.codec(), &settings.collation),
-            _ => index.order(&tag.name, keys.key_type(), &settings.collation),
+            IndexDialect::Adi => index.order_with(&tag.name, keys.codec(), &keys.collation(settings)),
+            _ => index.order(&tag.name, keys.key_type(), &keys.collation(settings)),
         };
         Ok(TableOrder::new(order.map_err(named)?, keys, Seen::default()))
     }
@@ -144,9 +150,14 @@ impl TableIndex {
         &self.index
     }
 
-    /// The orders, in that of [`Index::tags`].
+    /// The orders of records, in that of [`Index::tags`].
     pub fn orders(&self) -> &[TableOrder] {
         &self.orders
+    }
+
+    /// The indexes of words, in the order of [`Index::tags`]: entries of a record are as many as it has words.
+    pub fn word_orders(&self) -> &[TableOrder] {
+        &self.words
     }
 
     /// The order of this name, in any case.

@@ -19,6 +19,7 @@ mod kept;
 mod making;
 mod mdx;
 mod relisted;
+mod words;
 
 pub(super) use drafts::Renumbered;
 
@@ -32,12 +33,11 @@ use super::{EditOptions, OpenMode, TableEditor};
 use crate::error::{Error, Result};
 use crate::expression::{Record, RecordBytes};
 use crate::field::Field;
-use crate::index::{IndexDialect, IndexEditor, IndexOptions, OrderSpec, Tag};
+use crate::full_text::FieldText;
+use crate::index::{IndexDialect, IndexEditor, IndexOptions, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
-use crate::orders::{
-    BuildOptions, KeySettings, MadeKey, OrderKeys, Seen, TableOrder, production_extension, production_path,
-};
-use crate::own_name::folder_of;
+use crate::memo::Memo;
+use crate::orders::{KeySettings, MadeKey, OrderKeys, Seen, TableOrder, production_extension, production_path};
 use crate::stamp::FileStamp;
 use crate::storage::DataFile;
 use crate::table::Table;
@@ -314,8 +314,9 @@ impl TableEditor {
         undo: impl FnOnce(&mut Self),
     ) -> Result<()> {
         let stride = self.header.record_len as usize;
+        let memo = self.memo_of_words()?;
         self.with_changes(
-            |orders| orders.of_appended(first, (records, are_finished), stride),
+            |orders| orders.of_appended(first, (records, are_finished), stride, memo.as_ref()),
             write,
             undo,
         )
@@ -329,7 +330,9 @@ impl TableEditor {
         write: impl FnOnce(&mut Self) -> Result<()>,
         undo: impl FnOnce(&mut Self),
     ) -> Result<()> {
-        self.with_changes(|orders| orders.of_rewritten(record, before, after), write, undo)
+        let memo = self.memo_of_words()?;
+        let changes = |orders: &Orders| orders.of_rewritten(record, (before, after), memo.as_ref());
+        self.with_changes(changes, write, undo)
     }
 
     fn with_changes(
@@ -372,29 +375,6 @@ impl TableEditor {
             (OpenMode::Exclusive, None) => self.orders.files.iter_mut().try_for_each(|file| file.index.sync()),
             (OpenMode::Shared, None) => self.orders.files.iter().try_for_each(|file| file.index.sync_file()),
         }
-    }
-
-    /// Makes the orders of all open index files anew in their files, after records got other numbers. Custom orders are
-    /// empty then, as in Harbour.
-    pub(super) fn rebuild_orders(&mut self) -> Result<()> {
-        self.rebuild_orders_but(None)
-    }
-
-    /// As [`TableEditor::rebuild_orders`], but for the index files of one folder.
-    pub(super) fn rebuild_orders_but(&mut self, folder: Option<&Path>) -> Result<()> {
-        let is_meant = |file: &OrderFile| folder.is_none_or(|folder| !lies_in(file.index.path(), folder));
-        let mut files = std::mem::take(&mut self.orders.files);
-        let rebuilt = self.as_one(|editor| {
-            let table = editor.table()?;
-            // Records have other numbers already, so that it is too late to stop.
-            let options = editor.options.build.without_stop();
-            files.iter_mut().filter(|file| is_meant(file)).try_for_each(|file| {
-                file.index.replace_by(&file.rebuilt(&file.keys, &table, &options)?)?;
-                file.prepare()
-            })
-        });
-        self.orders.files = files;
-        rebuilt
     }
 
     /// Whether every open order can be made over other fields.
@@ -519,14 +499,23 @@ impl Orders {
         Ok(file)
     }
 
-    fn of_appended(&self, first: u32, (records, are_finished): (&[u8], bool), stride: usize) -> Result<Changes> {
-        let mut changes = Changes::default();
+    fn of_appended(
+        &self,
+        first: u32,
+        (records, are_finished): (&[u8], bool),
+        stride: usize,
+        memo: Option<&Memo>,
+    ) -> Result<Changes> {
+        let (mut changes, mut text) = (Changes::default(), FieldText::default());
         if self.files.is_empty() {
             return Ok(changes);
         }
         for (recno, bytes) in (first..).zip(records.chunks_exact(stride.max(1))) {
             let record = RecordBytes::new(&self.table, recno, bytes);
             self.each_order(|(file, order), keys, tag| {
+                if let Some(words) = keys.words() {
+                    return changes.of_words((file, order), words, [None, Some(&record)], memo, &mut text);
+                }
                 let begin = changes.keys.len();
                 if !keys.are_known() {
                     return match keys.is_left_out(&record)? {
@@ -560,14 +549,20 @@ impl Orders {
         Ok(changes)
     }
 
-    fn of_rewritten(&self, recno: u32, before: &[u8], after: &[u8]) -> Result<Changes> {
-        let mut changes = Changes::default();
+    fn of_rewritten(&self, recno: u32, (before, after): (&[u8], &[u8]), memo: Option<&Memo>) -> Result<Changes> {
+        let (mut changes, mut text) = (Changes::default(), FieldText::default());
         if self.files.is_empty() || (before == after && !self.has_candidates()) {
             return Ok(changes);
         }
         let (old_bytes, new_bytes) = (before, after);
         let [before, after] = [before, after].map(|bytes| RecordBytes::new(&self.table, recno, bytes));
         self.each_order(|(file, order), keys, tag| {
+            if let Some(words) = keys.words() {
+                return match keys.is_untouched(self.table.fields(), old_bytes, new_bytes) {
+                    true => Ok(()),
+                    false => changes.of_words((file, order), words, [Some(&before), Some(&after)], memo, &mut text),
+                };
+            }
             let begin = changes.keys.len();
             if !keys.are_known() {
                 return match keys.is_untouched(self.table.fields(), old_bytes, new_bytes) {
@@ -610,7 +605,8 @@ impl Orders {
     fn each_order(&self, mut visit: impl FnMut((usize, usize), &OrderKeys, &Tag) -> Result<()>) -> Result<()> {
         for (at, file) in self.files.iter().enumerate() {
             for (order, (keys, tag)) in file.keys.iter().zip(file.index.tags()).enumerate() {
-                if !tag.is_custom {
+                let is_fixed = tag.full_text.as_ref().is_some_and(|options| options.is_fixed);
+                if !tag.is_custom && !is_fixed {
                     visit((at, order), keys, tag).map_err(|e| Error::order(file.index.path(), &tag.name, e))?;
                 }
             }
@@ -686,31 +682,13 @@ impl OrderFile {
         Ok(())
     }
 
-    /// The file anew, with these keys of the records of `table`. Custom orders are empty.
-    fn rebuilt(&self, keys: &[OrderKeys], table: &Table, options: &BuildOptions) -> Result<Vec<u8>> {
-        let codepage = self.settings.environment.codepage;
-        let mut builder = self.index.builder(table.record_count(), codepage)?;
-        for (tag, keys) in self.index.tags().iter().zip(keys) {
-            let order = keys.of_order(&OrderSpec::from(tag), &self.settings);
-            let sorter = builder
-                .keys(&order)
-                .map_err(|e| Error::order(self.index.path(), &tag.name, e))?;
-            let mut sorter = options.apply(&tag.name, sorter);
-            if !tag.is_custom {
-                keys.sort(table, &mut sorter)?;
-            }
-            builder.add(&order, sorter)?;
-        }
-        builder.finish()
-    }
-
     /// Gets every order ready to be changed.
     fn prepare(&mut self) -> Result<()> {
         let tags: Vec<String> = self.index.tags().iter().map(|tag| tag.name.clone()).collect();
         for (tag, keys) in tags.iter().zip(&self.keys) {
             let digits = if self.is_written { keys.check_digits() } else { Ok(()) };
             digits.map_err(|e| Error::order(self.index.path(), tag, e))?;
-            let prepared = self.index.order(tag, keys.key_type(), &self.settings.collation);
+            let prepared = self.index.order(tag, keys.key_type(), &keys.collation(&self.settings));
             prepared.map_err(|e| Error::order(self.index.path(), tag, e))?;
         }
         Ok(())
@@ -726,8 +704,8 @@ impl OrderFile {
             )));
         };
         let order = match reader.dialect() {
-            IndexDialect::Adi => reader.order_with(&tag.name, keys.codec(), &self.settings.collation),
-            _ => reader.order(&tag.name, keys.key_type(), &self.settings.collation),
+            IndexDialect::Adi => reader.order_with(&tag.name, keys.codec(), &keys.collation(&self.settings)),
+            _ => reader.order(&tag.name, keys.key_type(), &keys.collation(&self.settings)),
         }?;
         let seen = Seen {
             file: self.number,
@@ -780,9 +758,4 @@ impl OrderFile {
             .map_or(Ok(()), |(locks, _)| locks.unlock(LockSubject::Index));
         flushed.and(unlocked)
     }
-}
-
-/// Whether a file is in a folder without links.
-fn lies_in(file: &Path, folder: &Path) -> bool {
-    std::fs::canonicalize(folder_of(file)).is_ok_and(|own| own == folder)
 }

@@ -623,9 +623,11 @@ impl TableEditor {
             cell.fill(blank);
             return Ok(());
         }
+        // The words of an old text are taken out of an index when the record changes: it is still needed then.
+        let is_kept = self.has_words_of(field);
         let old = memo.dialect().pointer(cell).ok().flatten().and_then(|(block, len)| {
             let block = u32::try_from(block).ok()?;
-            Some(MemoPlace { block, len })
+            (!is_kept).then_some(MemoPlace { block, len })
         });
         let text = field.kind == FieldKind::Memo;
         match memo.replace(old, value, text)? {

@@ -537,6 +537,7 @@ const FORMS: [(char, &[&str]); 5] = [
             "?C > ?C",
             "?C >= ?C",
             "?C $ ?C",
+            "CONTAINS(?C, 'a* or b')",
             "?N = ?N",
             "?N # ?N",
             "?N < ?N",

@@ -28,6 +28,7 @@ mod expression_golden;
 mod expressions;
 mod forged_logs;
 mod freshness;
+mod full_text;
 mod golden;
 mod index;
 mod index_build;

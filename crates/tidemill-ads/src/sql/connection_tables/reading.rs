@@ -85,12 +85,20 @@ impl ConnectionTables<'_> {
         };
         editor.refresh()?;
         let table = Arc::new(editor.table_with(&options)?);
-        let orders = editor.orders().filter(|tag| !tag.is_full_text);
-        let names: Vec<String> = orders.map(|tag| tag.name.clone()).collect();
-        let orders = names.iter().map(|name| editor.order(name));
-        let orders = orders.collect::<Result<Vec<_>, _>>()?;
+        let (mut orders, mut words) = (Vec::new(), Vec::new());
+        // Those of Advantage whose words are not made here are not asked.
+        let known = editor
+            .orders()
+            .filter(|tag| !tag.is_full_text || tag.full_text.is_some());
+        let names: Vec<(String, bool)> = known.map(|tag| (tag.name.clone(), tag.is_full_text)).collect();
+        for (name, is_full_text) in names {
+            let order = editor.order(&name)?;
+            if is_full_text { &mut words } else { &mut orders }.push(order);
+        }
         let environment = Environment::with_all_letters(table.codepage());
         let columns = Columns::new(&table, &cache, Sharing::Shared)?;
-        Ok(Arc::new(Snapshot::new(columns, false, environment).with_orders(orders)))
+        Ok(Arc::new(
+            Snapshot::new(columns, false, environment).with_orders(orders, words),
+        ))
     }
 }

@@ -1,6 +1,7 @@
 //! `CREATE`, `ALTER` and `DROP`.
 
 use sqlparser::tokenizer::Token;
+use tidemill_xbase::full_text::{FullTextOptions, Listed};
 
 use super::Parser;
 use crate::sql::error::{Error, Kind, Result};
@@ -23,6 +24,7 @@ impl Parser<'_> {
                 is_unique,
                 is_candidate: false,
                 is_without_deleted: false,
+                words: None,
             };
             self.index_options(&mut index)?;
             return Ok(StatementKind::CreateIndex(Box::new(index)));
@@ -323,24 +325,80 @@ impl Parser<'_> {
     }
 
     fn index_options(&mut self, index: &mut CreateIndex) -> Result<()> {
+        let (mut words, mut place) = (FullTextOptions::default(), None);
         loop {
+            let begin = self.place();
             if self.take("PAGESIZE") {
                 self.number()?;
             } else if self.take("CANDIDATE") {
                 index.is_candidate = true;
             } else if self.take("NOTDELETED") {
                 index.is_without_deleted = true;
-            } else if self.is_next("CONTENT") {
-                let why =
-                    "Full text indexes are not made: leave the CONTENT index out, CONTAINS() and SCORE() need none";
-                return Err(self.refusal(why));
+            } else if self.take("CONTENT") {
+                index.words.get_or_insert_default();
+            } else if self.word_option(&mut words)? {
+                place = place.or(Some(begin));
             } else if self.is_next("IN") {
                 let why = "IN FILE is not supported: CREATE INDEX adds to the production index of the table";
                 return Err(self.refusal(why));
             } else {
-                return Ok(());
+                break;
             }
         }
+        match (&mut index.words, place) {
+            (Some(own), _) => **own = words,
+            (None, Some(place)) => {
+                let why = "this option is one of full text indexes: write CONTENT before it";
+                return Err(Error::new(Kind::Syntax, why).at(place));
+            }
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// An option of a full-text index ("Full Text Search Index Options"); whether one stands here.
+    fn word_option(&mut self, options: &mut FullTextOptions) -> Result<bool> {
+        let lists = ["DELIMITERS", "NOISE", "DROPCHARS", "CONDITIONALS"];
+        let is_new = self.is_next("NEW") && lists.iter().any(|list| self.is_nth(1, list));
+        if is_new {
+            self.skip();
+        }
+        if let Some(list) = self.take_any(&lists) {
+            let listed = Listed {
+                with_defaults: !is_new,
+                own: self.text()?,
+            };
+            *match list {
+                0 => &mut options.delimiters,
+                1 => &mut options.noise,
+                2 => &mut options.drop_chars,
+                _ => &mut options.conditionals,
+            } = listed;
+            return Ok(true);
+        }
+        if let Some(bound) = self.take_any(&["MIN", "MAX"]) {
+            self.expect("WORD")?;
+            let place = self.place();
+            let number = self.number()?;
+            let Ok(length) = u16::try_from(number) else {
+                let why = format!("A word of {number} letters is longer than any key");
+                return Err(Error::new(Kind::Value, why).at(place));
+            };
+            match bound {
+                0 => options.min_word = length,
+                _ => options.max_word = length,
+            }
+            return Ok(true);
+        }
+        let flags = ["CASESENSITIVE", "KEEPSCORE", "NOTMAINTAINED", "PROTECTNUMBERS"];
+        match self.take_any(&flags) {
+            Some(0) => options.is_case_sensitive = true,
+            Some(1) => options.keeps_score = true,
+            Some(2) => options.is_fixed = true,
+            Some(_) => options.protects_numbers = true,
+            None => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// What stands behind the columns of a table; whether its data dictionary takes it in.

@@ -1,12 +1,14 @@
 //! Functions over texts.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use super::super::operators::find;
 use super::super::program::{Call, MAX_MADE, TooLong};
 use super::super::value::{Type, Value};
 use super::super::{format, letters::Letters};
 use super::{Answer, Function, Gives, function};
+use crate::full_text::{SearchCondition, Tokenizer};
 
 const TEXT: Gives = Gives::Is(Type::Character);
 const TRUTH: Gives = Gives::Is(Type::Logical);
@@ -49,6 +51,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         Some(weights) => map(a, weights),
         None => Ok(std::mem::take(&mut a[0])),
     }),
+    function("CONTAINS", "CC", TRUTH, |call, a| Ok(contains(call, a))),
     function("ISALPHA", "C", TRUTH, |call, a| {
         first(a, |b| call.environment.letters.is_letter(b))
     }),
@@ -113,6 +116,30 @@ enum Side {
 }
 
 /// A part of the first argument, without a copy where it was borrowed.
+/// Whether a search condition holds for a text, by the default options of full-text search; `.NULL.` for what is no condition, which
+/// is refused where it is a constant.
+fn contains<'a>(call: &Call<'_>, arguments: &[Value<'a>]) -> Value<'a> {
+    thread_local! {
+        /// The condition that was read last: it is mostly the same for every record.
+        static LAST: RefCell<Option<(Vec<u8>, Option<SearchCondition>)>> = const { RefCell::new(None) };
+        static TOKENIZER: Tokenizer = Tokenizer::default();
+    }
+    let [text, written] = arguments else { return Value::Null };
+    let codepage = call.environment.codepage;
+    let words = TOKENIZER.with(|tokenizer| tokenizer.words(&codepage.decode(text.bytes())));
+    LAST.with_borrow_mut(|last| {
+        if last.as_ref().is_none_or(|(known, _)| known != written.bytes()) {
+            let parse =
+                |tokenizer: &Tokenizer| SearchCondition::parse(&codepage.decode(written.bytes()), tokenizer).ok();
+            *last = Some((written.bytes().to_vec(), TOKENIZER.with(parse)));
+        }
+        match last {
+            Some((_, Some(condition))) => Value::Logical(condition.holds(&words)),
+            _ => Value::Null,
+        }
+    })
+}
+
 fn trim<'a>(arguments: &mut [Value<'a>], part: impl Fn(&[u8]) -> &[u8]) -> Answer<'a> {
     Ok(Value::Character(match arguments[0].take_bytes() {
         Cow::Borrowed(bytes) => Cow::Borrowed(part(bytes)),

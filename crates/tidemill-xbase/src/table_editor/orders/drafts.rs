@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{OrderFile, lies_in};
+use super::OrderFile;
 use crate::draft::{Draft, DraftFile};
 use crate::error::{Error, Result};
 use crate::field::Field;
-use crate::index::{IndexDialect, Tag};
+use crate::index::{IndexDialect, OrderSpec, Tag};
 use crate::orders::{BuildOptions, KeySettings, OrderKeys, with_other_numbers};
+use crate::own_name::folder_of;
 use crate::table::Table;
 use crate::table_editor::TableEditor;
 use crate::table_editor::files::data_file;
@@ -25,6 +26,9 @@ impl Renumbered {
     fn keys(&self, tag: &Tag, fields: &[Field], settings: &KeySettings) -> Result<OrderKeys> {
         let expression = self.renumber(&tag.expression)?;
         let condition = tag.condition.as_deref().map(|text| self.renumber(text)).transpose()?;
+        if let Some(options) = &tag.full_text {
+            return OrderKeys::of_words(&expression, options, IndexDialect::Adi, fields, settings);
+        }
         OrderKeys::compile_numbered(expression, condition, fields, settings)
     }
 
@@ -47,6 +51,29 @@ impl Renumbered {
 }
 
 impl TableEditor {
+    /// Makes the orders of all open index files anew in their files, after records got other numbers. Custom orders are
+    /// empty then, as in Harbour.
+    pub(in crate::table_editor) fn rebuild_orders(&mut self) -> Result<()> {
+        self.rebuild_orders_but(None)
+    }
+
+    /// As [`TableEditor::rebuild_orders`], but for the index files of one folder.
+    pub(in crate::table_editor) fn rebuild_orders_but(&mut self, folder: Option<&Path>) -> Result<()> {
+        let is_meant = |file: &OrderFile| folder.is_none_or(|folder| !lies_in(file.index.path(), folder));
+        let mut files = std::mem::take(&mut self.orders.files);
+        let rebuilt = self.as_one(|editor| {
+            let table = editor.table()?;
+            // Records have other numbers already, so that it is too late to stop.
+            let options = editor.options.build.without_stop();
+            files.iter_mut().filter(|file| is_meant(file)).try_for_each(|file| {
+                file.index.replace_by(&file.rebuilt(&file.keys, &table, &options)?)?;
+                file.prepare()
+            })
+        });
+        self.orders.files = files;
+        rebuilt
+    }
+
     /// Writes the orders of the open index files of a folder anew into a draft, with the keys of the records of `table`.
     pub(in crate::table_editor) fn draft_orders(
         &self,
@@ -125,6 +152,24 @@ impl TableEditor {
 }
 
 impl OrderFile {
+    /// The file anew, with these keys of the records of `table`. Custom orders are empty.
+    fn rebuilt(&self, keys: &[OrderKeys], table: &Table, options: &BuildOptions) -> Result<Vec<u8>> {
+        let codepage = self.settings.environment.codepage;
+        let mut builder = self.index.builder(table.record_count(), codepage)?;
+        for (tag, keys) in self.index.tags().iter().zip(keys) {
+            let order = keys.of_order(&OrderSpec::from(tag), &self.settings);
+            let sorter = builder
+                .keys(&order)
+                .map_err(|e| Error::order(self.index.path(), &tag.name, e))?;
+            let mut sorter = options.apply(&tag.name, sorter);
+            if !tag.is_custom {
+                keys.sort(table, &mut sorter)?;
+            }
+            builder.add(&order, sorter)?;
+        }
+        builder.finish()
+    }
+
     /// The keys of new orders with the expressions of the tags.
     ///
     /// # Errors
@@ -134,6 +179,7 @@ impl OrderFile {
         let keys = self.index.tags().iter().map(|tag| {
             let keys = match &self.renumbered {
                 Some(numbers) => numbers.keys(tag, fields, &self.settings),
+                None if tag.full_text.is_some() => OrderKeys::of_tag(tag, dialect, fields, &self.settings),
                 None if dialect == IndexDialect::Adi => {
                     let (expression, condition) = (tag.expression.clone(), tag.condition.clone());
                     OrderKeys::compile_numbered(expression, condition, fields, &self.settings)
@@ -156,4 +202,9 @@ impl OrderFile {
         new.data().sync()?;
         Ok(new)
     }
+}
+
+/// Whether a file is in a folder without links.
+fn lies_in(file: &Path, folder: &Path) -> bool {
+    std::fs::canonicalize(folder_of(file)).is_ok_and(|own| own == folder)
 }

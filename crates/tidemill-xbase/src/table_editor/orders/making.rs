@@ -136,9 +136,8 @@ impl TableEditor {
         let table = self.table()?;
         allow_candidate(order, &table)?;
         let settings = &file.settings.clone();
-        let (expression, condition) = (order.expression(), order.for_expression());
         let dialect = file.index.dialect();
-        let keys = OrderKeys::compile(expression, condition, dialect, &self.fields.visible, settings)?;
+        let keys = OrderKeys::of_spec(order, dialect, &self.fields.visible, settings)?;
         keys.check_digits()?;
         let order = keys.of_order(order, settings);
         let sorter = KeySorter::new(&order, dialect, self.record_count())?;
