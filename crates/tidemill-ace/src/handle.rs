@@ -525,7 +525,7 @@ impl Session {
         let open: Vec<OrderId> = self
             .connection
             .area(area)
-            .map(|area| area.orders().collect())
+            .map(|area| area.orders().chain(area.full_text_orders()).collect())
             .unwrap_or_default();
         self.indexes.retain(|(known, order, handle)| {
             let is_open = *known != area || open.contains(order);

@@ -9,6 +9,7 @@ use crate::call::{call, refuse};
 use crate::callback::watched;
 use crate::connection::put_all;
 use crate::constants::*;
+use crate::full_text;
 use crate::handle::{Handle, with_any, with_area, with_order};
 use crate::movement::given_key;
 use crate::pointers::{Bytes, Name, Out};
@@ -149,6 +150,19 @@ fn create(
     options: u32,
     answer: Out<Handle>,
 ) -> Result<()> {
+    if options & ADS_FTS_INDEX != 0 {
+        let is_conditional = [condition, while_condition].into_iter().map(Name::text);
+        let is_conditional = is_conditional.collect::<Result<Vec<_>>>()?;
+        if is_conditional.iter().flatten().any(|text| !text.trim().is_empty()) {
+            return refuse(ErrorCode::InvalidOption, "a full text index has no condition");
+        }
+        let words = full_text::given_words(options & !ADS_COMPOUND)?;
+        return with_any(object, |session, area, _| {
+            let name = name.text()?.unwrap_or_default();
+            let order = full_text::create(session, area, (file, &name), &expression.needed()?, &words)?;
+            answer.set(session.index_handle(area, order)?)
+        });
+    }
     let made = given_options(options)?;
     if while_condition
         .text()?
@@ -206,7 +220,9 @@ fn given_options(options: u32) -> Result<IndexOptions> {
     let unknown = match options & !TAKEN {
         0 => None,
         bits if bits & ADS_BINARY_INDEX != 0 => Some("binary indexes"),
-        bits if bits & FULL_TEXT != 0 => Some("full text indexes"),
+        bits if bits & FULL_TEXT != 0 => {
+            return refuse(ErrorCode::InvalidOption, "options of full text need ADS_FTS_INDEX");
+        }
         bits if bits & ADS_NOT_AUTO_OPEN != 0 => Some("production indexes that do not open with their table"),
         bits => return refuse(ErrorCode::InvalidOption, format!("{bits:#x} is no option of an index")),
     };
@@ -394,10 +410,10 @@ pub extern "C" fn AdsIsIndexCustom(index: Handle, answer: Out<u16>) -> u32 {
     call(|| with_tag(index, |tag| answer.set(tag.is_custom.into())))
 }
 
-/// Whether an order is a full text index: none that opens is.
+/// Whether an order is a full text index.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsIsIndexFTS(index: Handle, answer: Out<u16>) -> u32 {
-    call(|| with_tag(index, |_| answer.set(0)))
+    call(|| with_tag(index, |tag| answer.set(tag.is_full_text.into())))
 }
 
 /// Whether an order is the primary key of its table: dictionaries alone say so.
@@ -605,9 +621,11 @@ pub extern "C" fn AdsGetIndexFlags(index: Handle, answer: Out<u32>) -> u32 {
                 (is_compound, ADS_COMPOUND),
                 (tag.is_custom, ADS_CUSTOM),
                 (tag.is_descending, ADS_DESCENDING),
+                (tag.is_full_text, ADS_FTS_INDEX),
             ];
+            let words = tag.full_text.as_ref().map_or(0, |words| words.option_bits());
             let set = flags.iter().filter(|(is_set, _)| *is_set);
-            answer.set(set.fold(0, |flags, (_, flag)| flags | flag))
+            answer.set(set.fold(words, |flags, (_, flag)| flags | flag))
         })
     })
 }

@@ -185,6 +185,11 @@ impl<T: Copy> Out<T> {
         self.0.is_null()
     }
 
+    /// The place of the nth answer of an array.
+    pub(crate) fn at(self, at: usize) -> Self {
+        Self(self.0.wrapping_add(at))
+    }
+
     /// Writes the answer.
     ///
     /// # Errors
@@ -257,6 +262,11 @@ pub struct Bytes(*mut u8);
 impl Bytes {
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
+    }
+
+    /// The buffer from a byte on.
+    pub(crate) fn at(self, at: usize) -> Self {
+        Self(self.0.wrapping_add(at))
     }
 
     /// `len` bytes that are there.

@@ -41,8 +41,6 @@ pub enum Why {
     Dictionary,
     /// Tables are not encrypted, and encrypted ones are not read.
     Encryption,
-    /// Full text indexes are not served.
-    FullText,
     /// It is exported for SAP's own components.
     Internal,
     /// It is exported, and nothing more is known of it.
@@ -58,7 +56,6 @@ impl Why {
             Self::Planned => "not written yet",
             Self::Dictionary => "this part of data dictionaries is not served",
             Self::Encryption => "encryption is not served",
-            Self::FullText => "full text indexes are not served",
             Self::Internal => "SAP's own components use it; nothing public says what it does",
             Self::Unpublished => "no public source gives its parameters",
             Self::Windows => "Windows only",
@@ -130,16 +127,6 @@ unavailable! {
         AdsVerifyPassword
         ObsAdsDecryptBuffer
         ObsAdsEncryptBuffer
-    }
-
-    FullText {
-        AdsCreateFTSIndex
-        AdsGetFTSIndexInfo
-        AdsGetFTSIndexInfoW
-        AdsGetFTSIndexes
-        AdsGetFTSScore
-        AdsGetNumFTSIndexes
-        AdsReindexFTS
     }
 
     Internal {

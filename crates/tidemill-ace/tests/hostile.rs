@@ -113,13 +113,14 @@ fn kind_of(parameter: &str) -> Option<char> {
     let (of, name) = parameter.rsplit_once([' ', '*']).unwrap_or_default();
     let is_length = ["Len", "NumRecords", "StructSize"]
         .iter()
-        .any(|end| name.ends_with(end));
+        .any(|end| name.ends_with(end) && !name.ends_with("WordLen"));
     match of.trim().trim_end_matches('*').trim() {
         _ if parameter == "void" => None,
         "DOUBLE" if !parameter.contains('*') => None,
         "ADSHANDLE" if !parameter.contains('*') => Some('h'),
         _ if !parameter.contains('*') && is_length => Some('l'),
         _ if !parameter.contains('*') => Some('n'),
+        _ if parameter.contains("**") => Some('8'),
         _ if name == "pucFldName" => Some('f'),
         _ if SELF_DESCRIBING.contains(&name) => Some('b'),
         "UNSIGNED8" => Some('t'),

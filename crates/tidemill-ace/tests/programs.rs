@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 24] = [
+const PROGRAMS: [&str; 25] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -35,6 +35,7 @@ const PROGRAMS: [&str; 24] = [
     "tests/c/dictionary_objects.c",
     "tests/c/dictionary_switches.c",
     "tests/c/dictionary_links.c",
+    "tests/c/full_text.c",
 ];
 
 #[test]

@@ -20,7 +20,8 @@
 #include "exact.h"
 
 typedef unsigned long word;
-typedef UNSIGNED32 (*any_function)(word, word, word, word, word, word, word, word, word, word, word, word, word, word);
+typedef UNSIGNED32 (*any_function)(word, word, word, word, word, word, word, word, word, word, word, word, word, word, word, word, word,
+                                   word);
 
 static const struct call {
     const char *name;
@@ -28,7 +29,7 @@ static const struct call {
     const char *kinds;
 } calls[] = {CALLS};
 
-enum { PARAMETERS = 14, LONGEST = 1000, ROOM = LONGEST * LONGEST, TABLES = 5, HANDLES = 24 };
+enum { PARAMETERS = 18, LONGEST = 1000, ROOM = LONGEST * LONGEST, TABLES = 5, HANDLES = 24 };
 
 static word state;
 /* Where the memory of each argument ends. */
@@ -66,7 +67,7 @@ static const char *text(void)
         "",     "a",          "a.dbf",  "A.DBF",       "b",       "b.cdx",          "c.ntx",     "*.dbf",   "NAME",
         "PAID", "name",       "NOTE",   "UPPER(NAME)", "PAID",    "PAID > 1",       "NAME = 'x'", "DELETED()", "((((",
         "BAD(", "NOSUCH = 1", "\xff\xfe", "12.5",      "1970-01-01", "CCYY-MM-DD", "x",         "T",       "RECNO() % 2 = 0",
-        "NAME,C,10;PAID,N,10,2;BORN,D;OK,L;NOTE,M", "X,C,0", "X,N,99,99", "X,C,10;X,C,10", "Data Source=.", "C:\\a.dbf",
+        "CONTAINS(NOTE, 'a* or b')", "NAME,C,10;PAID,N,10,2;BORN,D;OK,L;NOTE,M", "X,C,0", "X,N,99,99", "X,C,10;X,C,10", "Data Source=.", "C:\\a.dbf",
         "\\\\server\\share", "data.add", "NAME,Character,20", "'", "\"", "a b", "STR(PAID) + NAME", "VAL(NAME) / 0"};
     return texts[random_below(sizeof texts / sizeof *texts)];
 }
@@ -223,7 +224,8 @@ int main(int count, char **arguments)
                 fprintf(stderr, *kind == 't' && a[i] && !is_length(kind[1]) ? " \"%s\"" : " %lx", a[i]);
             fputc('\n', stderr);
         }
-        code = call->function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13]);
+        code = call->function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15], a[16],
+                              a[17]);
         if (code == AE_SUCCESS)
             keep_handle(call, a);
         if (code > 20000) {

@@ -121,7 +121,7 @@ static void memo_blocks(void)
 
 static void options(void)
 {
-    static const UNSIGNED32 refused[] = {ADS_BINARY_INDEX, ADS_FTS_INDEX, ADS_FTS_CASE_SENSITIVE, ADS_NOT_AUTO_OPEN};
+    static const UNSIGNED32 refused[] = {ADS_BINARY_INDEX, ADS_NOT_AUTO_OPEN};
     ADSHANDLE table = 0, order = 0;
     unsigned i;
 
@@ -133,6 +133,11 @@ static void options(void)
         IS(AdsCreateIndex61(table, NULL, TEXT("NAME"), TEXT("NAME"), NULL, NULL, ADS_COMPOUND | refused[i], 0, &order),
            AE_FUNCTION_NOT_AVAILABLE);
     IS(AdsCreateIndex(table, NULL, TEXT("NAME"), TEXT("NAME"), NULL, NULL, 0x10000, &order), AE_INVALID_OPTION);
+    IS(AdsCreateIndex(table, NULL, TEXT("NAME"), TEXT("NAME"), NULL, NULL, ADS_FTS_CASE_SENSITIVE, &order), AE_INVALID_OPTION);
+    IS(AdsCreateIndex(table, NULL, TEXT("NAME"), TEXT("NAME"), NULL, NULL, ADS_FTS_INDEX | ADS_UNIQUE, &order),
+       AE_INVALID_OPTION);
+    IS(AdsCreateIndex(table, NULL, TEXT("NAME"), TEXT("NAME"), TEXT("NAME = 'x'"), NULL, ADS_FTS_INDEX, &order),
+       AE_INVALID_OPTION);
     OK(AdsCreateIndex61(table, NULL, TEXT("NAME"), TEXT("NAME"), NULL, NULL, ADS_COMPOUND | ADS_ONLINE | ADS_UCHAR_KEY_LONG, 0,
                         &order));
     OK(AdsCloseTable(table));
