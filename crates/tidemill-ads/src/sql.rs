@@ -71,6 +71,7 @@ mod procedure;
 mod quantified;
 mod row_id;
 mod scalar;
+mod scores;
 mod script;
 mod select;
 mod sort;

@@ -21,6 +21,7 @@ use super::dialect::Ads;
 use super::error::{Error, Kind, Result};
 use super::nesting::balance_conditions;
 use super::quantified::{write_out, write_out_value};
+use super::scores;
 use super::statement::{
     Delete, Insert, InsertSource, Merge, Place, Select, Statement, StatementKind, TableName, TransactionMode, TypeName,
     Update,
@@ -245,6 +246,7 @@ impl Parser<'_> {
         balance_conditions(&mut query);
         without_collations(&mut query)?;
         write_out(&mut query)?;
+        scores::write_out(&mut query)?;
         refuse_ignored(&query, Reader::Lanes)?;
         let end = self.place();
         let is_within = |place: &Location| *place >= begin && (*place < end || end.line == 0);
