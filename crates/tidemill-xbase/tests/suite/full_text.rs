@@ -44,12 +44,12 @@ fn fields(kind: Kind) -> [FieldSpec; 3] {
     match kind {
         Kind::Adt => [
             FieldSpec::of_adt("Id", AdtType::Integer, 0, 0),
-            FieldSpec::of_adt("Title", AdtType::Character, 200, 0),
+            FieldSpec::of_adt("Title", AdtType::Character, 240, 0),
             FieldSpec::of_adt("Note", AdtType::Memo, 0, 0),
         ],
         Kind::Fox => [
             FieldSpec::new("ID", 'N', 8, 0),
-            FieldSpec::new("TITLE", 'C', 200, 0),
+            FieldSpec::new("TITLE", 'C', 240, 0),
             FieldSpec::new("NOTE", 'M', 10, 0),
         ],
     }
@@ -447,7 +447,7 @@ fn forged_options_are_refused_and_those_of_advantage_keep_the_table_from_changes
 }
 
 /// The words of texts and conditions: some are alike, some noise, some longer than keys.
-const VOCABULARY: [&str; 16] = [
+const VOCABULARY: [&str; 18] = [
     "ski",
     "skiing",
     "skier",
@@ -464,10 +464,13 @@ const VOCABULARY: [&str; 16] = [
     "pneumonoultramicroscopicsilicovolcanoconiosis",
     "pneumonoultramicroscopicsilicovolcano",
     "3.5",
+    // As long as keys.
+    "doct",
+    "pneumonoultramicroscopicsilico",
 ];
 
 fn some_text() -> impl Strategy<Value = String> {
-    proptest::collection::vec(0..VOCABULARY.len(), 0..7)
+    proptest::collection::vec(0..VOCABULARY.len(), 0..6)
         .prop_map(|words| words.iter().map(|word| VOCABULARY[*word]).collect::<Vec<_>>().join(" "))
 }
 
