@@ -10,7 +10,7 @@ use tidemill_xbase::full_text::{FullTextOptions, Listed};
 use crate::rivals::Random;
 use crate::sql_rows::{lines_of, with_the_clock};
 
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 16] = [
     "ski",
     "skiing",
     "skier",
@@ -25,6 +25,9 @@ const WORDS: [&str; 14] = [
     "GRÖSSE",
     "rome,",
     "pneumonoultramicroscopicsilicovolcanoconiosis",
+    // As long as keys.
+    "docto",
+    "pneumonoultramicroscopicsilico",
 ];
 
 fn some_text(random: &mut Random) -> String {
@@ -119,7 +122,7 @@ fn statements_have_the_same_answers_with_and_without_an_index() {
                 run(
                     &mut tables,
                     &statements,
-                    &format!("CREATE TABLE {name} ( id Integer, title Char(180), note Memo )"),
+                    &format!("CREATE TABLE {name} ( id Integer, title Char(240), note Memo )"),
                 );
             }
             run(&mut tables, &statements, "CREATE INDEX notes ON known ( note ) CONTENT");
