@@ -70,7 +70,9 @@ fn numbered(expr: &Expr) -> Option<String> {
 
 fn is_called(function: &ast::Function, name: &str) -> bool {
     match function.name.0.as_slice() {
-        [part] => part.as_ident().is_some_and(|ident| ident.value.eq_ignore_ascii_case(name)),
+        [part] => part
+            .as_ident()
+            .is_some_and(|ident| ident.value.eq_ignore_ascii_case(name)),
         _ => false,
     }
 }

@@ -68,6 +68,17 @@ impl Compiled {
 }
 
 impl Plan {
+    /// Whether an index of words may answer some of its condition.
+    fn searches_texts(&self) -> bool {
+        let mut does = false;
+        if let Some(selection) = &self.selection {
+            selection.visit(&mut |part| {
+                does |= matches!(part, Expr::Call(function, _) if matches!(function.name, "CONTAINS" | "SCORE" | "SCOREDISTINCT"));
+            });
+        }
+        does
+    }
+
     /// Runs it: to a live cursor where it can be one and `allows_live`, else to rows.
     ///
     /// # Errors
@@ -76,8 +87,8 @@ impl Plan {
         match &self.source {
             Source::Table(name, structure) => {
                 if allows_live && self.live_columns.is_some() {
-                    // Its work area has orders of its own, but an order that it is walked in is looked for here.
-                    let snapshot = match self.order.is_empty() {
+                    // Its work area has orders of its own, but an order that it is walked in is looked for here, and an index of words.
+                    let snapshot = match self.order.is_empty() && !self.searches_texts() {
                         true => tables.snapshot_without_orders(name)?,
                         false => tables.snapshot(name)?,
                     };

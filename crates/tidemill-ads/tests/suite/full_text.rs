@@ -173,6 +173,53 @@ fn statements_have_the_same_answers_with_and_without_an_index() {
     assert!(asked > 1500, "{asked}");
 }
 
+/// What a statement found of an index is not used any more once the index is another, though the table is the same.
+#[test]
+fn an_index_that_comes_or_goes_between_two_statements_is_noticed() {
+    for table_type in [TableType::Cdx, TableType::Adt] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut connection = Connection::open(folder.path()).unwrap();
+        let (settings, mut options) = with_the_clock();
+        options.table.table_type = table_type;
+        let mut tables = connection.tables(&settings, &options);
+        let statements = Statements::default();
+        run(
+            &mut tables,
+            &statements,
+            "CREATE TABLE docs ( id Integer, title Char(40), note Memo )",
+        );
+        for id in 1..=40 {
+            let insert = format!(
+                "INSERT INTO docs VALUES ( {id}, 'title{id}', 'skiing number{id} of many{}' )",
+                id % 7
+            );
+            run(&mut tables, &statements, &insert);
+        }
+        let sql = "SELECT id FROM docs WHERE CONTAINS( note, 'many3 OR number5' )";
+        let is_lowered = |tables: &mut ConnectionTables<'_>| match statements.run(sql, tables, &[]).unwrap() {
+            Answer::Live(live) => live.filter.is_some(),
+            _ => false,
+        };
+        let expected = run(&mut tables, &statements, sql);
+        assert_eq!(expected.len(), 7);
+        assert!(!is_lowered(&mut tables), "{table_type:?}");
+        for _ in 0..3 {
+            run(&mut tables, &statements, "CREATE INDEX notes ON docs ( note ) CONTENT");
+            assert!(is_lowered(&mut tables), "{table_type:?}");
+            assert_eq!(run(&mut tables, &statements, sql), expected, "{table_type:?}");
+            run(&mut tables, &statements, "DROP INDEX docs.notes");
+            run(
+                &mut tables,
+                &statements,
+                "CREATE INDEX titles ON docs ( title ) CONTENT",
+            );
+            assert!(!is_lowered(&mut tables), "{table_type:?}");
+            assert_eq!(run(&mut tables, &statements, sql), expected, "{table_type:?}");
+            run(&mut tables, &statements, "DROP INDEX docs.titles");
+        }
+    }
+}
+
 #[test]
 fn a_work_area_makes_tells_and_drops_full_text_indexes_and_answers_filters_by_them() {
     for table_type in [TableType::Cdx, TableType::Adt] {

@@ -51,7 +51,11 @@ impl ConnectionTables<'_> {
                     return Ok(Arc::clone(snapshot));
                 }
                 let index = open.index.get_or_insert_with(|| index_state(snapshot.table()));
-                if index.as_ref().is_none_or(|(path, state)| *state == state_of(path)) {
+                let is_same = match index {
+                    Some((path, state)) => *state == state_of(path),
+                    None => index_state(snapshot.table()).is_none(),
+                };
+                if is_same {
                     open.seen = changes;
                     return Ok(Arc::clone(snapshot));
                 }
