@@ -423,7 +423,10 @@ fn batches_of_long_rows_stay_small() {
         }
     }
     // A column of Parquet takes 25 KB before it has a value.
-    let (run, _, peak) = watched(&mut folder.command(&["copy", "wide.csv", "wide.parquet"]), BUSY * 10);
+    let (run, _, peak) = watched(
+        &mut folder.command(&["copy", "--quiet", "wide.csv", "wide.parquet"]),
+        BUSY * 10,
+    );
     drop(run.done());
     assert!(peak < 300 << 20, "{peak}");
 }
