@@ -685,10 +685,11 @@ fn text(field: &Field, name: Syntax, comparison: Comparison, value: &Value) -> O
     Some(compared(name, comparison, literal(Literal::Text(padded))))
 }
 
-/// Whether a double holds every number of a field.
+/// Whether a double tells numbers of a field from one of at most [`EXACT`] digits. Whole numbers of more digits have other doubles than
+/// those of fewer.
 pub(super) fn is_exact(field: &Field) -> bool {
     match field.kind {
-        FieldKind::Numeric | FieldKind::Float => field.width <= EXACT as usize + 1,
+        FieldKind::Numeric | FieldKind::Float => field.width <= EXACT as usize + 1 || field.decimals == 0,
         FieldKind::Integer | FieldKind::IntegerDbase7 => field.width <= 4,
         _ => false,
     }
