@@ -99,11 +99,12 @@ mod tests {
             let mut expected = Vec::new();
             for (chunk, &count) in counts.iter().enumerate() {
                 let begin = chunk as u64 * 100;
-                index.push(begin, count);
+                index.push(begin, count, 7 * count);
                 expected.extend((0..count).map(|record| RecordPosition::new(begin, record)));
             }
             prop_assert_eq!(index.len(), expected.len() as u64);
             prop_assert_eq!(index.is_empty(), expected.is_empty());
+            prop_assert_eq!(index.mean_length(), (!expected.is_empty()).then_some(7));
             let found: Vec<_> = (0..index.len()).filter_map(|record| index.position(record)).collect();
             prop_assert_eq!(found, expected);
             prop_assert_eq!(index.position(index.len()), None);
