@@ -78,8 +78,8 @@ impl RecordIndex {
 
     /// Adds the chunk that begins at `begin`, behind those before.
     pub(crate) fn push(&mut self, begin: u64, num_records: u64, decoded_size: u64) {
-        if num_records > 0 {
-            self.mean_length = self.mean_length.max(decoded_size / num_records);
+        if let Some(mean_length) = decoded_size.checked_div(num_records) {
+            self.mean_length = self.mean_length.max(mean_length);
             self.chunks.push((self.len, begin));
             self.len = self.len.saturating_add(num_records);
         }
