@@ -17,6 +17,15 @@ use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use tokio::sync::mpsc::Sender;
+#[cfg(any(
+    feature = "adbc",
+    feature = "cassandra",
+    feature = "clickhouse",
+    feature = "flight",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "sqlite"
+))]
 use tokio::sync::mpsc::error::SendError;
 
 use super::push_down::Operation;
@@ -55,22 +64,62 @@ pub(crate) trait ServerRead: fmt::Debug + Any + Send + Sync {
 
 /// Takes the rows of a read, and counts them.
 #[derive(Clone)]
+#[cfg_attr(
+    not(any(
+        feature = "adbc",
+        feature = "cassandra",
+        feature = "clickhouse",
+        feature = "flight",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "sqlite"
+    )),
+    expect(dead_code, reason = "this build has no server that sends rows")
+)]
 pub(crate) struct RowSender {
     sender: Sender<EngineResult<RecordBatch>>,
     rows: Count,
+    #[cfg(any(feature = "clickhouse", feature = "postgres"))]
     metrics: ExecutionPlanMetricsSet,
 }
 
+#[cfg(any(
+    feature = "adbc",
+    feature = "cassandra",
+    feature = "clickhouse",
+    feature = "flight",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "sqlite"
+))]
 type Sent = Result<(), SendError<EngineResult<RecordBatch>>>;
 
+#[cfg(any(
+    feature = "adbc",
+    feature = "cassandra",
+    feature = "clickhouse",
+    feature = "flight",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "sqlite"
+))]
 impl RowSender {
     /// Waits until there is room. An error where nobody wants rows any more.
+    #[cfg(any(
+        feature = "cassandra",
+        feature = "clickhouse",
+        feature = "flight",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "sqlite"
+    ))]
     pub(crate) async fn send(&self, batch: EngineResult<RecordBatch>) -> Sent {
         self.count(&batch);
         self.sender.send(batch).await
     }
 
     /// [`Self::send`] for a thread that may wait.
+    #[cfg(any(feature = "adbc", feature = "sqlite"))]
     pub(crate) fn blocking_send(&self, batch: EngineResult<RecordBatch>) -> Sent {
         self.count(&batch);
         self.sender.blocking_send(batch)
@@ -81,16 +130,19 @@ impl RowSender {
     }
 
     /// Counts bytes that came from the server.
+    #[cfg(any(feature = "clickhouse", feature = "postgres"))]
     pub(crate) fn add_received(&self, bytes: u64) {
         let received = MetricBuilder::new(&self.metrics).counter(RECEIVED_BYTES, 0);
         received.add(usize::try_from(bytes).unwrap_or(usize::MAX));
     }
 
     /// Returns when nobody wants rows any more.
+    #[cfg(feature = "flight")]
     pub(crate) async fn closed(&self) {
         self.sender.closed().await;
     }
 
+    #[cfg(feature = "sqlite")]
     pub(crate) fn is_closed(&self) -> bool {
         self.sender.is_closed()
     }
@@ -129,6 +181,7 @@ impl DataSource for ServerScan {
         let sender = RowSender {
             sender: stream.tx(),
             rows: MetricBuilder::new(&self.metrics).output_rows(partition),
+            #[cfg(any(feature = "clickhouse", feature = "postgres"))]
             metrics: self.metrics.clone(),
         };
         let scan = Arc::clone(&self.read);
