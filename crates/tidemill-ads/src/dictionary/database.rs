@@ -12,7 +12,7 @@ impl Connection {
     /// A property of the dictionary.
     ///
     /// # Errors
-    /// [`ErrorCode::PropertyNotSet`].
+    /// [`ErrorCode::PropertyNotSet`](crate::ErrorCode::PropertyNotSet).
     pub fn database_property(&mut self, property: DatabaseProperty) -> Result<PropertyValue> {
         let dictionary = self.dictionary_mut()?;
         dictionary.renew()?;
@@ -32,7 +32,7 @@ impl Connection {
     /// Sets a property of the dictionary; an empty text removes it.
     ///
     /// # Errors
-    /// [`ErrorCode::DataTooLong`]; when the dictionary cannot be written.
+    /// [`ErrorCode::DataTooLong`](crate::ErrorCode::DataTooLong); when the dictionary cannot be written.
     pub fn set_database_property(
         &mut self,
         property: DatabaseProperty,
