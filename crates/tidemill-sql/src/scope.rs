@@ -227,6 +227,16 @@ impl Binder<'_> {
                     };
                     relations.push(Relation::new(written, default_alias, alias.as_ref(), columns));
                 }
+                // A function of the engine that gives rows: `generate_series`, `range`.
+                TableFactor::Table {
+                    name,
+                    alias,
+                    args: Some(_),
+                    ..
+                } => {
+                    let columns = vec!["value".to_owned()];
+                    relations.push(Relation::new(text(name), text(name), alias.as_ref(), columns));
+                }
                 TableFactor::Derived {
                     subquery,
                     alias: Some(alias),
@@ -398,7 +408,9 @@ impl VisitorMut for Binder<'_> {
                 }
                 self.name_alias_apart(alias, outer);
             }
-            TableFactor::Derived { alias, .. } => self.name_alias_apart(alias, outer),
+            TableFactor::Derived { alias, .. } | TableFactor::Table { alias, .. } => {
+                self.name_alias_apart(alias, outer);
+            }
             _ => {}
         }
         ControlFlow::Continue(())

@@ -73,6 +73,32 @@ async fn a_column_of_an_inner_table_may_have_the_name_of_an_outer_one() {
 }
 
 #[tokio::test]
+async fn columns_of_a_series_are_columns_in_expressions() {
+    let folder = folder();
+    let session = session(folder.path());
+    for (sql, expected) in [
+        (
+            "SELECT value * 3 AS v FROM generate_series(1, 3) WHERE value > 1",
+            "6\n9\n",
+        ),
+        (
+            "SELECT -g.Value AS v FROM generate_series(1, 2) g ORDER BY VALUE DESC",
+            "-2\n-1\n",
+        ),
+        (
+            "SELECT SUM(value) AS v FROM range(0, 4) WHERE value IN (SELECT id FROM people)",
+            "6\n",
+        ),
+        (
+            "SELECT name FROM people, generate_series(2, 3) n WHERE n.value = people.id ORDER BY id",
+            "Béla\nÇiğdem\n",
+        ),
+    ] {
+        assert_eq!(csv(&session, sql).await, expected, "{sql}");
+    }
+}
+
+#[tokio::test]
 async fn rows_come_in_the_order_of_the_table() {
     let folder = folder();
     let rows: String = (0..100_000).map(|row| format!("{row}\n")).collect();
