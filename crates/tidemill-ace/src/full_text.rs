@@ -1,4 +1,4 @@
-//! Full-text indexes: made, told and made anew ("AdsCreateFTSIndex" and the pages beside it in SAP's help).
+//! Creates, describes and rebuilds full-text indexes ("AdsCreateFTSIndex" and the related pages of SAP's help).
 
 use tidemill_ads::{Error, ErrorCode, OrderId, Result, WorkArea};
 use tidemill_xbase::full_text::{
@@ -186,7 +186,7 @@ impl Info {
     }
 }
 
-/// What the place of a text is told to.
+/// Stores where each text begins. A null pointer is skipped.
 fn point<T: Copy>(places: [Out<T>; 5], begins: [T; 5]) -> Result<()> {
     for (place, begin) in places.into_iter().zip(begins) {
         if !place.is_null() {
@@ -196,7 +196,7 @@ fn point<T: Copy>(places: [Out<T>; 5], begins: [T; 5]) -> Result<()> {
     Ok(())
 }
 
-/// Where each of some texts begins that stand one behind the other, each with a zero behind it.
+/// The offsets of texts that follow one another, each ended by a zero.
 fn begins<T>(texts: &[Vec<T>; 5]) -> [usize; 5] {
     let mut end = 0;
     texts.each_ref().map(|text| {
@@ -278,7 +278,7 @@ pub extern "C" fn AdsGetFTSIndexInfoW(
     })
 }
 
-/// Makes the index files anew that have full-text indexes and nothing else; the page size is the format's own.
+/// Rebuilds the index files that contain only full-text indexes. The format sets the page size.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsReindexFTS(object: Handle, _page_size: u32) -> u32 {
     call(|| with_area(object, |area| area.reindex_full_text(&watched())))

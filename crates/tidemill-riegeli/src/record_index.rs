@@ -28,7 +28,7 @@ pub struct RecordIndex {
     /// For each chunk with records the number of its first one, and where it begins.
     chunks: Vec<(u64, u64)>,
     len: u64,
-    /// The mean length of the records of the chunk whose records are longest; 0 where nothing tells.
+    /// The largest mean record length of any chunk, or 0 if it is unknown.
     mean_length: u64,
 }
 
@@ -61,7 +61,7 @@ impl RecordIndex {
         self.len == 0
     }
 
-    /// Returns the mean length of the records of the chunk whose records are longest; `None` where chunk headers were not read.
+    /// Returns the largest mean record length of any chunk, in bytes; `None` if chunk headers were not read.
     pub fn mean_length(&self) -> Option<u64> {
         (self.mean_length > 0).then_some(self.mean_length)
     }

@@ -53,7 +53,7 @@ pub(crate) trait Engine: Send + Sync + 'static {
     /// Rows of an unfiltered scan, if that is known without reading them.
     fn row_count(&self) -> Precision<usize>;
 
-    /// How many bytes a row takes in memory, about, where something tells. Default: nothing does.
+    /// The approximate size of a row in memory, in bytes; `None` if it is unknown. Default: unknown.
     fn row_bytes(&self) -> Option<u64> {
         None
     }
@@ -405,8 +405,8 @@ impl<E: Engine> EngineScan<E> {
         })
     }
 
-    /// The same scan of the rows that an index finds by one of these values in a column, and perhaps of others; `None` without such an
-    /// index.
+    /// This scan, restricted to the rows that an index finds for these values of a column, perhaps with some others; `None` without such
+    /// an index.
     pub(crate) fn among(&self, column: usize, values: &[ScalarValue]) -> Option<Arc<dyn ExecutionPlan>> {
         let column = *self.projection.get(column)?;
         let name = Column::from_name(self.engines.schema.field(column).name());
@@ -715,7 +715,7 @@ fn external(error: crate::Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
-/// How many rows a text of this size has, where its first rows have this length on average; of compressed text a guess.
+/// Estimates the rows of a text from its size and the mean length of its first rows. For compressed text this is a guess.
 pub(crate) fn estimated_rows(size: u64, is_packed: bool, row_length: u64) -> Precision<usize> {
     const PACKED: u64 = 4;
     let size = if is_packed { size.saturating_mul(PACKED) } else { size };

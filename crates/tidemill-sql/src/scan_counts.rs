@@ -44,11 +44,13 @@ impl Session {
                     && let Some(metrics) = node.metrics()
                 {
                     let bytes = [RECEIVED_BYTES, "bytes_scanned"].map(|name| metrics.sum_by_name(name));
+                    let bytes = bytes.into_iter().flatten().map(|bytes| bytes.as_usize() as u64).max();
                     let scan = displayable(node.as_ref()).one_line().to_string();
                     counts.push(ScanCount {
                         scan: scan.trim_start_matches("DataSourceExec: ").trim_end().to_owned(),
                         rows: metrics.output_rows().unwrap_or_default() as u64,
-                        bytes: bytes.into_iter().flatten().next().map(|bytes| bytes.as_usize() as u64),
+                        // Whoever counts none has none.
+                        bytes: bytes.filter(|bytes| *bytes > 0),
                     });
                 }
                 Ok(TreeNodeRecursion::Continue)

@@ -183,8 +183,8 @@ impl Binder<'_> {
         }
     }
 
-    /// The name itself, or one with a number, such that no table of the first `outer` scopes has it, and no column of any other table:
-    /// in a query within, `people.id` would be a member of a column `people`.
+    /// The name, with a number if a table of the first `outer` scopes or a column of another table has the same name. In an inner query,
+    /// `people.id` would otherwise mean a field of a column `people`.
     fn name_within(&self, outer: usize, name: &str) -> String {
         let outer = self.scopes.get(..outer).unwrap_or_default();
         let is_column = |name: &str| {
@@ -192,7 +192,7 @@ impl Binder<'_> {
                 .tables
                 .values()
                 .filter(|table| !table.alias.eq_ignore_ascii_case(name));
-            others.any(|table| same_but_for_case(&table.columns, name).is_some())
+            others.any(|table| table.columns.iter().any(|column| column.eq_ignore_ascii_case(name)))
         };
         let is_taken = |name: &str| {
             let mut relations = outer.iter().flat_map(|scope| &scope.relations);

@@ -97,7 +97,7 @@ pub extern "C" fn AdsGetNumActiveLinks(connection: Handle, answer: Out<u16>) -> 
     })
 }
 
-/// Tells of an open link, by its number from 1: `name;user;path` (SAP's help, "AdsGetActiveLinkInfo").
+/// Returns an open link as `name;user;path`. Links are numbered from 1 (SAP's help, "AdsGetActiveLinkInfo").
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetActiveLinkInfo(connection: Handle, number: u16, info: Bytes, len: Out<u16>) -> u32 {
     call(|| {

@@ -1,4 +1,4 @@
-//! Objects of whatever kind: their properties, names and files.
+//! Properties, names and files of objects of any kind.
 
 use tidemill_ads::{
     Connection, DatabaseProperty, ErrorCode, FieldProperty, ObjectKind, PropertyShape, PropertyValue, Result,
@@ -12,8 +12,8 @@ use crate::handle::{Handle, with_connection};
 use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
 
-/// A property of an object of whatever kind, as `AdsDDGetTableProperty` and its like tell it; fields, orders, index files and triggers
-/// have tables as parents.
+/// Returns a property of an object of any kind, as `AdsDDGetTableProperty` and the like do. The parent of a field, an order, an index
+/// file or a trigger is its table.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsDDGetObjectProperty(
     connection: Handle,
@@ -27,7 +27,7 @@ pub extern "C" fn AdsDDGetObjectProperty(
     call(|| put(&property_of(connection, kind, (parent, name), property)?, value, len))
 }
 
-/// As [`AdsDDGetObjectProperty`]; tells how a text is encoded too: `ADS_ENCODE_UTF16`, or `ADS_ENCODE_UTF8`, and 0 for a number.
+/// As [`AdsDDGetObjectProperty`], with the encoding: `ADS_ENCODE_UTF16` or `ADS_ENCODE_UTF8` for a text, 0 for a number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsDDGetObjectProperty100(
     connection: Handle,
@@ -53,7 +53,7 @@ pub extern "C" fn AdsDDGetObjectProperty100(
     })
 }
 
-/// Sets a property of an object of whatever kind. A rule that records break is refused.
+/// Sets a property of an object of any kind. A rule that existing records break is refused.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsDDSetObjectProperty(
     connection: Handle,

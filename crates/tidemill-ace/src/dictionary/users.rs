@@ -210,7 +210,7 @@ pub extern "C" fn AdsDDGetPermissions(
     })
 }
 
-/// Tells what the user of a connection may do with a table or a view, as `ADS_PERMISSION_READ` and its like.
+/// Returns what the user of a connection may do with a table or a view, as `ADS_PERMISSION_READ` and the like.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsDDVerifyUserRights(connection: Handle, table: Name, answer: Out<u32>) -> u32 {
     call(|| {
@@ -220,7 +220,7 @@ pub extern "C" fn AdsDDVerifyUserRights(connection: Handle, table: Name, answer:
     })
 }
 
-/// Tells what the user may do with a column of a table: to read it, and to give it values in old records and in new ones
+/// Returns what the user may do with a column of a table: read it, and change it in existing and in new records
 /// (`ADS_PERMISSION_READ`, `ADS_PERMISSION_UPDATE`, `ADS_PERMISSION_INSERT`). Rights are those to the table as a whole.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetColumnPermissions(table: Handle, column: u16, answer: Out<u8>) -> u32 {

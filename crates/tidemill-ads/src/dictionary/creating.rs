@@ -1,4 +1,4 @@
-//! Files of tables and orders that a dictionary describes and that are gone: they are made anew, empty.
+//! Creates missing files of tables and orders, empty, as the dictionary describes them.
 
 use std::path::Path;
 

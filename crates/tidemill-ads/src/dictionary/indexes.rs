@@ -1,4 +1,4 @@
-//! Index files and orders that a dictionary has of a table: taken in, let go, asked about and dropped.
+//! Adds, removes, describes and drops the index files and orders that a dictionary lists for a table.
 
 use std::path::{Path, PathBuf};
 

@@ -5,7 +5,7 @@
 //!
 //! # What this module does not do
 //!
-//! Tables are read through links and not changed. Triggers and functions are nobody in the other dictionary, whoever runs them.
+//! Links are read-only. Triggers and functions have no user in the linked dictionary, and so no rights there.
 //! Views, procedures and functions of the other dictionary are not seen. A password is
 //! not kept in a dictionary: such a link takes the user of the connection, or one without a password.
 
@@ -78,8 +78,8 @@ impl fmt::Debug for Credentials {
 }
 
 impl Links {
-    /// Looks what the linked dictionaries have now; returns whether any has something new. One that cannot be read is told of by who reads
-    /// through the link.
+    /// Reads the linked dictionaries again if they have changed, and returns whether any has. One that cannot be read is an error of the
+    /// statement that reads through the link.
     pub(crate) fn renew(&mut self) -> bool {
         let mut is_new = false;
         for link in &mut self.active {

@@ -685,8 +685,8 @@ fn text(field: &Field, name: Syntax, comparison: Comparison, value: &Value) -> O
     Some(compared(name, comparison, literal(Literal::Text(padded))))
 }
 
-/// Whether a double tells numbers of a field from one of at most [`EXACT`] digits. Whole numbers of more digits have other doubles than
-/// those of fewer.
+/// Whether comparing a field as a double with a number of at most [`EXACT`] digits is exact. It is for every whole number: longer ones have
+/// other doubles than shorter ones.
 pub(super) fn is_exact(field: &Field) -> bool {
     match field.kind {
         FieldKind::Numeric | FieldKind::Float => field.width <= EXACT as usize + 1 || field.decimals == 0,

@@ -1,5 +1,4 @@
-//! Full-text indexes of a work area: they are told, made and dropped as orders are, records are not walked by them, and filters are
-//! answered from them.
+//! Full-text indexes of a work area. They are listed, created and dropped like orders, and answer filters, but do not give records an order.
 
 use std::path::{Path, PathBuf};
 
@@ -29,8 +28,8 @@ impl WorkArea {
         self.words.iter().map(|words| words.id)
     }
 
-    /// How the words of a full-text index are made. Of one that Advantage has made the default options are told, since where it keeps
-    /// others is not known.
+    /// The options of a full-text index. For an index made by Advantage these are the default options, because where Advantage stores the
+    /// options is unknown.
     ///
     /// # Errors
     /// [`ErrorCode::InvalidIndexHandle`] for what is none.
@@ -170,7 +169,7 @@ impl WorkArea {
         Ok(())
     }
 
-    /// Makes the index files anew that have full-text indexes and nothing else ("AdsReindexFTS" in ADS's help).
+    /// Rebuilds the index files that contain only full-text indexes ("AdsReindexFTS" in ADS's help).
     ///
     /// # Errors
     /// As [`WorkArea::reindex`].

@@ -181,7 +181,7 @@ impl RowFilter {
     }
 }
 
-/// A batch ends where its records have so many bytes, so that one of long records takes no more memory than others.
+/// A batch ends when its records reach this many bytes, so that long records take no more memory than short ones.
 const BATCH_BYTES: usize = 8 << 20;
 
 /// The batches of a scan. After an error there are no more.
@@ -279,7 +279,7 @@ impl Iterator for RowBatches {
     }
 }
 
-/// The row behind those that have so many bytes, at least one, or behind the last of them.
+/// The end of the first rows that together have at least `most_bytes` bytes, or of all rows.
 fn end_of_batch(records: RecordSlices<'_>, rows: std::ops::Range<usize>, most_bytes: usize) -> usize {
     let mut bytes = 0;
     for row in rows.clone() {

@@ -110,7 +110,7 @@ async fn looks(location: &Location, said: &CsvOptions) -> Result<Vec<Looked>> {
 
 /// The mean length of the first lines of a text.
 fn line_length(source: &SharedSource, packing: Packing) -> io::Result<u64> {
-    const LOOKED_AT: u64 = 64 << 10;
+    const LOOKED_AT: u64 = 1 << 20;
     let text = packing.unpacked(SourceReader::new(Arc::clone(source)))?;
     let mut beginning = Vec::new();
     text.take(LOOKED_AT).read_to_end(&mut beginning)?;
@@ -162,7 +162,7 @@ fn held_by_both(one: &DataType, other: &DataType) -> DataType {
 }
 
 /// One file.
-struct CsvEngine {
+pub(super) struct CsvEngine {
     source: SharedSource,
     name: String,
     is_local: bool,
@@ -259,6 +259,10 @@ impl Engine for CsvEngine {
         known.map_or(Precision::Absent, |(size, length)| {
             estimated_rows(size, is_packed, length)
         })
+    }
+
+    fn row_bytes(&self) -> Option<u64> {
+        self.line_length
     }
 
     fn divisible(&self) -> bool {

@@ -59,8 +59,9 @@ pub(super) async fn open(
         };
         let url = ListingTableUrl::try_new(url, None)?;
         names.insert(url.prefix().clone(), part.to_string());
-        let path = matches!(part.place, Place::File(_)).then(|| part.file()).transpose()?;
-        paths.push((url.clone(), path.map(Path::to_path_buf)));
+        if matches!(part.place, Place::File(_)) {
+            paths.push((url.clone(), part.file()?.to_path_buf()));
+        }
         urls.push(url);
     }
     if let (Some(object), Some(url)) = (first, urls.first()) {
@@ -283,17 +284,17 @@ async fn metadata_of(file: &ListingTableUrl, state: &SessionState) -> Result<Arc
     Ok(metadata.fetch_metadata().await?)
 }
 
-/// How many rows the batches of Parquet files have: fewer where rows are long.
+/// How many rows the batches of Parquet files of this machine have: fewer where rows are long. Objects would be asked one by one.
 async fn batch_rows(
     location: &Location,
-    files: Vec<(ListingTableUrl, Option<PathBuf>)>,
+    files: Vec<(ListingTableUrl, PathBuf)>,
     state: &SessionState,
 ) -> Result<usize> {
     let mut rows = state.config().batch_size();
     for (url, path) in files {
         let metadata = metadata_of(&url, state).await?;
         let most = rows;
-        let found = blocking(move || Ok(rows::of_a_batch(&metadata, path.as_deref(), most))).await?;
+        let found = blocking(move || Ok(rows::of_a_batch(&metadata, &path, most))).await?;
         rows = found.map_err(|error| named(location, DataFusionError::ParquetError(Box::new(error))))?;
     }
     Ok(rows)

@@ -1,11 +1,11 @@
-//! JSON files: an object on a line, objects one behind another, or an array of objects; compressed or not.
+//! JSON files: one object per line, objects over several lines, or an array of objects; compressed or not.
 //!
-//! The columns are those of the first [`LOOKED_AT`] records of each file. Batches end where their text has [`BATCH_BYTES`], so that
-//! long records take no more memory than short ones.
+//! The first [`LOOKED_AT`] records of each file determine the columns. A batch ends at [`BATCH_BYTES`] of text, so that long records take no
+//! more memory than short ones.
 
 mod text;
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -27,16 +27,16 @@ use crate::location::{Location, Place, SourceReader};
 use crate::options::SessionOptions;
 use crate::{Error, Result};
 
-/// Records that tell the columns.
+/// The number of records that determine the columns.
 const LOOKED_AT: usize = 10_000;
 
-/// Text of the records that tell the columns.
+/// The most text that is read to determine the columns.
 const LOOKED_AT_BYTES: u64 = 32 << 20;
 
-/// Text of a batch.
+/// The most text of a batch.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// A record may take so many bytes, where no other limit is given.
+/// The default limit of a record's length.
 const MAX_RECORD: u64 = 32 << 20;
 
 /// Smaller files are read by one thread.
@@ -107,13 +107,8 @@ struct File {
 impl File {
     fn open(file: &Location, source: SharedSource, max_record: u64) -> Result<Self> {
         let name = file.to_string();
-        let look = || {
-            let mut beginning = BufReader::new(SourceReader::new(Arc::clone(&source)));
-            let packing = Packing::of_beginning(beginning.fill_buf()?);
-            let (_, form) = opened(SourceReader::new(Arc::clone(&source)), packing)?;
-            Ok((packing, form))
-        };
-        let (packing, form) = look().map_err(Error::io(&name, "read"))?;
+        let looked = opened(SourceReader::new(Arc::clone(&source)));
+        let (_, packing, form) = looked.map_err(Error::io(&name, "read"))?;
         let mut file = Self {
             name,
             is_local: matches!(file.place, Place::File(_)),
@@ -132,7 +127,7 @@ impl File {
 
     /// The text from its beginning.
     fn text(&self) -> io::Result<Box<dyn Read + Send>> {
-        Ok(opened(SourceReader::new(Arc::clone(&self.source)), self.packing)?.0)
+        Ok(opened(SourceReader::new(Arc::clone(&self.source)))?.0)
     }
 
     fn pieces(&self) -> Result<Pieces> {
@@ -161,7 +156,7 @@ impl File {
             .map_err(|stop| self.stopped(stop))
     }
 
-    /// The first records, as far as they tell the columns.
+    /// The first records, which determine the columns.
     fn first_values(&self) -> Result<Box<dyn Iterator<Item = Result<serde_json::Value>> + '_>> {
         let text = self.text().map_err(Error::io(&self.name, "read"))?;
         let text = BufReader::new(text.take(self.looked_at_bytes()));
@@ -188,7 +183,7 @@ impl File {
         LOOKED_AT_BYTES.max(self.max_record)
     }
 
-    /// What cannot be read counts as short: who reads it says so.
+    /// Returns false if the file cannot be read; the scan reports that error.
     fn is_longer_than_looked_at(&self) -> bool {
         let length = self.text().and_then(|text| {
             io::copy(
@@ -209,7 +204,7 @@ impl File {
         }
     }
 
-    /// What is wrong with a record. Both numbers count: records before it, lines from 1.
+    /// An error in a record, named by its line, counted from 1, or in an array by the number of records before it.
     fn fault(&self, before: u64, line: u64, what: &str) -> Error {
         Error::Json {
             place: self.name.clone(),
@@ -221,7 +216,7 @@ impl File {
         }
     }
 
-    /// The first record that cannot be decoded among those from a place of the text on; `error` is what its batch said.
+    /// Finds the first record that cannot be decoded, starting at an offset in the text. `error` is the error of its batch.
     fn locate(&self, from: u64, schema: &SchemaRef, error: &ArrowError) -> Result<Error> {
         let mut pieces = self.pieces()?;
         let mut decoder = decoder(schema, 1)?;
@@ -266,7 +261,7 @@ fn decoder(schema: &SchemaRef, batch_rows: usize) -> Result<Decoder> {
     Ok(decoder.with_coerce_primitive(true).build_decoder()?)
 }
 
-/// The words of an error without those that say that it is of JSON.
+/// The message of an error without the prefix that names JSON.
 fn told(error: &ArrowError) -> String {
     let words = match error {
         ArrowError::JsonError(words) => words.clone(),
@@ -286,7 +281,7 @@ pub(super) struct JsonEngine {
 }
 
 impl JsonEngine {
-    /// A large file of the machine that has a record on its first line.
+    /// Whether this is a large local file with a whole record on its first line.
     fn looks_divisible(&self) -> bool {
         let file = &self.file;
         let is_large = file.source.size().is_ok_and(|size| size >= DIVIDED_FROM);
@@ -362,9 +357,9 @@ impl Engine for JsonEngine {
 struct Rows {
     decoder: Decoder,
     pieces: Pieces,
-    /// What is left of the lines that were read last.
+    /// The rest of the lines that were read last.
     piece: Vec<u8>,
-    /// Places in the text: behind the last batch, and behind what the decoder was given.
+    /// Offsets in the text: the end of the last batch, and the end of what the decoder was given.
     flushed_at: u64,
     fed: u64,
     file: Arc<File>,

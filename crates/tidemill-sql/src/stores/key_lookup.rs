@@ -1,10 +1,10 @@
-//! Joins of few rows with a table of a server, or with an xBase table that has an index: the rows whose keys the other side has are looked
-//! up, and not all are read.
+//! Key look-ups: a join of a few rows with a large table reads only the rows with matching keys, if the table is on a server or is an
+//! xBase table with an index.
 //!
-//! A hash join reads its first side to the end before it takes rows of the second. [`Keys`] of the first side are kept as they pass
-//! ([`KeyCollector`]), and the scan of the second waits for them ([`KeyLookup`]). Where they are few ([`MOST_KEYS`]) and can be asked
-//! for, they are a condition of the scan: in the SELECT of a server ([`Operation::Among`]), or by a tag of the production index. Else
-//! the scan is as it was. The join then compares all keys itself: the scan may give more rows than are wanted, and no fewer.
+//! A hash join reads its build side to the end before it reads its probe side. [`KeyCollector`] collects the distinct [`Keys`] of the
+//! build side as rows pass. [`KeyLookup`], the scan of the probe side, waits for them. If there are at most [`MOST_KEYS`], they become a
+//! condition of the scan: in the SELECT of a server ([`Operation::Among`]), or through a tag of the production index. Otherwise the
+//! whole table is scanned. The scan may return more rows than match, but never fewer, because the join compares all keys again.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, ready};
 
-use arrow_array::{Array as _, RecordBatch};
+use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_row::{RowConverter, SortField};
 use arrow_schema::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::stats::Precision;
@@ -43,13 +44,13 @@ use super::server::push_down::Operation;
 use super::server::scan::ServerScan;
 use super::xbase;
 
-/// More keys are not asked for: all rows are read as quickly.
+/// With more keys, scanning the whole table is as fast.
 const MOST_KEYS: usize = 1_000;
 
-/// Tables of more rows have more keys, most likely.
+/// A build side with more rows most likely has too many keys.
 const MOST_ROWS: usize = 1_000_000;
 
-/// Puts the server's side of a join behind the other, before the planner chooses sides by what it knows of their sizes.
+/// Makes a server's table the probe side of a join. This runs before the planner chooses sides by their sizes, which servers don't tell.
 #[derive(Debug)]
 pub(crate) struct ServersLast;
 
@@ -80,7 +81,7 @@ impl PhysicalOptimizerRule for ServersLast {
     }
 }
 
-/// Whether a plan gives rows of a server's table as they are.
+/// Whether a plan is a scan of a server's table, perhaps with a projection.
 fn is_looked_up(plan: &Arc<dyn ExecutionPlan>) -> bool {
     match plan.downcast_ref::<DataSourceExec>() {
         Some(source) => source.data_source().downcast_ref::<ServerScan>().is_some(),
@@ -90,7 +91,7 @@ fn is_looked_up(plan: &Arc<dyn ExecutionPlan>) -> bool {
     }
 }
 
-/// How many rows a plan gives, where that is known, or at most.
+/// The number of rows of a plan, exact or estimated; `None` if it is unknown.
 fn rows(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<usize>> {
     let statistics = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::default())?;
     Ok(match statistics.num_rows {
@@ -99,7 +100,7 @@ fn rows(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<usize>> {
     })
 }
 
-/// Has scans wait for the keys of the other side of their join.
+/// Adds key look-ups to the joins that allow them.
 #[derive(Debug)]
 pub(crate) struct KeyLookups;
 
@@ -131,7 +132,7 @@ impl PhysicalOptimizerRule for KeyLookups {
     }
 }
 
-/// The join whose second side is asked for the keys of the first; `None` where rows without such a key are wanted too.
+/// The join with a key look-up on its probe side; `None` if the join needs probe rows that have no matching key, or no scan can look keys up.
 fn with_lookup(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let needs_keys = matches!(
         join.join_type(),
@@ -151,10 +152,12 @@ fn with_lookup(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
             continue;
         };
         let schema = join.left().schema();
-        if !has_exact_keys(schema.field(left).data_type()) {
+        let data_type = schema.field(left).data_type();
+        if !has_exact_keys(data_type) {
             continue;
         }
-        let keys = Arc::new(Keys::new(join.left().output_partitioning().partition_count()));
+        let partitions = join.left().output_partitioning().partition_count();
+        let keys = Arc::new(Keys::new(data_type, partitions)?);
         if let Some(lookup) = scan_with_keys(join.right(), right, &keys)? {
             let collector = Arc::new(KeyCollector {
                 input: Arc::clone(join.left()),
@@ -168,7 +171,7 @@ fn with_lookup(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     Ok(None)
 }
 
-/// The plan whose scan waits for the keys of a column; `None` where there is none that can be asked for keys.
+/// The plan with a key look-up in place of its scan; `None` if its scan cannot look keys up.
 fn scan_with_keys(
     plan: &Arc<dyn ExecutionPlan>,
     column: usize,
@@ -197,7 +200,7 @@ fn scan_with_keys(
     })
 }
 
-/// Where a column of a plan is in the plan's input, for plans that give each row of their input by itself, or not.
+/// The place in a plan's input of one of the plan's columns; `None` for operators that do more than keep or drop single rows.
 fn place_below(plan: &Arc<dyn ExecutionPlan>, place: usize) -> Option<usize> {
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
         return column_or_cast(&projection.expr().get(place)?.expr);
@@ -215,7 +218,7 @@ fn place_below(plan: &Arc<dyn ExecutionPlan>, place: usize) -> Option<usize> {
     (is_whole_sort || plan.is::<RepartitionExec>() || plan.is::<CooperativeExec>()).then_some(place)
 }
 
-/// The scan of the rows that have one of these values in a column; `None` where they cannot be asked for.
+/// The scan restricted to rows that have one of these values in a column; `None` if the store cannot do it.
 fn among(scan: &Arc<dyn ExecutionPlan>, column: usize, values: &[ScalarValue]) -> Option<Arc<dyn ExecutionPlan>> {
     let source = scan.downcast_ref::<DataSourceExec>()?.data_source();
     if let Some(scan) = source.downcast_ref::<ServerScan>() {
@@ -226,7 +229,7 @@ fn among(scan: &Arc<dyn ExecutionPlan>, column: usize, values: &[ScalarValue]) -
     xbase::among(source, column, values)
 }
 
-/// A value of a type, to see whether a store can be asked for such; `None` where values that are equal may differ.
+/// A value of a type, to try whether a store can look such values up; `None` for types whose equal values may be written differently.
 fn sample(data_type: &DataType) -> Option<ScalarValue> {
     match data_type {
         DataType::Utf8 => Some(ScalarValue::from("a")),
@@ -235,7 +238,7 @@ fn sample(data_type: &DataType) -> Option<ScalarValue> {
     }
 }
 
-/// Whether values of a type are equal where their texts are, and a value of one such type is at most one of another.
+/// Whether equal values of a type are always written alike, and a value has at most one equal in another such type.
 fn has_exact_keys(data_type: &DataType) -> bool {
     data_type.is_integer() || matches!(data_type, DataType::Utf8 | DataType::Decimal128(..) | DataType::Date32)
 }
@@ -245,7 +248,7 @@ fn column(expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
     expr.downcast_ref::<Column>().map(Column::index)
 }
 
-/// The place of a column that is given as it is, or as a type that holds its values exactly.
+/// The place of a column, or of a column cast to a type that holds its values exactly.
 fn column_or_cast(expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
     match expr.downcast_ref::<CastExpr>() {
         Some(cast) if has_exact_keys(cast.cast_type()) => column(cast.expr()),
@@ -254,36 +257,70 @@ fn column_or_cast(expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
     }
 }
 
-/// The values of a column, once all rows have been seen.
+/// The distinct values of a column, known once all rows have passed.
 struct Keys {
     /// `None` where there are too many.
-    seen: Mutex<Option<HashSet<ScalarValue>>>,
+    seen: Mutex<Option<Seen>>,
     /// Partitions that have not ended.
     open: AtomicUsize,
     known: watch::Sender<Known>,
 }
 
-/// Nothing before all rows were seen; then the keys, or that there are too many.
+/// Distinct values in row format. Only new values are copied.
+struct Seen {
+    converter: RowConverter,
+    values: HashSet<Box<[u8]>>,
+}
+
+impl Seen {
+    fn add(&mut self, values: &ArrayRef) -> Result<()> {
+        let rows = self.converter.convert_columns(std::slice::from_ref(values))?;
+        for (_, row) in rows.iter().enumerate().filter(|(place, _)| values.is_valid(*place)) {
+            if !self.values.contains(row.as_ref()) {
+                self.values.insert(row.as_ref().into());
+                if self.values.len() > MOST_KEYS {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn values(&self) -> Result<Vec<ScalarValue>> {
+        let parser = self.converter.parser();
+        let rows = self.values.iter().map(|value| parser.parse(value));
+        let columns = self.converter.convert_rows(rows)?;
+        let values = columns
+            .iter()
+            .flat_map(|column| (0..column.len()).map(move |row| (column, row)));
+        values
+            .map(|(column, row)| ScalarValue::try_from_array(column, row))
+            .collect()
+    }
+}
+
+/// `None` until all rows have passed; then the keys, or `Some(None)` if there are too many.
 type Known = Option<Option<Arc<Vec<ScalarValue>>>>;
 
 impl Keys {
-    fn new(partitions: usize) -> Self {
-        Self {
-            seen: Mutex::new(Some(HashSet::new())),
+    /// Of a column of this type.
+    fn new(data_type: &DataType, partitions: usize) -> Result<Self> {
+        let seen = Seen {
+            converter: RowConverter::new(vec![SortField::new(data_type.clone())])?,
+            values: HashSet::new(),
+        };
+        Ok(Self {
+            seen: Mutex::new(Some(seen)),
             open: AtomicUsize::new(partitions),
             known: watch::Sender::new(None),
-        }
+        })
     }
 
     fn add(&self, batch: &RecordBatch, column: usize) -> Result<()> {
-        let values = batch.column(column);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        for row in 0..values.len() {
-            let Some(keys) = &mut *seen else { return Ok(()) };
-            if values.is_valid(row) {
-                keys.insert(ScalarValue::try_from_array(values, row)?);
-            }
-            if keys.len() > MOST_KEYS {
+        if let Some(keys) = &mut *seen {
+            keys.add(batch.column(column))?;
+            if keys.values.len() > MOST_KEYS {
                 *seen = None;
             }
         }
@@ -297,7 +334,8 @@ impl Keys {
     fn close(&self) {
         if self.open.fetch_sub(1, Ordering::AcqRel) == 1 {
             let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let keys = seen.map(|keys| Arc::new(keys.into_iter().collect()));
+            // Values that cannot be converted back count as unknown.
+            let keys = seen.and_then(|seen| seen.values().ok()).map(Arc::new);
             self.known.send_replace(Some(keys));
         }
     }
@@ -310,7 +348,7 @@ impl Keys {
     }
 }
 
-/// A partition whose keys are collected. What ends before its last row has keys that nobody knows.
+/// A partition whose keys are being collected. If it ends before its last row, its keys are unknown.
 struct Collecting {
     keys: Arc<Keys>,
     is_whole: bool,
@@ -325,7 +363,7 @@ impl Drop for Collecting {
     }
 }
 
-/// Keeps the keys of the rows that pass.
+/// Passes rows on, and collects their keys.
 struct KeyCollector {
     input: Arc<dyn ExecutionPlan>,
     column: usize,
@@ -414,7 +452,7 @@ struct KeyLookup {
 }
 
 impl KeyLookup {
-    /// The scan of the rows with these keys, or the one without a condition.
+    /// The scan restricted to these keys, or the whole scan.
     fn asked(scan: &Arc<dyn ExecutionPlan>, column: usize, keys: Option<&[ScalarValue]>) -> Arc<dyn ExecutionPlan> {
         let asked = keys.and_then(|keys| {
             let schema = scan.schema();
@@ -426,7 +464,7 @@ impl KeyLookup {
     }
 }
 
-/// The value of a type that is equal to another; `None` where there is none.
+/// The value of a type that equals another value; `None` if there is none.
 fn of_type(value: &ScalarValue, data_type: &DataType) -> Option<ScalarValue> {
     if value.data_type() == *data_type {
         return Some(value.clone());

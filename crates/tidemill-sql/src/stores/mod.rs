@@ -91,21 +91,22 @@ pub(crate) async fn tables_of(database: &ServerUrl, servers: &Servers) -> Result
         .collect()
 }
 
-/// How many rows batches of a table may have, so that those of long rows take no more memory than others; `None` where nothing tells
-/// how long rows are.
+/// The number of rows that a batch of a table may have, so that batches of long rows take no more memory than others; `None` if the length
+/// of rows is unknown.
 pub(crate) fn batch_rows(table: &dyn TableProvider) -> Option<usize> {
     const BATCH_BYTES: u64 = 8 << 20;
     if let Some(files) = table.downcast_ref::<files::FileTable>() {
         return files.batch_rows();
     }
-    let json = table
-        .downcast_ref::<EngineTable<json::JsonEngine>>()
-        .map(EngineTable::row_bytes);
-    let records = table
-        .downcast_ref::<EngineTable<Box<dyn Engine>>>()
-        .map(EngineTable::row_bytes);
-    let bytes = json.or(records)??;
+    let bytes = row_bytes::<Box<dyn Engine>>(table)
+        .or_else(|| row_bytes::<xbase::XbaseEngine>(table))
+        .or_else(|| row_bytes::<csv::CsvEngine>(table))
+        .or_else(|| row_bytes::<json::JsonEngine>(table))?;
     usize::try_from(BATCH_BYTES / bytes.max(1)).ok()
+}
+
+fn row_bytes<E: Engine>(table: &dyn TableProvider) -> Option<u64> {
+    table.downcast_ref::<EngineTable<E>>()?.row_bytes()
 }
 
 /// An xBase table that is open already.

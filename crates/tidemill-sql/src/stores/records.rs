@@ -37,12 +37,16 @@ pub(super) enum RecordKind {
 pub(super) struct RecordFile {
     pub(super) source: SharedSource,
     pub(super) path: String,
+    /// Whether it is a file of this machine.
+    pub(super) is_local: bool,
     pub(super) format: Format,
     pub(super) reading: ReaderOptions,
     /// Only the chunks of these positions are read.
     pub(super) positions: Option<Range<u64>>,
     /// Where the records are, unless only a scan can tell: of TFRecord, and while recovering, which leaves out what is damaged.
     pub(super) index: Option<Arc<RecordIndex>>,
+    /// The mean length of the first records, for files without such an index.
+    pub(super) first_length: Option<u64>,
 }
 
 pub(super) struct RecordEngine {
@@ -67,9 +71,28 @@ impl RecordFile {
         })
     }
 
-    /// How long records are, about, where the headers of chunks tell.
+    /// The approximate length of a record; `None` if it is unknown.
     pub(super) fn mean_length(&self) -> Option<u64> {
-        self.index.as_ref()?.mean_length()
+        let indexed = self.index.as_ref().and_then(|index| index.mean_length());
+        indexed.or(self.first_length)
+    }
+
+    /// The mean length of the first records.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Riegeli`](crate::Error::Riegeli).
+    pub(super) fn measure(&self) -> Result<u64> {
+        const LOOKED_AT: u64 = 1 << 20;
+        let mut reader = self.open()?;
+        let (mut bytes, mut records) = (0, 0);
+        while bytes < LOOKED_AT
+            && let Some(record) = reader.read_record()?
+        {
+            bytes += record.len() as u64;
+            records += 1;
+        }
+        Ok(bytes / records.max(1))
     }
 
     /// How the file is read from the chunk of a row on, and how many rows of the chunk come before that row.

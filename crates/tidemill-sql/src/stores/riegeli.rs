@@ -20,7 +20,7 @@ use super::records::{self, RecordEngine, RecordFile, RecordKind};
 use crate::damage::DamageLog;
 use crate::engine::{Engine, EngineTable};
 use crate::format::Format;
-use crate::location::Location;
+use crate::location::{Location, Place};
 use crate::options::{MessageOption, SessionOptions};
 use crate::{Error, Result};
 
@@ -43,6 +43,8 @@ pub(super) async fn open(
             reading,
             positions: options.positions.clone(),
             index: None,
+            first_length: None,
+            is_local: matches!(part.place, Place::File(_)),
         });
     }
     // Objects are waited for, which a thread of the runtime must not do.
@@ -94,12 +96,16 @@ enum Kind {
 }
 
 impl Opened {
-    fn open(file: RecordFile, options: &SessionOptions) -> Result<Self> {
+    fn open(mut file: RecordFile, options: &SessionOptions) -> Result<Self> {
         let mut reading = file.reading.clone();
         if let Some(projection) = &options.field_projection {
             reading = reading.field_projection(projection.clone());
         }
         if file.format == Format::TfRecord {
+            // Of an object the beginning would be fetched once more. The scan reports what cannot be read.
+            if file.is_local {
+                file.first_length = file.measure().ok();
+            }
             let kind = match options.record_type(None)? {
                 Some(RecordType { name, descriptors }) => Kind::Message(MessageSchema::new(&descriptors, &name)?),
                 None => Kind::Bytes(None),

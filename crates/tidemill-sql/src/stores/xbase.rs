@@ -13,7 +13,7 @@ use datafusion::datasource::source::DataSource;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
 use tidemill_ads::sql::columns_with_blanks;
-use tidemill_xbase::{Bitmap, DELETED_COLUMN, Deleted, RowFilter, Scan, Table};
+use tidemill_xbase::{Bitmap, DELETED_COLUMN, Deleted, Memo, RowFilter, Scan, Table};
 
 use self::index::ProductionIndex;
 use super::Reading;
@@ -82,7 +82,7 @@ fn with_marks(schema: &Schema) -> SchemaRef {
     ))
 }
 
-struct XbaseEngine {
+pub(super) struct XbaseEngine {
     table: Arc<Table>,
     /// The table's fields, and perhaps the marks of deleted records.
     schema: SchemaRef,
@@ -135,6 +135,13 @@ impl Engine for XbaseEngine {
             Deleted::Include => Precision::Exact(records),
             _ => Precision::Inexact(records),
         }
+    }
+
+    /// The record, and what its memos take on average.
+    fn row_bytes(&self) -> Option<u64> {
+        let memos = self.table.memo().map_or(0, Memo::file_len);
+        let records = u64::from(self.table.record_count()).max(1);
+        Some(u64::from(self.table.header().record_len) + memos / records)
     }
 
     fn divisible(&self) -> bool {

@@ -1,17 +1,24 @@
-//! The change that a command is making, whose outcome is told when a signal or a limit ends the command.
+//! The change that a command is making, whose outcome is reported when a signal or a limit ends the command.
 
 use std::sync::{Mutex, PoisonError};
 
-/// What to say when it is not known how the change ended.
-static ADVICE: Mutex<Option<&'static str>> = Mutex::new(None);
+/// What is said of a change that was ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Whether a change that stops has taken back what it did.
+    pub(crate) is_undone: bool,
+    /// What to do when the outcome is not known, or not all of the change is undone.
+    pub(crate) advice: &'static str,
+}
+
+static UNDER_WAY: Mutex<Option<Change>> = Mutex::new(None);
 
 /// A change that lasts until this is dropped.
 pub(crate) struct Changing(());
 
 impl Changing {
-    /// `advice` is what to do when its outcome is not known.
-    pub(crate) fn begin(advice: &'static str) -> Self {
-        set(Some(advice));
+    pub(crate) fn begin(change: Change) -> Self {
+        set(Some(change));
         Self(())
     }
 }
@@ -22,11 +29,11 @@ impl Drop for Changing {
     }
 }
 
-/// The advice of the change that is being made, if there is one.
-pub(crate) fn under_way() -> Option<&'static str> {
-    *ADVICE.lock().unwrap_or_else(PoisonError::into_inner)
+/// The change that is being made, if there is one.
+pub(crate) fn under_way() -> Option<Change> {
+    *UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn set(advice: Option<&'static str>) {
-    *ADVICE.lock().unwrap_or_else(PoisonError::into_inner) = advice;
+fn set(change: Option<Change>) {
+    *UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner) = change;
 }

@@ -16,7 +16,7 @@ use self::several::copy_all;
 
 use crate::Outcome;
 use crate::args::CopyArgs;
-use crate::commands::changing::Changing;
+use crate::commands::changing::{Change, Changing};
 use crate::commands::tables_in;
 use crate::output::report_damage;
 use crate::progress::{CopyProgress, summary};
@@ -59,7 +59,9 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
             return Ok(Outcome::Done);
         }
         show_columns(copy.columns());
+        let changing = adding(&destination, &options);
         let copied = copy.run(|now| progress.update(now)).await?;
+        drop(changing);
         progress.finish();
         report_damage(&session);
         report("answer", &destination, &copied, started);
@@ -186,14 +188,23 @@ async fn copy_once(
     let mut progress = CopyProgress::new(&name, source_bytes);
     let copy = session.plan_copy(source, destination, options).await?;
     show_columns(copy.columns());
-    // A table that is there gets rows as they come.
-    let adds = matches!(destination.place, Place::Server(_)) && !options.table.create;
-    let changing = adds.then(|| Changing::begin("count the rows of the table, or copy again with --resume"));
+    let changing = adding(destination, options);
     let copied = copy.run(|now| progress.update(now)).await?;
     drop(changing);
     progress.finish();
     report(&name, destination, &copied, started);
     Ok(())
+}
+
+/// A copy into a table of a server that exists, which gets rows as they come.
+fn adding(destination: &Location, options: &CopyOptions) -> Option<Changing> {
+    let adds = matches!(destination.place, Place::Server(_)) && !options.table.create;
+    adds.then(|| {
+        Changing::begin(Change {
+            is_undone: false,
+            advice: "count the rows of the table, or copy again with --resume",
+        })
+    })
 }
 
 /// Copies what is added to a table until somebody interrupts it.

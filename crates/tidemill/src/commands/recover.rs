@@ -6,7 +6,7 @@ use tidemill_xbase::{PendingLog, pending_logs, recover_folders};
 
 use crate::Outcome;
 use crate::args::RecoverArgs;
-use crate::commands::changing::Changing;
+use crate::commands::changing::{Change, Changing};
 use crate::commands::counted;
 use crate::terminal::{note, say, tell};
 
@@ -38,7 +38,10 @@ pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
     if args.dry_run {
         return Ok(outcome);
     }
-    let _changing = Changing::begin("run recover again: it goes on where it stopped");
+    let _changing = Changing::begin(Change {
+        is_undone: false,
+        advice: "run recover again: it goes on where it stopped",
+    });
     let recovered = match recover_folders(&folders) {
         // Why a log is refused was told above; the others are worked off all the same.
         Err(_) if outcome == Outcome::Negative => return Ok(outcome),

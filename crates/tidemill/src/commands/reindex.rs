@@ -7,7 +7,7 @@ use tidemill_xbase::{CivilDate, EditOptions, Table, TableEditor, production_path
 
 use crate::Outcome;
 use crate::args::ReindexArgs;
-use crate::commands::changing::Changing;
+use crate::commands::changing::{Change, Changing};
 use crate::commands::counted;
 use crate::output::report_damage;
 use crate::terminal::note;
@@ -35,7 +35,10 @@ pub(crate) async fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
         .open(args.tables.xbase())
         .production_index(false);
     let mut editor = TableEditor::open(path, &options)?;
-    let _changing = Changing::begin("verify the index, or run reindex again");
+    let _changing = Changing::begin(Change {
+        is_undone: true,
+        advice: "verify the index, or run reindex again",
+    });
     for (index, settings) in indexes.into_iter().zip(settings) {
         editor.reindex(&index, &settings)?;
         let made = Index::open(&index, &IndexOptions::new())?;

@@ -9,11 +9,14 @@ use tidemill_sql::{Plain, ScanCount, Session};
 
 use crate::Outcome;
 use crate::args::SqlArgs;
-use crate::commands::changing::Changing;
+use crate::commands::changing::{Change, Changing};
 use crate::output::{Screen, default_format, report_damage, write_answers};
 use crate::terminal::{Output, note, shown, tell};
 
-const ADVICE: &str = "run tidemill recover in the folder of the table, then look";
+const CHANGE: Change = Change {
+    is_undone: true,
+    advice: "run tidemill recover in the folder of the table, then look",
+};
 
 pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
     let mut statement = args.statement;
@@ -39,7 +42,7 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let is_change = !tidemill_sql::is_query(&statement).unwrap_or(true);
-    let changing = is_change.then(|| Changing::begin(ADVICE));
+    let changing = is_change.then(|| Changing::begin(CHANGE));
     let started = Instant::now();
     let answers = match &args.server {
         Some(server) => vec![session.ask_server(server, &statement).await?],

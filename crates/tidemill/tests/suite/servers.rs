@@ -58,6 +58,41 @@ fn a_copy_that_is_interrupted_leaves_nothing_in_clickhouse() {
 }
 
 #[test]
+fn a_copy_into_a_table_says_what_to_do_when_it_is_interrupted() {
+    let Some(server) = ClickHouse::need() else { return };
+    server
+        .query("CREATE TABLE filled (n Int64) ENGINE = Memory")
+        .expect("a table");
+    let count = || server.query("SELECT count() FROM filled").expect("a count");
+    let folder = Folder::with(&[]);
+    let child = folder
+        .command(&[
+            "copy",
+            "SELECT value AS n FROM generate_series(1, 100000000)",
+            &format!("clickhouse://default@{}/default/filled", server.native()),
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let begun = Instant::now();
+    while count().trim() == "0" {
+        assert!(begun.elapsed() < Duration::from_secs(30), "no row comes");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(told.expect("kill").success());
+    let run = Run::of(child.wait_with_output().expect("ended"));
+    assert_eq!(run.code, Some(143), "{}", run.stderr);
+    let says = [
+        "count the rows of the table",
+        "nothing of it is left",
+        "was done before",
+    ];
+    assert!(says.iter().any(|says| run.stderr.contains(says)), "{}", run.stderr);
+}
+
+#[test]
 fn a_copy_goes_on_when_the_server_is_there_again() {
     let Some(mut server) = ClickHouse::need() else { return };
     let folder = Folder::with(&[]);

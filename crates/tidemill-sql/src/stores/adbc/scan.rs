@@ -14,6 +14,8 @@ use datafusion::datasource::TableType;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::metrics::Count;
+use tokio::sync::mpsc::Sender;
 
 use super::driver::Table;
 use super::error_at;
@@ -23,7 +25,7 @@ use crate::stores::server::begun::{self, Begun};
 use crate::stores::server::condition::{
     Comparing, Comparison, Condition, Pattern, condition, exactly, pushed, whole_number,
 };
-use crate::stores::server::scan::{RowSender, ServerRead, ServerScan};
+use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::{Error, Result};
 
 /// The table as the planner scans it.
@@ -163,7 +165,7 @@ impl ServerRead for AdbcScan {
         &self.projected
     }
 
-    async fn run(&self, sender: &RowSender) -> Result<()> {
+    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>, _: &Count) -> Result<()> {
         let (scan, sender) = (self.clone(), sender.clone());
         self.table
             .wait(move |table| {

@@ -8,6 +8,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{Column, DataFusionError, Result as EngineResult, ScalarValue};
@@ -15,7 +16,9 @@ use datafusion::datasource::TableType;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::metrics::Count;
 use tidemill_cql::{Rows, Scan, Table};
+use tokio::sync::mpsc::Sender;
 
 use super::condition::Key;
 use super::{NamedTable, error_at};
@@ -23,7 +26,7 @@ use crate::Result;
 use crate::stores::decimals::{widen, widened};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
-use crate::stores::server::scan::{RowSender, ServerRead, ServerScan};
+use crate::stores::server::scan::{ServerRead, ServerScan};
 
 /// The table as the planner scans it.
 pub(super) async fn open(named: NamedTable) -> Result<Arc<dyn TableProvider>> {
@@ -156,7 +159,7 @@ impl ServerRead for CassandraScan {
         &self.projected
     }
 
-    async fn run(&self, sender: &RowSender) -> Result<()> {
+    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>, _: &Count) -> Result<()> {
         let failed = || error_at(&self.place);
         if self.projected.fields().is_empty() {
             let count = self.scan.count().await.map_err(failed())?;

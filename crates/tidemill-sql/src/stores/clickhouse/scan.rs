@@ -18,7 +18,9 @@ use datafusion::datasource::TableType;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::metrics::Count;
 use tidemill_clickhouse::{DataType, sql_text};
+use tokio::sync::mpsc::Sender;
 
 use super::condition::Columns;
 use super::error_at;
@@ -28,7 +30,7 @@ use crate::stores::decimals::{widen, widened};
 use crate::stores::server::condition::{condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
-use crate::stores::server::scan::{RowSender, ServerRead, ServerScan};
+use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::stores::server::select::{Output, Select};
 use crate::{Error, Result};
 
@@ -177,7 +179,7 @@ impl ServerRead for ClickHouseScan {
         &self.projected
     }
 
-    async fn run(&self, sender: &RowSender) -> Result<()> {
+    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>, received: &Count) -> Result<()> {
         let failed = || error_at(self.table.place());
         if self.projected.fields().is_empty() {
             let count = self.table.number(&self.query()).await?;
@@ -199,7 +201,7 @@ impl ServerRead for ClickHouseScan {
                 }
             }
             let summaries = answer.summaries().iter();
-            sender.add_received(summaries.map(|summary| summary.received_bytes).sum());
+            received.add(summaries.map(|summary| counted::bytes(summary.received_bytes)).sum());
             return Ok(());
         }
         let mut query = self.table.client().query(self.query());
@@ -216,7 +218,7 @@ impl ServerRead for ClickHouseScan {
                 break;
             }
         }
-        sender.add_received(answer.summary().received_bytes);
+        received.add(counted::bytes(answer.summary().received_bytes));
         Ok(())
     }
 

@@ -1,7 +1,7 @@
-//! How long the rows of a Parquet file may be, so that batches of long ones have fewer.
+//! Limits the rows of a batch of Parquet where rows are long.
 //!
-//! The reader makes batches of so many rows. A text that stands once in a dictionary is copied for each row that has it: a file of a
-//! kilobyte may have batches of gigabytes.
+//! The reader makes batches of a fixed number of rows. It copies a text of a dictionary for each row that has it, so a file of a kilobyte
+//! can produce batches of gigabytes.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -25,18 +25,18 @@ const MOST_LOOKED_AT: u64 = 64 << 20;
 /// Dictionaries of shorter values are not looked into.
 const LONG_VALUE: u64 = 256;
 
-/// How many rows a batch may have, of as many as there are otherwise. Without a path dictionaries are not looked at.
+/// The number of rows that a batch of a file may have, at most `batch_rows`.
 ///
 /// # Errors
 ///
-/// What is wrong with a dictionary page, or with reading it.
-pub(super) fn of_a_batch(metadata: &ParquetMetaData, path: Option<&Path>, batch_rows: usize) -> Result<usize> {
-    let file = path.map(File::open).transpose()?.map(Arc::new);
+/// Errors of reading or decoding a dictionary page.
+pub(super) fn of_a_batch(metadata: &ParquetMetaData, path: &Path, batch_rows: usize) -> Result<usize> {
+    let file = Arc::new(File::open(path)?);
     let mut longest = 1;
     for group in metadata.row_groups() {
         let mut length: u64 = 0;
         for column in group.columns() {
-            length = length.saturating_add(value_length(group, column, file.as_ref(), batch_rows)?);
+            length = length.saturating_add(value_length(group, column, &file, batch_rows)?);
         }
         longest = longest.max(length);
     }
@@ -44,18 +44,18 @@ pub(super) fn of_a_batch(metadata: &ParquetMetaData, path: Option<&Path>, batch_
     Ok(rows.clamp(1, batch_rows.max(1)))
 }
 
-/// What a row has of a column: of a dictionary's values the longest, else what rows have on average.
+/// The length of a column's value in a row: the longest value of its dictionary, or the mean length.
 fn value_length(
     group: &RowGroupMetaData,
     column: &ColumnChunkMetaData,
-    file: Option<&Arc<File>>,
+    file: &Arc<File>,
     batch_rows: usize,
 ) -> Result<u64> {
     let rows = u64::try_from(group.num_rows()).unwrap_or_default().max(1);
     let average = u64::try_from(column.uncompressed_size()).unwrap_or_default() / rows;
     let values = u64::try_from(column.num_values()).unwrap_or_default() / rows;
-    let dictionary = match (column.column_type(), file) {
-        (Type::BYTE_ARRAY, Some(file)) => longest_in_dictionary(group, column, file, rows.min(batch_rows as u64))?,
+    let dictionary = match column.column_type() {
+        Type::BYTE_ARRAY => longest_in_dictionary(group, column, file, rows.min(batch_rows as u64))?,
         _ => 0,
     };
     Ok(average.max(dictionary.saturating_mul(values.max(1))))
@@ -96,7 +96,7 @@ fn dictionary_header(column: &ColumnChunkMetaData, file: &File) -> io::Result<Op
     Ok(PageHeader::read(&bytes))
 }
 
-/// The longest of byte arrays, each behind its length.
+/// The longest of byte arrays, each preceded by its length.
 ///
 /// Source: the Parquet format, `Encodings.md`, "Plain".
 fn longest(mut values: &[u8]) -> u64 {
@@ -119,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    fn rows_of(values: Vec<String>) -> (usize, usize) {
+    fn rows_of(values: Vec<String>) -> usize {
         let schema = Arc::new(Schema::new(vec![Field::new("text", DataType::Utf8, false)]));
         let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(StringArray::from(values))]);
         let file = tempfile::NamedTempFile::new().expect("a file");
@@ -127,20 +127,17 @@ mod tests {
         writer.write(&batch.expect("a batch")).expect("written");
         writer.close().expect("closed");
         let reader = SerializedFileReader::new(file.reopen().expect("open")).expect("Parquet");
-        let of = |path| of_a_batch(reader.metadata(), path, 8192).expect("sound pages");
-        (of(Some(file.path())), of(None))
+        of_a_batch(reader.metadata(), file.path(), 8192).expect("sound pages")
     }
 
     #[test]
     fn batches_of_long_texts_have_fewer_rows() {
         let short: Vec<String> = (0..10_000).map(|number| format!("text {number}")).collect();
-        assert_eq!(rows_of(short), (8192, 8192));
+        assert_eq!(rows_of(short), 8192);
         // One text for all rows: only its dictionary tells how long they are.
-        let (rows, unseen) = rows_of(vec!["x".repeat(32 << 10); 2_000]);
-        assert_eq!((rows, unseen), (512, 8192));
+        assert_eq!(rows_of(vec!["x".repeat(32 << 10); 2_000]), 512);
         let long = ('a'..='z').map(|letter| letter.to_string().repeat(4 << 20)).collect();
-        let (rows, unseen) = rows_of(long);
-        assert!(rows <= 4 && unseen <= 4, "{rows} and {unseen} rows");
+        assert!(rows_of(long) <= 4);
     }
 
     #[test]

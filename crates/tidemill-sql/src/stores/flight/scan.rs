@@ -13,8 +13,10 @@ use datafusion::datasource::TableType;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::metrics::Count;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt as _, TryStreamExt as _};
+use tokio::sync::mpsc::Sender;
 
 use super::client::{Found, NamedTable, failed, quoted};
 use super::dialect::{Columns, TidemillSql};
@@ -24,7 +26,7 @@ use crate::stores::decimals::widened;
 use crate::stores::server::condition::{Condition, condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
-use crate::stores::server::scan::{RowSender, ServerRead, ServerScan};
+use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::stores::server::select::{Output, Select};
 use crate::{Error, Result, from_programs};
 
@@ -160,7 +162,7 @@ impl ServerRead for FlightScan {
         &self.projected
     }
 
-    async fn run(&self, sender: &RowSender) -> Result<()> {
+    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>, _: &Count) -> Result<()> {
         if self.projected.fields().is_empty() {
             let count = self.named.number(&self.query()).await?;
             counted::send(&self.projected, count, sender).await;

@@ -1,4 +1,4 @@
-//! The text of a JSON file, in pieces that end where lines end.
+//! The text of a JSON file, in pieces of whole lines.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -8,39 +8,33 @@ use tidemill_csv::Packing;
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 20;
 
-/// A text as it is read: decompressed, without a byte order mark, the elements of an array one on a line.
+/// Opens the text of a file: decompressed, without a byte order mark, an array's elements one per line. Also returns the compression and the
+/// form, which the first bytes tell.
 ///
 /// # Errors
 ///
-/// What the file or its decoder says.
-pub(super) fn opened(file: impl Read + Send + 'static, packing: Packing) -> io::Result<(Box<dyn Read + Send>, Form)> {
-    let unpacked = packing.unpacked(BufReader::with_capacity(CHUNK, file))?;
-    let mut text = BufReader::with_capacity(CHUNK, unpacked);
-    let mut mark = 0;
-    for expected in BYTE_ORDER_MARK {
-        // A pipe of a decoder may give a byte at a time.
-        if text.fill_buf()?.get(mark) == Some(expected) {
-            mark += 1;
-        }
+/// Errors of reading or decompressing the file.
+pub(super) fn opened(file: impl Read + Send + 'static) -> io::Result<(Box<dyn Read + Send>, Packing, Form)> {
+    let mut file = BufReader::with_capacity(CHUNK, file);
+    let packing = Packing::of_beginning(file.fill_buf()?);
+    let mut unpacked = packing.unpacked(file)?;
+    let mut beginning = Vec::new();
+    let mark_length = BYTE_ORDER_MARK.len() as u64;
+    unpacked.by_ref().take(mark_length).read_to_end(&mut beginning)?;
+    if beginning == BYTE_ORDER_MARK {
+        beginning.clear();
     }
-    if mark == BYTE_ORDER_MARK.len() {
-        text.consume(mark);
-    }
-    let blank = blanks(&mut text)?;
-    let form = match text.fill_buf()?.first() {
-        Some(b'[') => Form::Array,
-        _ => Form::Lines,
-    };
-    let text: Box<dyn Read + Send> = match form {
-        Form::Array => Box::new(Elements::of(text)),
-        Form::Lines => Box::new(io::Cursor::new(blank).chain(text)),
-    };
-    Ok((text, form))
+    let mut text = BufReader::with_capacity(CHUNK, io::Cursor::new(beginning).chain(unpacked));
+    let blanks = blanks(&mut text)?;
+    Ok(match text.fill_buf()?.first() {
+        Some(b'[') => (Box::new(Elements::of(text)), packing, Form::Array),
+        _ => (Box::new(io::Cursor::new(blanks).chain(text)), packing, Form::Lines),
+    })
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The blanks before the first value; of endless ones the first.
+/// The blanks before the first value, at most [`CHUNK`] of them.
 fn blanks(text: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut blanks = Vec::new();
     while blanks.len() < CHUNK {
@@ -59,18 +53,18 @@ fn blanks(text: &mut impl BufRead) -> io::Result<Vec<u8>> {
 /// How the values of a file follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// One behind another: an object on a line, mostly.
+    /// One after another, usually one per line.
     Lines,
     /// As the elements of one array.
     Array,
 }
 
-/// An array's elements as lines. Line ends within elements are blanks.
+/// An array's elements as lines. Line ends within elements become blanks.
 struct Elements<R> {
     text: R,
     depth: usize,
     in_string: bool,
-    /// Whether the letter before this one is a backslash that is none of a pair.
+    /// Whether a backslash escapes the next byte.
     is_escaped: bool,
     is_ended: bool,
 }
@@ -86,7 +80,7 @@ impl<R: BufRead> Elements<R> {
         }
     }
 
-    /// What becomes of a byte.
+    /// The byte that replaces another.
     fn changed(&mut self, byte: u8) -> io::Result<u8> {
         if self.in_string {
             match byte {
@@ -138,7 +132,7 @@ fn invalid(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// Lines of a text, as many at once as come with a read.
+/// Reads a text in pieces of whole lines.
 pub(super) struct Pieces {
     text: Box<dyn Read + Send>,
     held: Vec<u8>,
@@ -146,9 +140,9 @@ pub(super) struct Pieces {
     given: usize,
     /// The place in the text of the first byte that is held.
     at: u64,
-    /// Lines that begin there or behind are another part's.
+    /// Lines that begin at this offset or later belong to another part.
     end: u64,
-    /// A line may have so many bytes.
+    /// The longest line allowed, in bytes.
     max_line: u64,
     is_read: bool,
 }
@@ -184,7 +178,7 @@ impl Pieces {
         Ok(self)
     }
 
-    /// The place of the byte behind what was given.
+    /// The offset of the first byte after the pieces given so far.
     pub(super) fn place(&self) -> u64 {
         self.at + self.given as u64
     }
@@ -223,7 +217,7 @@ impl Pieces {
         self.given = 0;
     }
 
-    /// How many of the held bytes are whole lines of this part. No line ends among the first bytes.
+    /// The length of the whole lines of this part among the held bytes. The first `first` bytes are known to contain no line end.
     fn lines(&self, first: usize) -> Option<usize> {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
         // The last line of the part has its last byte, or ends behind.
@@ -313,13 +307,13 @@ mod tests {
             ),
         ] {
             let file = Slow(io::Cursor::new(array.as_bytes().to_vec()));
-            let (mut text, form) = opened(file, Packing::None).expect("text");
+            let (mut text, _, form) = opened(file).expect("text");
             let mut found = String::new();
             text.read_to_string(&mut found).expect("an array");
             assert_eq!((form, found.as_str()), (Form::Array, expected), "{array}");
         }
         for (array, expected) in [("[1", "no end"), ("[1] 2", "behind")] {
-            let (mut text, _) = opened(array.as_bytes(), Packing::None).expect("text");
+            let (mut text, _, _) = opened(array.as_bytes()).expect("text");
             let error = text.read_to_string(&mut String::new()).expect_err(array);
             assert!(error.to_string().contains(expected), "{error}");
         }
@@ -328,8 +322,8 @@ mod tests {
     #[test]
     fn long_lines_and_marks_are_found() {
         let text = format!("\u{feff}{{}}\n{}\n", "x".repeat(3 * CHUNK));
-        let (bytes, form) = opened(io::Cursor::new(text.into_bytes()), Packing::None).expect("text");
-        assert_eq!(form, Form::Lines);
+        let (bytes, packing, form) = opened(Slow(io::Cursor::new(text.into_bytes()))).expect("text");
+        assert_eq!((packing, form), (Packing::None, Form::Lines));
         let stop = all(Pieces::new(bytes, CHUNK as u64)).expect_err("a long line");
         assert!(matches!(stop, Stop::LongLine(3)), "{stop:?}");
     }

@@ -134,7 +134,7 @@ impl Dialect for PostgresSql {
         Some(format!("{} {} {value}", column.text, comparison.sign()))
     }
 
-    /// Texts are compared as the column does, whose indexes are then used: what has the same bytes is equal in every collation.
+    /// Compares texts by the column's own collation, so that its indexes are used. Texts with the same bytes are equal in every collation.
     fn among(column: &Expression<Typed>, values: &[ScalarValue]) -> Option<String> {
         let typed = &column.data_type;
         if !typed.is_text() {

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_schema::SchemaRef;
@@ -16,8 +17,10 @@ use datafusion::datasource::TableType;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::metrics::Count;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use tidemill_postgres::{Answer as Statement, Client, Read, Table, Unrepresentable};
+use tokio::sync::mpsc::Sender;
 
 use super::dialect::{Columns, PostgresSql, Typed, selected};
 use super::{NamedTable, error_at};
@@ -25,7 +28,7 @@ use crate::answer::Answer;
 use crate::stores::server::condition::{condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
-use crate::stores::server::scan::{RowSender, ServerRead, ServerScan};
+use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::stores::server::select::{Output, Select};
 use crate::{Error, Result};
 
@@ -187,7 +190,7 @@ impl ServerRead for PostgresScan {
         &self.projected
     }
 
-    async fn run(&self, sender: &RowSender) -> Result<()> {
+    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>, received: &Count) -> Result<()> {
         let Source { client, place, .. } = &self.source;
         let failed = || error_at(place);
         if self.projected.fields().is_empty() {
@@ -207,7 +210,7 @@ impl ServerRead for PostgresScan {
                 break;
             }
         }
-        sender.add_received(read.received_bytes());
+        received.add(counted::bytes(read.received_bytes()));
         Ok(())
     }
 

@@ -1,19 +1,25 @@
-//! The rows of a scan that only wants to know how many there are.
+//! What is counted: the rows of a scan that only wants to know how many there are, and bytes.
 
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, SchemaRef};
-
-use super::scan::RowSender;
+use datafusion::common::Result as EngineResult;
+use tokio::sync::mpsc::Sender;
 
 /// Sends so many rows without columns, until nobody wants them.
-pub(crate) async fn send(schema: &SchemaRef, count: u64, sender: &RowSender) {
+pub(crate) async fn send(schema: &SchemaRef, count: u64, sender: &Sender<EngineResult<RecordBatch>>) {
     for rows in without_columns(schema, count) {
         if sender.send(rows.map_err(Into::into)).await.is_err() {
             break;
         }
     }
+}
+
+/// A number of bytes, as metrics count them.
+#[cfg(any(feature = "clickhouse", feature = "postgres"))]
+pub(crate) fn bytes(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 /// So many rows without columns.

@@ -15,18 +15,9 @@ use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExp
 use datafusion::physical_plan::DisplayFormatType;
 use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
-use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, RecordBatchStreamAdapter};
+use futures::TryStreamExt as _;
 use tokio::sync::mpsc::Sender;
-#[cfg(any(
-    feature = "adbc",
-    feature = "cassandra",
-    feature = "clickhouse",
-    feature = "flight",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "sqlite"
-))]
-use tokio::sync::mpsc::error::SendError;
 
 use super::push_down::Operation;
 use crate::Result;
@@ -51,100 +42,15 @@ pub(crate) trait ServerRead: fmt::Debug + Any + Send + Sync {
     /// The columns of the batches.
     fn schema(&self) -> &SchemaRef;
 
-    /// Sends batches until there are no more, or nobody wants them.
-    async fn run(&self, sender: &RowSender) -> Result<()>;
+    /// Sends batches until there are no more, or nobody wants them. `received` counts the bytes that came from the server, where the
+    /// client tells.
+    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>, received: &Count) -> Result<()>;
 
     /// The read of what the server makes of these rows, in these columns. `None` where it cannot, or might give other rows than the same
     /// operation here. Default: it does nothing.
     fn push_down(&self, operation: &Operation<'_>, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
         let _ = (operation, schema);
         None
-    }
-}
-
-/// Takes the rows of a read, and counts them.
-#[derive(Clone)]
-#[cfg_attr(
-    not(any(
-        feature = "adbc",
-        feature = "cassandra",
-        feature = "clickhouse",
-        feature = "flight",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "sqlite"
-    )),
-    expect(dead_code, reason = "this build has no server that sends rows")
-)]
-pub(crate) struct RowSender {
-    sender: Sender<EngineResult<RecordBatch>>,
-    rows: Count,
-    #[cfg(any(feature = "clickhouse", feature = "postgres"))]
-    metrics: ExecutionPlanMetricsSet,
-}
-
-#[cfg(any(
-    feature = "adbc",
-    feature = "cassandra",
-    feature = "clickhouse",
-    feature = "flight",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "sqlite"
-))]
-type Sent = Result<(), SendError<EngineResult<RecordBatch>>>;
-
-#[cfg(any(
-    feature = "adbc",
-    feature = "cassandra",
-    feature = "clickhouse",
-    feature = "flight",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "sqlite"
-))]
-impl RowSender {
-    /// Waits until there is room. An error where nobody wants rows any more.
-    #[cfg(any(
-        feature = "cassandra",
-        feature = "clickhouse",
-        feature = "flight",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "sqlite"
-    ))]
-    pub(crate) async fn send(&self, batch: EngineResult<RecordBatch>) -> Sent {
-        self.count(&batch);
-        self.sender.send(batch).await
-    }
-
-    /// [`Self::send`] for a thread that may wait.
-    #[cfg(any(feature = "adbc", feature = "sqlite"))]
-    pub(crate) fn blocking_send(&self, batch: EngineResult<RecordBatch>) -> Sent {
-        self.count(&batch);
-        self.sender.blocking_send(batch)
-    }
-
-    fn count(&self, batch: &EngineResult<RecordBatch>) {
-        self.rows.add(batch.as_ref().map_or(0, RecordBatch::num_rows));
-    }
-
-    /// Counts bytes that came from the server.
-    #[cfg(any(feature = "clickhouse", feature = "postgres"))]
-    pub(crate) fn add_received(&self, bytes: u64) {
-        let received = MetricBuilder::new(&self.metrics).counter(RECEIVED_BYTES, 0);
-        received.add(usize::try_from(bytes).unwrap_or(usize::MAX));
-    }
-
-    /// Returns when nobody wants rows any more.
-    #[cfg(feature = "flight")]
-    pub(crate) async fn closed(&self) {
-        self.sender.closed().await;
-    }
-
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn is_closed(&self) -> bool {
-        self.sender.is_closed()
     }
 }
 
@@ -178,18 +84,16 @@ impl DataSource for ServerScan {
     fn open(&self, partition: usize, _context: Arc<TaskContext>) -> EngineResult<SendableRecordBatchStream> {
         const BATCHES_IN_FLIGHT: usize = 2;
         let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(self.read.schema()), BATCHES_IN_FLIGHT);
-        let sender = RowSender {
-            sender: stream.tx(),
-            rows: MetricBuilder::new(&self.metrics).output_rows(partition),
-            #[cfg(any(feature = "clickhouse", feature = "postgres"))]
-            metrics: self.metrics.clone(),
-        };
-        let scan = Arc::clone(&self.read);
+        let received = MetricBuilder::new(&self.metrics).counter(RECEIVED_BYTES, partition);
+        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        let (sender, scan) = (stream.tx(), Arc::clone(&self.read));
         stream.spawn(async move {
-            let run = scan.run(&sender).await;
+            let run = scan.run(&sender, &received).await;
             run.map_err(|error| DataFusionError::External(Box::new(error)))
         });
-        Ok(stream.build())
+        let counted = stream.build().inspect_ok(move |batch| rows.add(batch.num_rows()));
+        let schema = Arc::clone(self.read.schema());
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, counted)))
     }
 
     fn fmt_as(&self, kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {

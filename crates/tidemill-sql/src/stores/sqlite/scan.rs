@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::Result as EngineResult;
@@ -11,6 +12,8 @@ use datafusion::datasource::TableType;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::metrics::Count;
+use tokio::sync::mpsc::Sender;
 
 use super::database::{Database, Values};
 use super::dialect::{Columns, SqliteSql, name, selected};
@@ -21,7 +24,7 @@ use crate::Result;
 use crate::stores::server::condition::{Condition, condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
-use crate::stores::server::scan::{RowSender, ServerRead, ServerScan};
+use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::stores::server::select::{Output, Select};
 
 /// The columns of a table: their names, and the types of their values.
@@ -159,7 +162,7 @@ impl ServerRead for SqliteScan {
         &self.projected
     }
 
-    async fn run(&self, sender: &RowSender) -> Result<()> {
+    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>, _: &Count) -> Result<()> {
         if self.projected.fields().is_empty() {
             let count = self.database.number(self.query()).await?;
             counted::send(&self.projected, count, sender).await;
@@ -188,7 +191,7 @@ impl ServerRead for SqliteScan {
 }
 
 impl SqliteScan {
-    fn read(&self, database: &Database, sender: &RowSender) -> Result<()> {
+    fn read(&self, database: &Database, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
         /// Instructions of SQLite's virtual machine between two looks at whether somebody still waits.
         const INSTRUCTIONS: i32 = 100_000;
         let mut connection = database.read()?;
