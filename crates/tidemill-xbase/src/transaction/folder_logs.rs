@@ -125,11 +125,26 @@ impl FolderLogs {
 
     /// Forgets all groups; with `syncs` even a power cut does not bring them back.
     pub(super) fn restart(&mut self, syncs: bool) -> Result<()> {
-        let mut filled = self.open.values_mut().filter(|log| log.file.len() > 0);
-        filled.try_for_each(|log| match syncs {
-            true => log.file.restart(),
-            false => log.file.restart_without_sync(),
-        })
+        let folders: Vec<_> = self.open.keys().cloned().collect();
+        for folder in folders {
+            let Some(log) = self.open.get_mut(&folder).filter(|log| log.file.len() > 0) else {
+                continue;
+            };
+            let restarted = match syncs {
+                true => log.file.restart(),
+                false => log.file.restart_without_sync(),
+            };
+            match restarted {
+                // The tables have what the groups say: a log that cannot be emptied is not needed, and would keep readers away.
+                Err(_) if syncs && is_own(&log.path) => {
+                    self.disk.remove(&log.path)?;
+                    self.disk.sync_folder(&folder)?;
+                    self.open.remove(&folder);
+                }
+                restarted => restarted?,
+            }
+        }
+        Ok(())
     }
 
     /// Removes those that have nothing to write and a name of ours.

@@ -96,6 +96,11 @@ fn expected(notes: &str) -> String {
 /// That the table is the old one or the new one, as a whole, with its index; new where the change was told as done.
 fn check(folder: &Path, notes: &str, ended: &Output, what: &str) {
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    if ended.status.success() {
+        let read = tidemill(folder, &["cat", "people.dbf"]).output().expect("started");
+        let why = String::from_utf8_lossy(&read.stderr).into_owned();
+        assert!(read.status.success(), "{what}: told as done, and not to be read: {why}");
+    }
     let found = rows(folder);
     let is_new = found == expected(notes);
     assert!(
@@ -180,6 +185,26 @@ fn a_call_that_fails_or_is_the_last_leaves_the_old_table_or_the_new_one() {
         points += 1;
     }
     println!("{points} faults in {:?}", begun.elapsed());
+}
+
+#[test]
+fn a_change_that_is_reported_as_done_can_be_read_at_once() {
+    let (base, (_folder, library)) = (Base::make(), faults());
+    let (name, args, notes) = CHANGES[4];
+    let counted = library.with_file_name("count");
+    for at in 1.. {
+        let folder = base.copied();
+        let mut command = tidemill(folder.path(), args);
+        command.env("LD_PRELOAD", &library).env("FAULT_FOLDER", folder.path());
+        command.env("FAULT_AT", at.to_string()).env("FAULT_HOW", "5");
+        command.env("FAULT_COUNT", &counted);
+        let ended = command.output().expect("started");
+        check(folder.path(), notes, &ended, &format!("{name}, call {at}, error 5"));
+        let calls = fs::read_to_string(&counted).expect("a count");
+        if at > calls.trim().parse::<usize>().expect("a number") {
+            break;
+        }
+    }
 }
 
 #[test]
