@@ -7,7 +7,78 @@ use arrow_array::types::{Date32Type, TimestampMillisecondType};
 use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, RecordBatchOptions};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, Result as EngineResult, ScalarValue};
+use datafusion::functions::core::expr_fn::nullif;
+use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
+use datafusion::logical_expr::{Expr, ExprSchemable as _};
 use tidemill_ads::sql::{BLANK_IS_NULL, EMPTY_DATE, EMPTY_TIMESTAMP, Type};
+
+use crate::scalars;
+
+/// Gives DataFusion's functions NULL for blank dates, which they would take for days out of every calendar.
+#[derive(Debug)]
+pub(crate) struct BlanksToFunctions;
+
+impl FunctionRewrite for BlanksToFunctions {
+    fn name(&self) -> &'static str {
+        "blanks_to_functions"
+    }
+
+    fn rewrite(&self, expr: Expr, schema: &DFSchema, _: &ConfigOptions) -> EngineResult<Transformed<Expr>> {
+        // Those that give one of their arguments back, or count them, see ADS's values.
+        const TRANSPARENT: [&str; 13] = [
+            "coalesce",
+            "nvl",
+            "nvl2",
+            "nullif",
+            "greatest",
+            "least",
+            "min",
+            "max",
+            "count",
+            "first_value",
+            "last_value",
+            "nth_value",
+            "arrow_typeof",
+        ];
+        let without_blanks = |arguments: Vec<Expr>| -> EngineResult<Vec<Expr>> {
+            arguments
+                .into_iter()
+                .map(|argument| without_blank(argument, schema))
+                .collect()
+        };
+        match expr {
+            Expr::ScalarFunction(mut call)
+                if !scalars::is_of_ads(&call.func) && !TRANSPARENT.contains(&call.name()) =>
+            {
+                call.args = without_blanks(call.args)?;
+                Ok(Transformed::yes(Expr::ScalarFunction(call)))
+            }
+            Expr::AggregateFunction(mut call) if !TRANSPARENT.contains(&call.func.name()) => {
+                call.params.args = without_blanks(call.params.args)?;
+                Ok(Transformed::yes(Expr::AggregateFunction(call)))
+            }
+            other => Ok(Transformed::no(other)),
+        }
+    }
+}
+
+/// The expression, or NULL where it is a blank date.
+fn without_blank(expr: Expr, schema: &DFSchema) -> EngineResult<Expr> {
+    if matches!(expr, Expr::Literal(..)) {
+        return Ok(expr);
+    }
+    let blank = match expr.get_type(schema)? {
+        DataType::Date32 => ScalarValue::Date32(Some(EMPTY_DATE)),
+        DataType::Timestamp(TimeUnit::Millisecond, None) => {
+            ScalarValue::TimestampMillisecond(Some(EMPTY_TIMESTAMP), None)
+        }
+        _ => return Ok(expr),
+    };
+    Ok(nullif(expr, Expr::Literal(blank, None)))
+}
 
 /// A batch with values for its blank dates. The columns' fields are told by `schema`.
 pub(crate) fn filled(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {

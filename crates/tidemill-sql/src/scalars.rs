@@ -626,6 +626,12 @@ pub(crate) fn written(function: &ScalarUDF, arguments: &[Expr]) -> Option<Expr> 
     Some(Expr::Nested(Box::new(expr)))
 }
 
+/// Whether a function is evaluated as ADS SQL, which knows blanks.
+pub(crate) fn is_of_ads(function: &ScalarUDF) -> bool {
+    let inner: &dyn std::any::Any = function.inner().as_ref();
+    inner.is::<AdsFunction>()
+}
+
 /// An expression of ADS SQL over `c0`, `c1`, … as a function of the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct AdsFunction {

@@ -28,6 +28,7 @@ use tidemill_riegeli::RecordType;
 use crate::ads::{self, TextKind};
 use crate::ads_connection::{AdsConnection, blocking};
 use crate::answer::Answer;
+use crate::blanks::BlanksToFunctions;
 use crate::damage::DamageLog;
 use crate::engine::Offsets;
 use crate::format::Format;
@@ -125,6 +126,9 @@ impl Session {
         for function in BINARY_FUNCTIONS.iter() {
             // Only a registry that cannot be changed refuses.
             let _ = state.register_udf(Arc::clone(function));
+        }
+        if self.options.has_blanks() {
+            let _ = state.register_function_rewrite(Arc::new(BlanksToFunctions));
         }
         state.mark_start_execution();
         state
