@@ -23,7 +23,7 @@ use std::thread;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use tidemill_xbase::{DELETED_COLUMN, Existing};
+use tidemill_xbase::{DELETED_COLUMN, Dialect, Existing};
 
 use self::checksum::{Checksums, Places, RecordSum};
 use self::draft::Draft;
@@ -40,7 +40,7 @@ use crate::location::{Location, Place};
 use crate::options::SessionOptions;
 use crate::records::{Records, RecordsSink, Skipped};
 use crate::session::Session;
-use crate::sink::{FileOptions, Sink, file_sink};
+use crate::sink::{FileOptions, Sink, file_sink, is_adt};
 use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
 
@@ -482,7 +482,8 @@ impl Writing<'_> {
             });
         }
         let draft = Draft::of(self.destination)?;
-        let sink = file_sink(self.destination.format, &draft.file, &schema, &self.options.file)?;
+        let sink = file_sink(self.destination.format, &draft.file, &schema, &self.options.file)
+            .map_err(|error| draft.named(error, &place))?;
         let mut writer = Writer::start(sink);
         let mut rows = 0;
         while let Some(batch) = answer.next().await? {
@@ -570,7 +571,10 @@ impl Writing<'_> {
             });
         }
         let is_kept = |column: usize| self.columns.get(column).is_none_or(|column| column.loss.is_none());
-        Ok(Some(Checksums::new(schema, is_kept)))
+        // Only Visual FoxPro's tables tell them apart.
+        let is_blank = self.destination.format == Format::Xbase
+            && (self.destination.file().is_ok_and(is_adt) || self.options.file.dialect != Dialect::VisualFoxPro);
+        Ok(Some(Checksums::new(schema, is_kept).with_empty_as_null(is_blank)))
     }
 
     /// How many rows a reader of the copy finds, and their checksums.

@@ -297,7 +297,23 @@ impl Error {
                 })),
                 other => Self::Xbase(Box::new(other)),
             },
-            other => other,
+            // Libraries that write formats do not say which file the system refused.
+            other => match refusal(&other) {
+                Some(source) => Self::io(destination, "write")(source),
+                None => other,
+            },
+        }
+    }
+
+    /// The file or folder on which the operating system refused an operation.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Io { path, .. } => Some(path),
+            Self::Xbase(error) => match &**error {
+                tidemill_xbase::Error::Io { path, .. } => Some(path),
+                _ => None,
+            },
+            _ => None,
         }
     }
 
@@ -435,6 +451,15 @@ impl Error {
         let path = path.as_ref().to_path_buf();
         move |source| Self::Io { path, action, source }
     }
+}
+
+/// The operating system's refusal that an error comes from.
+pub(crate) fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<io::Error> {
+    let refused = std::iter::successors(Some(error), |error| error.source());
+    let number = refused
+        .filter_map(|error| error.downcast_ref::<io::Error>()?.raw_os_error())
+        .last();
+    number.map(io::Error::from_raw_os_error)
 }
 
 /// What an error of FORMAT Native, or of a client of ClickHouse, is about.

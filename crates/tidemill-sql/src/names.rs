@@ -371,7 +371,7 @@ impl Names {
                 Some(fault) => Err(fault),
                 None => Err(Error::NotFound {
                     name: name.to_owned(),
-                    hint: not_found_hint(&folder),
+                    hint: self.hint_for(name, &folder),
                 }),
             },
             (1, _) | (_, 1) => {
@@ -385,6 +385,23 @@ impl Names {
                 name: name.to_owned(),
                 candidates: fitting.iter().map(Location::to_string).collect(),
             }),
+        }
+    }
+}
+
+impl Names {
+    /// What to tell about a name that nothing in `folder` has: a path is looked for in its own folder.
+    fn hint_for(&self, name: &str, folder: &Path) -> String {
+        let own = match self.translate(name) {
+            Ok(path) if !self.is_confined => path.parent().map(Path::to_path_buf),
+            _ => None,
+        };
+        let Some(own) = own.filter(|own| !own.as_os_str().is_empty()) else {
+            return not_found_hint(folder);
+        };
+        match self.path(&own.to_string_lossy()) {
+            Ok(Some(own)) if own.is_dir() => not_found_hint(&own),
+            _ => format!("there is no folder {}", own.display()),
         }
     }
 }

@@ -15,9 +15,11 @@ mod terminal;
 mod tour;
 
 use std::any::Any;
+use std::io;
 #[cfg(feature = "shell")]
-use std::io::{self, IsTerminal};
+use std::io::IsTerminal;
 use std::panic;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -66,10 +68,14 @@ fn main() -> ExitCode {
         // Whoever read our output has what they wanted, as `head` has.
         Err(_) if terminal::is_closed() => ExitCode::SUCCESS,
         Err(error) => {
+            if let Some(why) = terminal::failed() {
+                tell!("tidemill: cannot write to standard output: {why}");
+                return ExitCode::from(2);
+            }
             let hint = if is_damage(&error) {
-                "; verify lists all damage, --recover skips it"
+                "; verify lists all damage, --recover skips it".to_owned()
             } else {
-                ""
+                full_disk(&error).unwrap_or_default()
             };
             tell!("tidemill: {error:#}{hint}");
             ExitCode::from(2)
@@ -106,11 +112,13 @@ fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> 
             signal = signals.next_but(takes_interrupts) => signal.map(Outcome::Interrupted).map_err(Into::into),
             limit = limits.reached() => Err(limit.into()),
         };
-        if let Some(advice) = commands::changing::under_way() {
+        if let Some(change) = commands::changing::under_way() {
+            let advice = change.advice;
             is_ending.store(true, Relaxed);
             match tokio::time::timeout(CHANGE, &mut work).await {
                 Ok(Ok(Ok(_))) => tell!("tidemill: the change was done before it could be stopped"),
-                Ok(_) => tell!("tidemill: the change was stopped, and nothing of it is left"),
+                Ok(_) if change.is_undone => tell!("tidemill: the change was stopped, and nothing of it is left"),
+                Ok(_) => tell!("tidemill: the change was stopped; {advice}"),
                 Err(_) => tell!("tidemill: it is not known whether the change was done; {advice}"),
             }
         }
@@ -178,6 +186,7 @@ async fn run(command: Command, stopped: Stopped) -> anyhow::Result<Outcome> {
         Command::Recover(args) => commands::recover::run(args),
         Command::Salvage(args) => commands::salvage::run(args).await,
         Command::Tour(args) => tour::run(args).await,
+        Command::SelfCheck(args) => commands::self_check::run(args).await,
         Command::Completions(args) => Ok(commands::manual::completions(&args)),
         Command::Man(args) => commands::manual::man(&args),
         #[cfg(feature = "serve")]
@@ -279,6 +288,39 @@ fn defect(panic: &(dyn Any + Send)) -> anyhow::Error {
         .unwrap_or("no message");
     let place = PANICKED_AT.lock().map(|noted| noted.clone()).unwrap_or_default();
     anyhow!("a defect of Tidemill, at {place}: {said}; please report it with the command and, if you may, the file")
+}
+
+/// How much room is left where a disk was full.
+fn full_disk(error: &anyhow::Error) -> Option<String> {
+    let is_full = |cause: &io::Error| matches!(cause.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+    if !error.chain().filter_map(|cause| cause.downcast_ref()).any(is_full) {
+        return None;
+    }
+    let file = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<tidemill_sql::Error>()?.path());
+    // The file may not be there any more.
+    let folder = file.and_then(|file| file.ancestors().find(|path| path.is_dir()));
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    let free = free_bytes(folder)?;
+    Some(format!(
+        "; {} are free on the file system of {}",
+        indicatif::HumanBytes(free),
+        folder.display()
+    ))
+}
+
+#[cfg(unix)]
+fn free_bytes(folder: &Path) -> Option<u64> {
+    let found = nix::sys::statvfs::statvfs(folder).ok()?;
+    // Their types differ between systems.
+    #[allow(clippy::useless_conversion, reason = "not on all systems")]
+    u64::from(found.blocks_available()).checked_mul(u64::from(found.fragment_size()))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_: &Path) -> Option<u64> {
+    None
 }
 
 /// Whether a file turned out to be damaged.

@@ -4,6 +4,7 @@
 //! their secrets. Whoever reads standard output may stop, as `head` does; that is known here, by the write that failed, and is no error.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tidemill_trust::{TerminalWriter, printable, without_secrets};
@@ -90,10 +91,11 @@ impl Write for Output {
 }
 
 fn noted<T>(written: io::Result<T>) -> io::Result<T> {
-    written.inspect_err(|error| {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            CLOSED.store(true, Ordering::Release);
-        }
+    written.inspect_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => CLOSED.store(true, Ordering::Release),
+        // It is asked again.
+        io::ErrorKind::Interrupted => {}
+        _ => drop(FAILED.set(error.to_string())),
     })
 }
 
@@ -102,4 +104,10 @@ pub(crate) fn is_closed() -> bool {
     CLOSED.load(Ordering::Acquire)
 }
 
+/// The error with which writing to standard output failed, if it did.
+pub(crate) fn failed() -> Option<&'static str> {
+    FAILED.get().map(String::as_str)
+}
+
 static CLOSED: AtomicBool = AtomicBool::new(false);
+static FAILED: OnceLock<String> = OnceLock::new();

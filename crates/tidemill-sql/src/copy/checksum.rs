@@ -10,9 +10,11 @@ use std::hash::BuildHasher;
 use std::ops::Sub;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
+use arrow_select::nullif::nullif;
 use datafusion::common::hash_utils::{QualityRandomState, create_hashes};
 
 use crate::error::Left;
@@ -99,6 +101,10 @@ impl RecordSum {
 pub(crate) struct Checksums {
     columns: Vec<Column>,
     rows: Sum,
+    /// Whether an empty text is the same as NULL.
+    empty_is_null: bool,
+    /// How many rows were added.
+    seen: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -151,7 +157,15 @@ impl Checksums {
         Self {
             columns: columns.collect(),
             rows: Sum::default(),
+            empty_is_null: false,
+            seen: 0,
         }
+    }
+
+    /// Of a table that cannot tell an empty text, or empty bytes, from NULL.
+    pub(crate) fn with_empty_as_null(mut self, is_same: bool) -> Self {
+        self.empty_is_null = is_same;
+        self
     }
 
     /// Text that a table takes into columns of other types is hashed as what it is there: `5.50` and `5.5` are the same number.
@@ -174,7 +188,7 @@ impl Checksums {
     /// [`Error::Unsupported`] when a column is not there.
     pub(crate) fn of_copy(&self, found: &SchemaRef, places: Places, place: &str) -> Result<Self> {
         let mut copy = self.clone();
-        copy.rows = Sum::default();
+        (copy.rows, copy.seen) = (Sum::default(), 0);
         for column in &mut copy.columns {
             (column.sum, column.nulls) = (Sum::default(), 0);
             if let Places::LastIs(last) = places {
@@ -206,13 +220,27 @@ impl Checksums {
         for column in &mut self.columns {
             let found = batch.columns().get(column.place);
             let array = found.and_then(|found| converted(found, &column.data_type));
-            let array = array.ok_or_else(|| Error::Checksum {
-                place: place.to_owned(),
-                column: column.name.clone(),
-                written: column.data_type.to_string(),
-                found: found.map_or_else(|| "no column".to_owned(), |found| found.data_type().to_string()),
-                left: Left::Removed,
+            let array = array.ok_or_else(|| match found.and_then(|found| unfit(found, &column.data_type)) {
+                Some((row, text)) => Error::Unfit {
+                    place: place.to_owned(),
+                    row: self.seen + row as u64 + 1,
+                    column: column.name.clone(),
+                    expected: format!("a value of {}", column.data_type),
+                    found: text,
+                    hint: "give it another type or value with a SELECT",
+                },
+                None => Error::Checksum {
+                    place: place.to_owned(),
+                    column: column.name.clone(),
+                    written: column.data_type.to_string(),
+                    found: found.map_or_else(|| "no column".to_owned(), |found| found.data_type().to_string()),
+                    left: Left::Removed,
+                },
             })?;
+            let array = match self.empty_is_null {
+                true => without_empty(&array)?,
+                false => array,
+            };
             column.nulls += array.logical_null_count() as u64;
             hashes.fill(0);
             create_hashes([&array], &state, &mut hashes)?;
@@ -226,6 +254,7 @@ impl Checksums {
             *hash = state.hash_one(*hash);
         }
         self.rows.add(&hashes);
+        self.seen += batch.num_rows() as u64;
         Ok(())
     }
 
@@ -291,6 +320,34 @@ fn plain(data_type: &DataType) -> DataType {
     }
 }
 
+/// The first text that is no value of a type, and its row.
+fn unfit(texts: &ArrayRef, to: &DataType) -> Option<(usize, String)> {
+    let texts = cast(texts, &DataType::Utf8)
+        .ok()
+        .filter(|_| plain(texts.data_type()).is_string())?;
+    let values = cast(&texts, to).ok()?;
+    let row = (0..texts.len()).find(|row| texts.is_valid(*row) && values.is_null(*row))?;
+    Some((row, format!("{:?}", texts.as_string::<i32>().value(row))))
+}
+
+/// NULL in the place of empty texts and bytes.
+fn without_empty(array: &ArrayRef) -> Result<ArrayRef> {
+    let is_empty: BooleanArray = match array.data_type() {
+        DataType::Utf8 => array
+            .as_string::<i32>()
+            .iter()
+            .map(|text| text.map(str::is_empty))
+            .collect(),
+        DataType::Binary => array
+            .as_binary::<i32>()
+            .iter()
+            .map(|bytes| bytes.map(<[u8]>::is_empty))
+            .collect(),
+        _ => return Ok(Arc::clone(array)),
+    };
+    Ok(nullif(array, &is_empty)?)
+}
+
 /// The same values in another type; `None` where one of them is none of it.
 fn converted(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
     let from = array.data_type();
@@ -354,6 +411,21 @@ mod tests {
             sums.add(batch, "t").unwrap();
         }
         sums
+    }
+
+    #[test]
+    fn a_text_that_a_column_cannot_take_is_named_with_its_row() {
+        let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("1"), None]));
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        let mut sums = Checksums::new(&batch(vec![("n", Arc::clone(&texts))]).schema(), |_| true)
+            .reading_text_as(&batch(vec![("n", numbers)]).schema());
+        sums.add(&batch(vec![("n", texts)]), "t").unwrap();
+        let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("2"), Some("3x")]));
+        let error = sums.add(&batch(vec![("n", texts)]), "t").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "t: row 4, column n: expected a value of Int64, found \"3x\"; give it another type or value with a SELECT"
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@ use percent_encoding::percent_decode_str;
 use tempfile::TempDir;
 use tidemill_xbase::{Existing, TableSet, abandoned_files, pending_logs};
 
+use crate::error::refusal;
 use crate::format::Format;
 use crate::location::{Location, Place};
 use crate::stores::object;
@@ -194,7 +195,14 @@ impl Draft {
             };
         }
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent);
-        let folder = folder.map_err(Error::io(parent, "write to"))?;
+        let folder = folder.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::NotATable {
+                place: destination.to_string(),
+                what: format!("there is no folder {}", parent.display()),
+                hint: "make it first, or name another destination".to_owned(),
+            },
+            _ => Error::io(parent, "write to")(refusal(&error).unwrap_or(error)),
+        })?;
         let lock = File::open(folder.path()).map_err(Error::io(folder.path(), "open"))?;
         // File systems without locks have no remains that anybody could be sure of.
         let _ = lock.try_lock();
@@ -204,6 +212,17 @@ impl Draft {
             folder,
             _lock: lock,
         })
+    }
+
+    /// An error about the file in the making, as one about the destination that it will be.
+    pub(super) fn named(&self, error: Error, destination: &str) -> Error {
+        match error {
+            Error::Unsupported { what, hint } => Error::Unsupported {
+                what: what.replace(&*self.file.to_string_lossy(), destination),
+                hint,
+            },
+            error => error.of_copy(destination),
+        }
     }
 
     /// Moves the files to where they belong: those of a table all at once ([`TableSet`]), of any other format the one that there is, which

@@ -145,10 +145,7 @@ pub(crate) fn file_sink(
         Format::Xbase => {
             let mut create = CreateOptions::new(CivilDate::today());
             create.codepage = options.codepage;
-            // The name says that the table is one of Advantage's own, whose fields have whole names.
-            let is_adt = path
-                .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("adt"));
+            let is_adt = is_adt(path);
             create.format = if is_adt { Dialect::Adt } else { options.dialect };
             let (columns, mark) = without_mark(schema);
             let keeps_names = is_adt || options.keeps_names && options.dialect == Dialect::VisualFoxPro;
@@ -218,6 +215,12 @@ pub(crate) fn file_sink(
         file: File::open(path).map_err(Error::io(path, "open"))?,
         path: path.to_path_buf(),
     }))
+}
+
+/// Whether the name says that the table is one of Advantage's own, whose fields have whole names.
+pub(crate) fn is_adt(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("adt"))
 }
 
 /// What compresses the text of a file of this name.
