@@ -28,7 +28,7 @@ pub(crate) struct Args {
 }
 
 /// Version, commit, and what this program was built with.
-const LONG_VERSION: &str = concat!(
+pub(crate) const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     " (",
     env!("TIDEMILL_COMMIT"),
@@ -61,6 +61,7 @@ pub(crate) enum Command {
     #[cfg(feature = "serve")]
     User(crate::commands::user::UserArgs),
     Tour(TourArgs),
+    SelfCheck(crate::commands::self_check::SelfCheckArgs),
     Completions(CompletionsArgs),
     #[command(hide = true)]
     Man(ManArgs),

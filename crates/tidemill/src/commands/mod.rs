@@ -13,6 +13,7 @@ pub(crate) mod recover;
 pub(crate) mod reindex;
 pub(crate) mod salvage;
 pub(crate) mod sample;
+pub(crate) mod self_check;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
 #[cfg(feature = "shell")]

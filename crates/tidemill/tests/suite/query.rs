@@ -269,3 +269,98 @@ fn a_text_of_statements_over_several_stores_runs_in_order() {
     let done = folder.run(&["sql", text]).done();
     assert!(done.ends_with("{\"n\":2}\n{\"id\":3}\n"), "{done}");
 }
+
+#[test]
+fn a_blank_date_breaks_no_function() {
+    let folder = Folder::with(&[]);
+    let sql = |arguments: &[&str]| folder.run(&[&["sql"], arguments].concat()).done();
+    sql(&["CREATE TABLE t (d Date, m Timestamp)"]);
+    sql(&["INSERT INTO t VALUES (NULL, NULL)"]);
+    for blank in ["null", "zero"] {
+        for (call, expected) in [
+            ("date_trunc('month', d)", "null"),
+            ("date_trunc('hour', m)", "null"),
+            ("date_bin(INTERVAL '1' day, d)", "null"),
+            ("to_char(d, '%Y')", "null"),
+            ("to_unixtime(d)", "null"),
+            ("date_part('year', d)", "null"),
+            ("array_agg(d)", "[null]"),
+            ("arrow_cast(d, 'Date64')", "null"),
+            ("make_array(m)", "[null]"),
+            ("greatest(d, DATE '2020-01-01')", "\"2020-01-01\""),
+            ("MAX(d)", "null"),
+        ] {
+            let answer = sql(&["--blank", blank, &format!("SELECT {call} AS x FROM t")]);
+            assert_eq!(answer, format!("{{\"x\":{expected}}}\n"), "{blank}: {call}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_path_is_answered_by_its_own_folder() {
+    let folder = Folder::with(&[]);
+    std::fs::create_dir(folder.file("sub")).expect("made");
+    std::fs::write(folder.file("here.csv"), "a\n1\n").expect("written");
+    std::fs::write(folder.file("sub/there.csv"), "a\n1\n").expect("written");
+    for (arguments, expected) in [
+        (
+            &["cat", "sub/thre.csv"][..],
+            "tidemill: sub/thre.csv: no such table; sub has there\n",
+        ),
+        (
+            &["cat", "thre.csv"],
+            "tidemill: thre.csv: no such table; this folder has here\n",
+        ),
+        (
+            &["cat", "nodir/x.dbf"],
+            "tidemill: nodir/x.dbf: no such table; there is no folder nodir\n",
+        ),
+        (
+            &["copy", "--quiet", "here.csv", "nodir/x.parquet"],
+            "tidemill: nodir/x.parquet: there is no folder nodir; make it first, or name another destination\n",
+        ),
+    ] {
+        let run = folder.run(arguments);
+        assert_eq!(run.code, Some(2), "{arguments:?}");
+        assert!(run.stderr.ends_with(expected), "{arguments:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_named() {
+    let folder = Folder::with(&[]);
+    std::fs::write(folder.file("here.csv"), "a\n1\n").expect("written");
+    let full = || std::fs::File::options().write(true).open("/dev/full").expect("opened");
+    for arguments in [
+        &["sql", "SELECT * FROM here", "--format", "jsonl"][..],
+        &["sql", "SELECT * FROM here", "--format", "csv"],
+        &["sql", "SELECT * FROM here", "--format", "table"],
+        &["cat", "here.csv", "--format", "parquet"],
+        &["inspect", "here.csv"],
+    ] {
+        let ended = folder.command(arguments).stdout(full()).output().expect("started");
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(2), "{arguments:?}");
+        assert!(
+            said.contains("tidemill: cannot write to standard output: No space left on device"),
+            "{arguments:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn the_program_checks_itself() {
+    let folder = Folder::with(&[]);
+    let said = folder.run(&["self-check"]).done();
+    assert!(said.contains("ok      keep other programs away by a lock"), "{said}");
+    assert!(said.ends_with("all 14 checks passed\n"), "{said}");
+    assert_eq!(std::fs::read_dir(folder.file(".")).expect("listed").count(), 0);
+    let run = folder.run(&["self-check", "nodir"]);
+    assert_eq!(run.code, Some(2));
+    assert!(
+        run.stderr.contains("nodir: cannot make a folder in it"),
+        "{}",
+        run.stderr
+    );
+}
