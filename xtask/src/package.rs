@@ -1,4 +1,5 @@
-//! `cargo xtask package`: a Debian package and an archive of what users install, and a look whether they work.
+//! `cargo xtask package`: a Debian package and an archive of what users install, and a look whether they work; and the archive of the
+//! sources with Homebrew's formula for it.
 //!
 //! Both have the command line with its man pages and completions, `libace.so` with its header and pkg-config file, the ADBC driver
 //! with its manifest, and a systemd unit for `tidemill serve`. The package is made by Debian's own `dpkg-deb`.
@@ -21,6 +22,9 @@ pub(crate) struct Args {
     /// The folder that gets the files. Default: `package` in the target folder.
     #[arg(long)]
     out: Option<PathBuf>,
+    /// Where the files will be downloaded from, which the Homebrew formula names. Default: the folder itself, as file://
+    #[arg(long, value_name = "URL")]
+    source_url: Option<String>,
 }
 
 /// Makes both and tries them; true when they work.
@@ -41,7 +45,13 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
     let package = package(root.path(), &out, version)?;
     try_archive(&archive, &name, version)?;
     try_package(&package, version)?;
-    for file in [&archive, &package] {
+    let sources = source_archive(&workspace.root, &out, version)?;
+    let from = match &args.source_url {
+        Some(url) => url.trim_end_matches('/').to_owned(),
+        None => format!("file://{}", out.canonicalize()?.display()),
+    };
+    write(&out.join("tidemill.rb"), &formula(&sources, &from, version)?)?;
+    for file in [&archive, &package, &sources] {
         let size = fs::metadata(file)?.len();
         println!("{}: {:.1} MB", file.display(), size as f64 / 1e6);
     }
@@ -169,6 +179,37 @@ fn package(root: &Path, out: &Path, version: &str) -> Result<PathBuf> {
     Ok(file)
 }
 
+/// The files of the last commit, for those who build from source.
+fn source_archive(root: &Path, out: &Path, version: &str) -> Result<PathBuf> {
+    let file = out.join(format!("tidemill-{version}.tar.gz"));
+    let prefix = format!("--prefix=tidemill-{version}/");
+    let mut archive = Command::new("git");
+    archive
+        .current_dir(root)
+        .args(["archive", "--format=tar.gz", &prefix, "--output"]);
+    finish(archive.arg(std::path::absolute(&file)?).arg("HEAD"))?;
+    let listed = output(Command::new("tar").arg("--list").arg("--file").arg(&file))?;
+    let lock = format!("tidemill-{version}/Cargo.lock");
+    if !listed.lines().any(|name| name == lock) {
+        bail!("{}: {lock} is not in it", file.display());
+    }
+    Ok(file)
+}
+
+/// Homebrew's formula for a source archive that will be found below a URL.
+fn formula(sources: &Path, url: &str, version: &str) -> Result<String> {
+    let sum = output(Command::new("sha256sum").arg(sources))?;
+    let sum = sum.split_whitespace().next().context("sha256sum prints no checksum")?;
+    let formula = include_str!("../../packaging/tidemill.rb")
+        .replace("@url@", url)
+        .replace("@version@", version)
+        .replace("@sha256@", sum);
+    if formula.contains('@') {
+        bail!("packaging/tidemill.rb: a placeholder is left:\n{formula}");
+    }
+    Ok(formula)
+}
+
 /// The newest version of glibc whose symbols a file asks for, from the names of versions in it.
 fn glibc_of(bytes: &[u8]) -> Option<(u32, u32)> {
     const NAME: &[u8] = b"GLIBC_";
@@ -251,6 +292,7 @@ fn try_files(root: &Path, version: &str) -> Result<()> {
     if sum != "s\n3\n" {
         bail!("{}: a sum is {sum}", program.display());
     }
+    answer(&["self-check"])?;
     let page = output(Command::new("zcat").arg(root.join("usr/share/man/man1/tidemill-copy.1.gz")))?;
     if !page.contains(".SH SYNOPSIS") {
         bail!("tidemill-copy.1 has no synopsis");
