@@ -25,6 +25,34 @@ fn batch(begin: i32, rows: i32) -> RecordBatch {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn columns_count_by_themselves_behind_their_rows_and_have_comments() {
+    let Some(server) = Postgres::need() else { return };
+    let client = client(&server).await;
+    let mut new = NewTable::of_schema(&batch(0, 1).schema()).unwrap();
+    new.comment = Some("it's \\ a table".to_owned());
+    new.columns[0].is_identity = true;
+    new.columns[1].is_identity = true;
+    new.columns[1].comment = Some("NAME".to_owned());
+    for round in 0..2 {
+        let mut fill = match round {
+            0 => Fill::create(&client, None, "a \"b", &new).await.unwrap(),
+            _ => Fill::replace(&client, None, "a \"b", &new).await.unwrap(),
+        };
+        fill.write(&batch(1, 41)).await.unwrap();
+        fill.finish().await.unwrap();
+        let added = "INSERT INTO \"a \"\"b\" (\"Name\") VALUES ('x'), ('y') RETURNING n";
+        assert_eq!(server.psql(added).unwrap(), "42\n43\n");
+        let comments = "SELECT obj_description('\"a \"\"b\"'::regclass), col_description('\"a \"\"b\"'::regclass, 2)";
+        assert_eq!(server.psql(comments).unwrap(), "it's \\ a table|NAME\n");
+    }
+    // No rows: from 1 on.
+    let fill = Fill::create(&client, None, "none", &new).await.unwrap();
+    fill.finish().await.unwrap();
+    let added = "INSERT INTO none (\"Name\") VALUES ('x') RETURNING n";
+    assert_eq!(server.psql(added).unwrap(), "1\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_is_made_replaced_emptied_and_added_to() {
     let Some(server) = Postgres::need() else { return };
     let client = client(&server).await;

@@ -212,8 +212,8 @@ impl Field {
     }
 
     /// The Arrow field: always nullable, because damage becomes null when recovering. Its metadata keeps what the type
-    /// cannot say (`xbase.type`, `xbase.width`, `xbase.decimals`), so that a copy has the same structure, and the short name of a
-    /// field that has a long one (`xbase.name`).
+    /// cannot say (`xbase.type`, `xbase.width`, `xbase.decimals`), so that a copy has the same structure, the short name of a
+    /// field that has a long one (`xbase.name`), and whether new records get its next number (`xbase.autoincrement`).
     pub fn arrow_field(&self) -> ArrowField {
         let field = ArrowField::new(&self.name, self.data_type(), true);
         if self.kind == FieldKind::Variant {
@@ -230,6 +230,9 @@ impl Field {
         }
         if self.is_untranslated() {
             metadata.insert("xbase.nocptrans".to_owned(), "true".to_owned());
+        }
+        if self.autoincrement.is_some() {
+            metadata.insert("xbase.autoincrement".to_owned(), "true".to_owned());
         }
         if self.short_name != self.name {
             metadata.insert("xbase.name".to_owned(), self.short_name.clone());

@@ -112,6 +112,28 @@ async fn a_copy_is_read_by_psql_and_comes_back_the_same() {
 }
 
 #[tokio::test]
+async fn a_field_that_counts_counts_on_and_names_stay_as_comments() {
+    let Some(server) = Postgres::need() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    for statement in [
+        "CREATE TABLE CALLS (NO AutoInc, Caller Char(8))",
+        "INSERT INTO calls (caller) VALUES ('Ada'), ('Grace')",
+    ] {
+        let answer = session.query(statement).await.expect(statement);
+        answer.collect().await.expect(statement);
+    }
+    let source = session.locate("calls").await.expect("a table");
+    let there = table(&server, "CALLS");
+    let copied = session.copy(&source, &there, &creating(), |_| {}).await;
+    assert_eq!(copied.expect("copied").rows, 2);
+    let added = "INSERT INTO calls (caller) VALUES ('Joan') RETURNING no";
+    assert_eq!(psql(&server, added), "3\n");
+    let comments = "SELECT obj_description('calls'::regclass), col_description('calls'::regclass, 1)";
+    assert_eq!(psql(&server, comments), "CALLS|NO\n");
+}
+
+#[tokio::test]
 async fn names_are_found_in_any_case_and_in_other_schemas() {
     let Some(server) = Postgres::need() else { return };
     psql(

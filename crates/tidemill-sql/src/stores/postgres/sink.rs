@@ -57,8 +57,8 @@ impl PostgresSink {
                 });
             }
             found => {
-                let schema = small_names(schema);
-                let new = new_table(&named, &schema, making)?;
+                let (original, schema) = (schema, small_names(schema));
+                let new = new_table(&named, (&schema, original), making)?;
                 // The name as the server has it, where the URL spells it in other letters.
                 let name = found
                     .as_ref()
@@ -86,9 +86,18 @@ pub(super) fn ddl(table: &str, schema: &Schema) -> Result<String> {
     Ok(made.create(&format!("\"{}\"", small(table).replace('"', "\"\""))))
 }
 
-/// A table with columns for rows of this schema.
-fn new_table(named: &NamedTable, schema: &SchemaRef, making: &TableOptions) -> Result<NewTable> {
+/// A table with columns for rows of this schema. Names that are changed stay as comments.
+fn new_table(
+    named: &NamedTable,
+    (schema, original): (&SchemaRef, &SchemaRef),
+    making: &TableOptions,
+) -> Result<NewTable> {
     let mut table = NewTable::of_schema(schema).map_err(error_at(&named.place))?;
+    table.comment = (small(&named.table) != named.table).then(|| named.table.clone());
+    for (column, field) in table.columns.iter_mut().zip(original.fields()) {
+        column.is_identity = field.metadata().contains_key("xbase.autoincrement");
+        column.comment = (column.name != *field.name()).then(|| field.name().clone());
+    }
     let keys = keys(schema, making, &named.place)?;
     table.primary_key = keys.primary;
     let indexes = keys.indexes.into_iter().map(|index| NewIndex {
