@@ -5,7 +5,7 @@ use arrow_schema::Schema;
 use crate::arrow_type;
 use crate::data_type::{Size, Type};
 use crate::error::{Error, Result};
-use crate::sql_text::quoted;
+use crate::sql_text::{literal, quoted};
 
 /// A table that is yet to be made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct NewTable {
     pub primary_key: Vec<String>,
     /// Its indexes beside that of the primary key. Default: none.
     pub indexes: Vec<NewIndex>,
+    /// What is said of it (`COMMENT`). Default: nothing.
+    pub comment: Option<String>,
 }
 
 /// A column of a table that is yet to be made.
@@ -27,6 +29,11 @@ pub struct NewColumn {
     pub typ: Type,
     /// Whether it takes NULL.
     pub is_nullable: bool,
+    /// Whether new rows get the next number by themselves (`AUTO_INCREMENT`). A column that is no whole number, or is not the first of the
+    /// primary key, does not count.
+    pub counts: bool,
+    /// What is said of it (`COMMENT`).
+    pub comment: Option<String>,
 }
 
 /// An index of a table that is yet to be made.
@@ -54,6 +61,8 @@ impl NewTable {
                 name: field.name().clone(),
                 typ: arrow_type::column_type(field)?,
                 is_nullable: field.is_nullable(),
+                counts: false,
+                comment: None,
             })
         });
         Ok(Self {
@@ -82,15 +91,22 @@ impl NewTable {
             .map(|column| {
                 // A TIMESTAMP that says nothing takes no NULL on some servers.
                 let null = if column.is_nullable { "NULL" } else { "NOT NULL" };
-                format!("{} {} {null}", quoted(&column.name), column.typ)
+                let is_first = table.primary_key.first() == Some(&column.name);
+                let counts = match column.typ {
+                    Type::Integer(..) if column.counts && is_first => " AUTO_INCREMENT",
+                    _ => "",
+                };
+                let comment = comment(column.comment.as_ref());
+                format!("{} {} {null}{counts}{comment}", quoted(&column.name), column.typ)
             })
             .collect();
         if !table.primary_key.is_empty() {
             lines.push(format!("PRIMARY KEY ({})", table.key(&table.primary_key)?));
         }
         Ok(format!(
-            "CREATE TABLE {name} (\n    {}\n) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
-            lines.join(",\n    ")
+            "CREATE TABLE {name} (\n    {}\n) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin{}",
+            lines.join(",\n    "),
+            comment(table.comment.as_ref())
         ))
     }
 
@@ -198,6 +214,11 @@ const LONGEST_NAME: usize = 64;
 /// In letters of 4 bytes.
 const LONGEST_VARCHAR: u32 = 16_000;
 
+fn comment(text: Option<&String>) -> String {
+    text.map(|text| format!(" COMMENT {}", literal(text)))
+        .unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
@@ -236,6 +257,22 @@ mod tests {
         assert_eq!(
             table.settled().unwrap().add_indexes("t").unwrap().unwrap(),
             "ALTER TABLE t ADD INDEX (`say ``hi```(191), `Id`), ADD UNIQUE INDEX (`data`)"
+        );
+    }
+
+    #[test]
+    fn columns_count_where_they_are_the_key_and_have_comments() {
+        let mut table = table();
+        table.comment = Some("it's".to_owned());
+        (table.columns[0].counts, table.columns[1].counts) = (true, true);
+        table.columns[2].comment = Some("CODE".to_owned());
+        assert!(!table.create("t").unwrap().contains("AUTO_INCREMENT"));
+        table.primary_key = vec!["Id".to_owned()];
+        assert_eq!(
+            table.create("t").unwrap(),
+            "CREATE TABLE t (\n    `Id` int NOT NULL AUTO_INCREMENT,\n    `say ``hi``` longtext NULL,\n    \
+             `code` longtext NULL COMMENT 'CODE',\n    `data` longblob NULL,\n    PRIMARY KEY (`Id`)\n) \
+             ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin COMMENT 'it''s'"
         );
     }
 

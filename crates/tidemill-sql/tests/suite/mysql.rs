@@ -122,6 +122,30 @@ async fn a_copy_is_read_by_mariadb_and_comes_back_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_field_that_counts_counts_on_and_names_stay_as_comments() {
+    let Some(server) = MariaDb::need() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    for statement in [
+        "CREATE TABLE CALLS (NO AutoInc, Caller Char(8))",
+        "INSERT INTO calls (caller) VALUES ('Ada'), ('Grace')",
+    ] {
+        let answer = session.query(statement).await.expect(statement);
+        answer.collect().await.expect(statement);
+    }
+    let source = session.locate("calls").await.expect("a table");
+    let mut options = creating();
+    options.table.primary_key = Some("no".to_owned());
+    let copied = session.copy(&source, &table(&server, "CALLS"), &options, |_| {}).await;
+    assert_eq!(copied.expect("copied").rows, 2);
+    query(&server, "INSERT INTO calls (caller) VALUES ('Joan')");
+    let made = described(&server, "calls");
+    assert!(made.contains("AUTO_INCREMENT COMMENT 'NO'"), "{made}");
+    assert!(made.contains("COMMENT='CALLS'"), "{made}");
+    assert!(query(&server, "SELECT MAX(no) FROM calls").contains('3'));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn names_are_found_in_any_case_and_whole_databases_are_attached() {
     let Some(server) = MariaDb::need() else { return };
     query(

@@ -41,6 +41,19 @@ fn peak_resident(process: u32) -> Option<u64> {
 }
 
 #[test]
+fn a_silent_web_server_is_not_waited_for_by_the_minute() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    // Connections are taken by the system, and nobody answers.
+    let folder = Folder::with(&[]);
+    let sql = format!("SELECT * FROM 'http://{address}/rows.csv'");
+    let (run, took, _) = watched(&mut folder.command(&["sql", &sql]), Duration::from_secs(90));
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(took < Duration::from_secs(50), "{took:?}: {}", run.stderr);
+    assert!(run.stderr.contains("/rows.csv"), "{}", run.stderr);
+}
+
+#[test]
 fn stores_that_break_their_promises_are_errors() {
     let folder = Folder::with(&[]);
     let patience = Duration::from_secs(20);

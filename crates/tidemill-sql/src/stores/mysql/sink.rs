@@ -58,8 +58,14 @@ impl MysqlSink {
                 });
             }
             found => {
-                let schema = small_names(schema);
-                let new = new_table(&named.place, &schema, making)?;
+                let (original, schema) = (schema, small_names(schema));
+                let mut new = new_table(&named.place, &schema, making)?;
+                // Names that are changed stay as comments.
+                new.comment = (small(&named.table) != named.table).then(|| named.table.clone());
+                for (column, field) in new.columns.iter_mut().zip(original.fields()) {
+                    column.counts = field.metadata().contains_key("xbase.autoincrement");
+                    column.comment = (column.name != *field.name()).then(|| field.name().clone());
+                }
                 let begun = match &found {
                     // The name as the server has it, where the URL spells it in other letters.
                     Some(found) => Fill::replace(client, Some(&found.database), &found.name, &new).await,

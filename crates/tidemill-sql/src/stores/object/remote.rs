@@ -1,6 +1,7 @@
 //! The store that a URL names, with the settings of the environment.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +10,9 @@ use object_store_remote::azure::MicrosoftAzureBuilder;
 use object_store_remote::gcp::GoogleCloudStorageBuilder;
 use object_store_remote::http::HttpBuilder;
 use object_store_remote::path::Path as ObjectPath;
-use object_store_remote::{ClientOptions, Error, HeaderMap, HeaderValue, ObjectStore, ObjectStoreScheme, Result};
+use object_store_remote::{
+    ClientOptions, Error, HeaderMap, HeaderValue, ObjectStore, ObjectStoreScheme, Result, RetryConfig,
+};
 use percent_encoding::percent_decode_str;
 use url::{Position, Url};
 
@@ -25,8 +28,22 @@ macro_rules! build {
                 Ok(key) => builder.with_config(key, value),
                 Err(_) => builder,
             });
-        Arc::new(builder.with_http_connector(Budgeted::default()).build()?)
+        Arc::new(
+            builder
+                .with_http_connector(Budgeted::default())
+                .with_retry(retries())
+                .build()?,
+        )
     }};
+}
+
+/// A request that is not answered within its 30 seconds (the default of `ClientOptions`) is not sent again: a server that is silent would be
+/// waited for minutes.
+fn retries() -> RetryConfig {
+    RetryConfig {
+        retry_timeout: Duration::from_secs(30),
+        ..RetryConfig::default()
+    }
 }
 
 /// The store of a URL and the object's path in it.
