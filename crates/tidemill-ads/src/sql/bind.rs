@@ -20,6 +20,7 @@ use super::group::{Aggregate, AggregateKind};
 use super::user_functions::UserFunctions;
 use super::value::{Type, Value};
 use cast::{cast_type, typed_literal};
+pub(super) use concat::descends;
 use concat::orders_of;
 
 /// How deep a bound expression nests.

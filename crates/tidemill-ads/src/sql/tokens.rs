@@ -299,7 +299,8 @@ impl<'t> Reader<'t> {
         match word.keyword {
             _ if word.quote_style.is_some() => false,
             Keyword::JOIN | Keyword::INTO | Keyword::UPDATE | Keyword::TABLE => true,
-            Keyword::FROM => !is_in_call(before),
+            // `a IS DISTINCT FROM 'text'` names no table.
+            Keyword::FROM => !before.last().is_some_and(|word| is_word(word, "distinct")) && !is_in_call(before),
             _ => false,
         }
     }

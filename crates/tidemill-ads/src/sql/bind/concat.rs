@@ -29,14 +29,28 @@ impl Scope<'_> {
             Some(Expr::Value(Value::Text(text))) => text,
             Some(_) => return Err(Error::new(Kind::Syntax, "Expected a text after SEPARATOR")),
         };
-        let order = order
-            .iter()
-            .map(|term| Ok((self.bind(&term.expr)?, term.options.asc == Some(false))));
+        let order = order.iter().map(|term| Ok((self.bind(&term.expr)?, descends(term)?)));
         Ok(Concat {
             order: order.collect::<Result<Vec<_>>>()?,
             separator,
             max_length,
         })
+    }
+}
+
+/// Whether a key of an order descends. NULL comes before every value, as in ADS.
+///
+/// # Errors
+/// [`Kind::NeedsAnalytical`] where NULL is to come elsewhere.
+pub(in crate::sql) fn descends(term: &ast::OrderByExpr) -> Result<bool> {
+    let descends = term.options.asc == Some(false);
+    match term.options.nulls_first {
+        Some(is_first) if is_first == descends => {
+            let place = if is_first { "FIRST" } else { "LAST" };
+            let why = format!("NULLS {place} needs the analytical engine, and this connection has none");
+            Err(Error::new(Kind::NeedsAnalytical, why))
+        }
+        _ => Ok(descends),
     }
 }
 

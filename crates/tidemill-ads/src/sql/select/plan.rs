@@ -10,7 +10,7 @@ use sqlparser::ast::{
 use super::point::Point;
 use super::{Compiled, Query, columns_of, one_row};
 use crate::sql::answer::Rows;
-use crate::sql::bind::{Grouping, Parameters, Scope};
+use crate::sql::bind::{Grouping, Parameters, Scope, descends};
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::expression::{Column, Expr};
 use crate::sql::frames;
@@ -139,7 +139,7 @@ impl Plan {
                     Some(item) => item,
                     None => scope.bind(&term.expr)?,
                 };
-                order.push((expr, term.options.asc == Some(false)));
+                order.push((expr, descends(term)?));
             }
         }
         let (top, offset) = limits(select, around, &mut scope)?;

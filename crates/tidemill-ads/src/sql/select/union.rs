@@ -10,7 +10,7 @@ use super::plan::{Frame, only_select};
 use super::{Plan, batch_in};
 use crate::sql::analytical::{Template, direct_or_engine};
 use crate::sql::answer::{Answer, Rows};
-use crate::sql::bind::Parameters;
+use crate::sql::bind::{Parameters, descends};
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::evaluate::Session;
 use crate::sql::expression::{Blank, Column};
@@ -162,7 +162,7 @@ impl Query {
                 }
                 _ => return Err(wrong()),
             };
-            Ok((place, term.options.asc == Some(false)))
+            Ok((place, descends(term)?))
         };
         terms.iter().map(place).collect()
     }
