@@ -23,6 +23,7 @@ use std::thread;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use tidemill_csv::CsvOptions;
 use tidemill_xbase::{DELETED_COLUMN, Dialect, Existing};
 
 use self::checksum::{Checksums, Places, RecordSum};
@@ -495,9 +496,17 @@ impl Writing<'_> {
         }
         writer.finish().map_err(|error| error.of_copy(&place))?;
 
+        let format = match self.destination.format {
+            // Names that are numbers are not taken for a row.
+            Format::Csv(options) => Format::Csv(CsvOptions {
+                header: Some(options.header.unwrap_or(true)),
+                ..options
+            }),
+            format => format,
+        };
         let copy = Location {
             place: Place::File(draft.file.clone()),
-            format: self.destination.format,
+            format,
         };
         match &sums {
             None => self.compare(rows, self.session.count_under(&copy, &self.reading()).await?)?,

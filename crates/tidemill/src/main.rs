@@ -18,6 +18,7 @@ use std::any::Any;
 use std::io;
 #[cfg(feature = "shell")]
 use std::io::IsTerminal;
+use std::num::NonZeroUsize;
 use std::panic;
 use std::path::Path;
 use std::process::ExitCode;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .worker_threads(args.command.threads())
         // Planning recurses along expressions; a statement with thousands of terms is to be an answer, not a crash.
         .thread_stack_size(16 << 20)
         .build();
@@ -205,6 +207,18 @@ impl Command {
         return matches!(self, Self::Serve(_));
         #[cfg(not(feature = "serve"))]
         false
+    }
+
+    /// How many threads run its tasks.
+    fn threads(&self) -> usize {
+        /// A join may hold a thread for as long as it finds no row. Clients whose statements are not so heavy are answered by others.
+        const SPARE: usize = 32;
+        let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        if self.ends_itself() {
+            processors + SPARE
+        } else {
+            processors
+        }
     }
 
     /// Whether Ctrl-C means what it is doing, and not the whole command.

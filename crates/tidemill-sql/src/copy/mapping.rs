@@ -35,6 +35,8 @@ pub enum Loss {
     FinerThanMilliseconds,
     /// The time zone that it is shown in; the moment is kept, in UTC.
     Zone,
+    /// Both.
+    ZoneAndFinerThanMilliseconds,
 }
 
 impl fmt::Display for Loss {
@@ -42,6 +44,7 @@ impl fmt::Display for Loss {
         f.write_str(match self {
             Self::FinerThanMilliseconds => "what is finer than a millisecond is cut",
             Self::Zone => "the zone is left out",
+            Self::ZoneAndFinerThanMilliseconds => "the zone is left out, and what is finer than a millisecond is cut",
         })
     }
 }
@@ -136,7 +139,12 @@ pub(super) fn into_table(schema: &Schema, table: &Schema) -> Vec<MappedColumn> {
 pub(crate) fn losses(schema: &Schema, format: Format) -> Vec<Option<Loss>> {
     let fields = schema.fields().iter();
     let loss = |field: &Field| match format {
-        Format::Xbase => without_zone(field).or(cut_to_milliseconds(field)),
+        Format::Xbase => match (without_zone(field), cut_to_milliseconds(field)) {
+            (Some(_), Some(_)) => Some(Loss::ZoneAndFinerThanMilliseconds),
+            (zone, finer) => zone.or(finer),
+        },
+        // A moment with a zone is written with all its digits.
+        Format::JsonLines if matches!(field.data_type(), DataType::Timestamp(_, Some(_))) => None,
         Format::Excel(_) | Format::JsonLines => cut_to_milliseconds(field),
         _ => None,
     };
@@ -212,6 +220,21 @@ mod tests {
             ),
             Field::new("a_long_name", DataType::Decimal128(9, 2), true),
         ])
+    }
+
+    #[test]
+    fn a_zone_and_digits_are_lost_together() {
+        let moment = Field::new(
+            "at",
+            DataType::Timestamp(TimeUnit::Microsecond, Some("Europe/Vienna".into())),
+            true,
+        );
+        let schema = Schema::new(vec![moment]);
+        assert_eq!(
+            losses(&schema, Format::Xbase),
+            [Some(Loss::ZoneAndFinerThanMilliseconds)]
+        );
+        assert_eq!(losses(&schema, Format::JsonLines), [None]);
     }
 
     #[test]

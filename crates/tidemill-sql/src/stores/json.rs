@@ -5,6 +5,8 @@
 
 mod text;
 
+use std::collections::HashMap;
+use std::fmt;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -16,7 +18,9 @@ use arrow_schema::{ArrowError, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
 use memchr::memchr_iter;
-use serde::de::IgnoredAny;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 use tidemill_csv::Packing;
 use tidemill_riegeli::{SharedSource, Source};
 
@@ -66,15 +70,19 @@ pub(super) async fn open(location: &Location, options: &SessionOptions) -> Resul
     .await
 }
 
-/// The columns that the first records of the files have.
+/// The columns that the first records of the files have, in the order in which they come.
 fn columns(place: &str, files: &[File]) -> Result<Schema> {
     let mut failed = None;
-    let mut values = files.iter().flat_map(|file| match file.first_values() {
+    let mut values = files.iter().flat_map(|file| match file.first_records() {
         Ok(values) => values,
         Err(error) => Box::new(std::iter::once(Err(error))),
     });
+    let mut names = Names::default();
     let values = std::iter::from_fn(|| match values.next()? {
-        Ok(value) => Some(Ok(value)),
+        Ok(record) => {
+            names.add(record.names);
+            Some(Ok(record.value))
+        }
         Err(error) => {
             failed.get_or_insert(error);
             None
@@ -83,12 +91,64 @@ fn columns(place: &str, files: &[File]) -> Result<Schema> {
     let schema = infer_json_schema_from_iterator(values);
     match (failed, schema) {
         (Some(error), _) => Err(error),
-        (None, Ok(schema)) => Ok(schema),
+        (None, Ok(schema)) => Ok(names.ordered(&schema)),
         (None, Err(error)) => Err(Error::Json {
             place: place.to_owned(),
             at: "first records".to_owned(),
             what: told(&error),
         }),
+    }
+}
+
+/// A record, and the names of its values in their order.
+struct Record {
+    value: Value,
+    names: Vec<String>,
+}
+
+impl<'de> Deserialize<'de> for Record {
+    fn deserialize<D: Deserializer<'de>>(text: D) -> std::result::Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Record;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> std::result::Result<Record, A::Error> {
+                let (mut values, mut names) = (Map::new(), Vec::new());
+                while let Some((name, value)) = members.next_entry::<String, Value>()? {
+                    names.push(name.clone());
+                    values.insert(name, value);
+                }
+                Ok(Record {
+                    value: Value::Object(values),
+                    names,
+                })
+            }
+        }
+        text.deserialize_map(Members)
+    }
+}
+
+/// Names in the order in which they came first.
+#[derive(Default)]
+struct Names(HashMap<String, usize>);
+
+impl Names {
+    fn add(&mut self, names: Vec<String>) {
+        for name in names {
+            let place = self.0.len();
+            self.0.entry(name).or_insert(place);
+        }
+    }
+
+    /// The columns in this order.
+    fn ordered(&self, schema: &Schema) -> Schema {
+        let mut fields = schema.fields().to_vec();
+        fields.sort_by_key(|field| self.0.get(field.name()));
+        Schema::new(fields)
     }
 }
 
@@ -157,10 +217,10 @@ impl File {
     }
 
     /// The first records, which determine the columns.
-    fn first_values(&self) -> Result<Box<dyn Iterator<Item = Result<serde_json::Value>> + '_>> {
+    fn first_records(&self) -> Result<Box<dyn Iterator<Item = Result<Record>> + '_>> {
         let text = self.text().map_err(Error::io(&self.name, "read"))?;
         let text = BufReader::new(text.take(self.looked_at_bytes()));
-        let values = serde_json::Deserializer::from_reader(text).into_iter::<serde_json::Value>();
+        let values = serde_json::Deserializer::from_reader(text).into_iter::<Record>();
         let values = values.take(LOOKED_AT).enumerate();
         let values = values.map_while(move |(number, value)| match value {
             Ok(value) => Some(Ok(value)),

@@ -132,9 +132,10 @@ fn statement(chance: &mut Chance) -> String {
         }
         6 => {
             let (key, by) = (one(chance, SHARED), one(chance, KEYS));
+            let kind = one(chance, &["", "", "LEFT ", "RIGHT "]);
             format!(
-                "SELECT b.{by}, COUNT(*) AS n, MAX(a.s) AS highest FROM FACTS a JOIN NEAR b ON a.{key} = b.{key} \
-                 GROUP BY b.{by}"
+                "SELECT b.{by}, COUNT(*) AS n, MAX(a.s) AS highest, COUNT(b.id) AS found FROM FACTS a \
+                 {kind}JOIN NEAR b ON a.{key} = b.{key} GROUP BY b.{by}"
             )
         }
         7 => {
@@ -211,6 +212,7 @@ async fn compare(database: String, folder: &Path) -> BTreeMap<&'static str, usiz
             (" LIMIT ", "first"),
             (" IN (SELECT ", "semi"),
             (" INNER JOIN ", "join"),
+            (" LEFT JOIN ", "outer"),
         ] {
             if is_done && plan.contains(word) {
                 *pushed.entry(operation).or_default() += 1;
@@ -239,7 +241,8 @@ fn check(pushed: &BTreeMap<&str, usize>) {
         ("group", 60),
         ("first", 30),
         ("semi", 15),
-        ("join", 15),
+        ("join", 12),
+        ("outer", 12),
         ("having", 12),
         ("union", 12),
         ("lookup", 25),

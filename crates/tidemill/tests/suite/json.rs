@@ -119,3 +119,12 @@ fn arrays_of_json_are_compressed_whole() {
         .output();
     assert_eq!(unpacked.expect("gzip").stdout, b"[{\"a\":1},{\"a\":2}]");
 }
+
+#[test]
+fn columns_come_in_the_order_of_the_file() {
+    let folder = folder_with(&[("o.jsonl", b"{\"b\":1,\"a\":\"x\"}\n{\"c\":2,\"b\":3}\n")]);
+    let answer = folder
+        .run(&["sql", "SELECT * FROM 'o.jsonl'", "--format", "csv"])
+        .done();
+    assert_eq!(answer, "b,a,c\n1,x,\n3,,2\n");
+}

@@ -364,3 +364,48 @@ fn the_program_checks_itself() {
         run.stderr
     );
 }
+
+#[test]
+fn nulls_come_where_the_order_says() {
+    let folder = Folder::with(&[]);
+    std::fs::write(folder.file("s.csv"), "id,v,g\n1,10,a\n2,,\n3,5,b\n").expect("written");
+    for name in ["t.dbf", "t.adt", "t.parquet"] {
+        folder.run(&["copy", "-q", "s.csv", name]).done();
+        for (order, expected) in [
+            ("v NULLS LAST", "3,1,2"),
+            ("v NULLS FIRST", "2,3,1"),
+            ("v DESC NULLS FIRST", "2,1,3"),
+            ("v DESC NULLS LAST", "1,3,2"),
+            ("v", "2,3,1"),
+            ("v NULLS LAST LIMIT 2", "3,1"),
+        ] {
+            let sql = format!("SELECT id FROM '{name}' ORDER BY {order}");
+            let rows = folder.run(&["sql", &sql, "--format", "csv"]).done();
+            let ids: Vec<&str> = rows.lines().skip(1).collect();
+            assert_eq!(ids.join(","), expected, "{sql}");
+        }
+        for (condition, expected) in [("DISTINCT FROM 'a'", "2,3"), ("NOT DISTINCT FROM 'a'", "1")] {
+            let sql =
+                format!("WITH w AS (SELECT id, g FROM '{name}') SELECT id FROM w WHERE g IS {condition} ORDER BY id");
+            let rows = folder.run(&["sql", &sql, "--format", "csv"]).done();
+            let ids: Vec<&str> = rows.lines().skip(1).collect();
+            assert_eq!(ids.join(","), expected, "{sql}");
+        }
+    }
+}
+
+#[test]
+fn names_that_are_numbers_are_copied_to_csv() {
+    let folder = Folder::with(&[]);
+    std::fs::write(folder.file("p.csv"), "name;a\nx;1\n").expect("written");
+    folder
+        .run(&[
+            "copy",
+            "-q",
+            "SELECT name AS \"2019\", a AS \"2020\" FROM 'p.csv'",
+            "q.csv",
+        ])
+        .done();
+    let written = std::fs::read_to_string(folder.file("q.csv")).expect("read");
+    assert_eq!(written, "2019,2020\nx,1\n");
+}

@@ -31,7 +31,7 @@ use crate::stores::server::condition::{condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
 use crate::stores::server::scan::{ServerRead, ServerScan};
-use crate::stores::server::select::{Output, Select};
+use crate::stores::server::select::{Dialect as _, Output, Select};
 use crate::{Error, Result};
 
 /// The table as the planner scans it.
@@ -169,9 +169,13 @@ impl ServerRead for ClickHouseScan {
     }
 
     fn query(&self) -> String {
-        match self.projected.fields().is_empty() {
+        let text = match self.projected.fields().is_empty() {
             true => self.select.count(),
             false => self.select.text(),
+        };
+        match text.contains(ClickHouseSql::LEFT_JOIN) {
+            true => text + " SETTINGS join_use_nulls = 1",
+            false => text,
         }
     }
 

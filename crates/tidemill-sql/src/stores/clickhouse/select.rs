@@ -29,6 +29,9 @@ impl Dialect for ClickHouseSql {
 
     const INNER_JOIN: &'static str = "ALL INNER JOIN";
 
+    // The setting `join_use_nulls` gives NULL; without it there would be 0 and empty texts.
+    const LEFT_JOIN: &'static str = "ALL LEFT JOIN";
+
     fn range(skipped: usize, rows: Option<usize>) -> String {
         match rows {
             Some(rows) => format!("LIMIT {skipped}, {rows}"),
@@ -38,6 +41,17 @@ impl Dialect for ClickHouseSql {
 
     fn has_null(data_type: &DataType) -> bool {
         has_null(data_type)
+    }
+
+    fn with_null(data_type: &DataType) -> Option<DataType> {
+        match data_type {
+            DataType::Nullable(_) => Some(data_type.clone()),
+            DataType::LowCardinality(_) => None,
+            _ if is_key(data_type) || matches!(data_type, DataType::Float32 | DataType::Float64) => {
+                Some(DataType::Nullable(data_type.clone().into()))
+            }
+            _ => None,
+        }
     }
 
     fn is_ordered(data_type: &DataType) -> bool {
@@ -58,6 +72,11 @@ impl Dialect for ClickHouseSql {
             true => format!("assumeNotNull({})", key.text),
             false => key.text.clone(),
         }
+    }
+
+    /// Without it, NULL would meet what stands in its place.
+    fn null_mark(key: &Expression<DataType>) -> Option<(String, &'static str)> {
+        has_null(&key.data_type).then(|| (format!("isNull({})", key.text), "toUInt8(0)"))
     }
 
     fn float_key(key: &Expression<DataType>) -> Option<FloatKey> {

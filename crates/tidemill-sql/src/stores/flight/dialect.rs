@@ -28,6 +28,8 @@ impl Dialect for TidemillSql {
 
     const INNER_JOIN: &'static str = "INNER JOIN";
 
+    const LEFT_JOIN: &'static str = "LEFT JOIN";
+
     fn range(skipped: usize, rows: Option<usize>) -> String {
         match rows {
             Some(rows) => format!("LIMIT {rows} OFFSET {skipped}"),
@@ -37,6 +39,10 @@ impl Dialect for TidemillSql {
 
     fn has_null(_: &DataType) -> bool {
         true
+    }
+
+    fn with_null(data_type: &DataType) -> Option<DataType> {
+        Some(data_type.clone())
     }
 
     fn is_ordered(data_type: &DataType) -> bool {

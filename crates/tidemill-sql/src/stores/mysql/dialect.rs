@@ -132,6 +132,8 @@ impl Dialect for MysqlSql {
 
     const INNER_JOIN: &'static str = "INNER JOIN";
 
+    const LEFT_JOIN: &'static str = "LEFT JOIN";
+
     fn range(skipped: usize, rows: Option<usize>) -> String {
         // There is no OFFSET without a LIMIT.
         format!("LIMIT {} OFFSET {skipped}", rows.map_or(u64::MAX, |rows| rows as u64))
@@ -139,6 +141,13 @@ impl Dialect for MysqlSql {
 
     fn has_null(typed: &Typed) -> bool {
         typed.is_nullable
+    }
+
+    fn with_null(typed: &Typed) -> Option<Typed> {
+        Some(Typed {
+            is_nullable: true,
+            ..typed.clone()
+        })
     }
 
     fn is_ordered(typed: &Typed) -> bool {

@@ -101,6 +101,8 @@ impl Dialect for PostgresSql {
 
     const INNER_JOIN: &'static str = "INNER JOIN";
 
+    const LEFT_JOIN: &'static str = "LEFT JOIN";
+
     fn range(skipped: usize, rows: Option<usize>) -> String {
         match rows {
             Some(rows) => format!("LIMIT {rows} OFFSET {skipped}"),
@@ -110,6 +112,13 @@ impl Dialect for PostgresSql {
 
     fn has_null(typed: &Typed) -> bool {
         typed.is_nullable
+    }
+
+    fn with_null(typed: &Typed) -> Option<Typed> {
+        Some(Typed {
+            is_nullable: true,
+            ..typed.clone()
+        })
     }
 
     fn is_ordered(typed: &Typed) -> bool {

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, SchemaRef, SortOptions};
+use arrow_schema::{DataType, Schema, SchemaRef, SortOptions};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{JoinType, NullEquality, Result, ScalarValue};
@@ -68,6 +68,8 @@ pub(crate) enum Operation<'a> {
         other: &'a dyn ServerRead,
         /// The key's columns here and there.
         on: &'a [(usize, usize)],
+        /// Whether rows without a match are kept, with NULL in the other's columns.
+        is_outer: bool,
     },
 }
 
@@ -319,7 +321,25 @@ fn join(join: &HashJoinExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> 
     let on = on.collect::<Option<Vec<_>>>()?;
     let (left, right) = (read(join.left())?, read(join.right())?);
     match (join.join_type(), on.as_slice()) {
-        (JoinType::Inner, on) => left.push_down(&Operation::Join { other: &*right, on }, schema),
+        (kind @ (JoinType::Inner | JoinType::Left), on) => {
+            let (other, is_outer) = (&*right, *kind == JoinType::Left);
+            left.push_down(&Operation::Join { other, on, is_outer }, schema)
+        }
+        (JoinType::Right, on) => {
+            let on: Vec<(usize, usize)> = on.iter().map(|&(left, right)| (right, left)).collect();
+            let (lefts, rights) = (left.schema().fields().len(), right.schema().fields().len());
+            let swapped = Schema::new([&right, &left].map(|side| side.schema().fields().to_vec()).concat());
+            let joined = right.push_down(
+                &Operation::Join {
+                    other: &*left,
+                    on: &on,
+                    is_outer: true,
+                },
+                &Arc::new(swapped),
+            )?;
+            let columns: Vec<usize> = (rights..rights + lefts).chain(0..rights).collect();
+            joined.push_down(&Operation::Columns(&columns), schema)
+        }
         (kind @ (JoinType::LeftSemi | JoinType::LeftAnti), &[on]) => {
             let (other, is_there) = (&*right, *kind == JoinType::LeftSemi);
             left.push_down(&Operation::Semi { other, is_there, on }, schema)

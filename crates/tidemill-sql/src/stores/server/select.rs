@@ -25,11 +25,17 @@ pub(crate) trait Dialect: fmt::Debug + Clone + Send + Sync + 'static {
     /// How two tables are joined by a condition, each row with every one that fits.
     const INNER_JOIN: &'static str;
 
+    /// The same, and each row without one, with NULL in the place of the other's columns.
+    const LEFT_JOIN: &'static str;
+
     /// The clause for some of the rows: those behind the first `skipped`, as many as are wanted.
     fn range(skipped: usize, rows: Option<usize>) -> String;
 
     /// Whether values can be NULL.
     fn has_null(data_type: &Self::Type) -> bool;
+
+    /// The type of the same values and NULL, where the server has one.
+    fn with_null(data_type: &Self::Type) -> Option<Self::Type>;
 
     /// Whether values are in the same order there as here.
     fn is_ordered(data_type: &Self::Type) -> bool;
@@ -55,6 +61,12 @@ pub(crate) trait Dialect: fmt::Debug + Clone + Send + Sync + 'static {
     /// A key of a join. Default: as it is.
     fn join_key(key: &Expression<Self::Type>) -> String {
         key.text.clone()
+    }
+
+    /// What must be equal too, here and there, where rows whose key is NULL are kept. Default: nothing.
+    fn null_mark(key: &Expression<Self::Type>) -> Option<(String, &'static str)> {
+        let _ = key;
+        None
     }
 
     /// How a floating-point column is sorted in the total order that it has here. Default: it is not.
@@ -96,8 +108,8 @@ pub(crate) struct FloatKey {
     pub(crate) bits: String,
 }
 
-/// One side of a join: its columns, its keys, and its rows.
-type Side<T> = (Vec<Expression<T>>, Vec<Expression<T>>, String);
+/// One side of a join: its columns, the names of its keys, and its rows.
+type Side<T> = (Vec<Expression<T>>, Vec<String>, String);
 
 /// A SELECT.
 #[derive(Clone, Debug)]
@@ -327,7 +339,11 @@ impl<D: Dialect> Select<D> {
                 is_there,
                 on,
             } => self.semi(&other(rows)?, is_there, on),
-            Operation::Join { other: rows, on } => self.join(&other(rows)?, on),
+            Operation::Join {
+                other: rows,
+                on,
+                is_outer,
+            } => self.join(&other(rows)?, on, is_outer),
             Operation::Filter { conditions } => self.kept(conditions),
             Operation::Among { column, values } => self.among(column, values),
             Operation::Union { others } => {
@@ -518,41 +534,55 @@ impl<D: Dialect> Select<D> {
         Some(rows)
     }
 
-    fn join(&self, other: &Self, on: &[(usize, usize)]) -> Option<Self> {
+    fn join(&self, other: &Self, on: &[(usize, usize)], is_outer: bool) -> Option<Self> {
         let (here, there): (Vec<usize>, Vec<usize>) = on.iter().copied().unzip();
-        let (left, left_keys, left_rows) = self.side(&here, 'l')?;
-        let (right, right_keys, right_rows) = other.side(&there, 'r')?;
+        let marks = here.iter().filter(|_| is_outer).filter_map(|&key| {
+            let mark = D::null_mark(self.nested('l')?.0.get(key)?);
+            mark.map(|(here, there)| (here, there.to_owned()))
+        });
+        let (marks_here, marks_there): (Vec<String>, Vec<String>) = marks.unzip();
+        let (left, left_keys, left_rows) = self.side((&here, &marks_here), 'l', !is_outer)?;
+        let (mut right, right_keys, right_rows) = other.side((&there, &marks_there), 'r', true)?;
         let mut equal = Vec::new();
-        for (here, there) in left_keys.iter().zip(&right_keys) {
+        for (here, there) in here.iter().zip(&there) {
+            let (here, there) = (left.get(*here)?, right.get(*there)?);
             if !D::is_same_key(&here.data_type, &there.data_type) {
                 return None;
             }
-            equal.push(format!("{} = {}", here.text, there.text));
+        }
+        for (here, there) in left_keys.iter().zip(&right_keys) {
+            equal.push(format!("{here} = {there}"));
+        }
+        if is_outer {
+            for column in &mut right {
+                column.data_type = D::with_null(&column.data_type)?;
+            }
         }
         let pairs = format!(
             "{left_rows} AS _tidemill_l {} {right_rows} AS _tidemill_r ON {}",
-            D::INNER_JOIN,
+            if is_outer { D::LEFT_JOIN } else { D::INNER_JOIN },
             equal.join(" AND ")
         );
         let columns = left.into_iter().chain(right).map(Output::Value);
         Some(Self::over(columns.collect(), &pairs, self.depth.max(other.depth) + 1))
     }
 
-    /// One side of a join, without the rows whose keys are NULL. Keys are columns of their own.
-    fn side(&self, keys: &[usize], letter: char) -> Option<Side<D::Type>> {
+    /// One side of a join. Keys, and what marks them, are columns of their own; rows whose keys are NULL are left out where they match nothing.
+    fn side(&self, (keys, marks): (&[usize], &[String]), letter: char, leaves_null: bool) -> Option<Side<D::Type>> {
         let (columns, rows) = self.nested(letter)?;
         let keys: Vec<&Expression<D::Type>> = keys.iter().map(|&key| columns.get(key)).collect::<Option<_>>()?;
+        let given = match leaves_null {
+            true => not_null::<D>(keys.iter().copied()),
+            false => String::new(),
+        };
         let mut listed: Vec<String> = columns.iter().map(|column| column.text.clone()).collect();
         let mut made = Vec::new();
-        for (place, key) in keys.iter().enumerate() {
+        let keys = keys.into_iter().map(D::join_key).chain(marks.iter().cloned());
+        for (place, key) in keys.enumerate() {
             let name = format!("_tidemill_{letter}{}_k{place}", self.depth);
-            listed.push(format!("{} AS {name}", D::join_key(key)));
-            made.push(Expression {
-                text: name,
-                data_type: key.data_type.clone(),
-            });
+            listed.push(format!("{key} AS {name}"));
+            made.push(name);
         }
-        let given = not_null::<D>(keys);
         let rows = format!("(SELECT {} FROM {rows}{given})", listed.join(", "));
         Some((columns, made, rows))
     }

@@ -61,6 +61,8 @@ impl Dialect for SqliteSql {
 
     const INNER_JOIN: &'static str = "INNER JOIN";
 
+    const LEFT_JOIN: &'static str = "LEFT JOIN";
+
     fn range(skipped: usize, rows: Option<usize>) -> String {
         match rows {
             Some(rows) => format!("LIMIT {rows} OFFSET {skipped}"),
@@ -70,6 +72,10 @@ impl Dialect for SqliteSql {
 
     fn has_null(_: &Type) -> bool {
         true
+    }
+
+    fn with_null(data_type: &Type) -> Option<Type> {
+        Some(data_type.clone())
     }
 
     fn is_ordered(data_type: &Type) -> bool {

@@ -116,6 +116,26 @@ fn nobody_is_held_up_by_clients_that_stop_or_send_nonsense() {
 }
 
 #[test]
+fn joins_that_find_nothing_do_not_keep_others_waiting() {
+    let served = Served::begin();
+    let mut joining = Vec::new();
+    for _ in 0..4 {
+        let mut stream = connect(&served);
+        stream.write_all(&startup()).expect("sent");
+        ready(&mut stream);
+        let long = b"SELECT COUNT(*) FROM numbers a, numbers b, numbers c, numbers d WHERE a.n + b.n + c.n + d.n < 0\0";
+        stream.write_all(&message(b'Q', long)).expect("sent");
+        joining.push(stream);
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    let begun = Instant::now();
+    assert_eq!(ask(&served, "GET", "/healthz", &[], "").text(), "ok");
+    check(&served, "SELECT COUNT(*) FROM orders", "3");
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    drop(joining);
+}
+
+#[test]
 fn a_scan_ends_when_its_client_has_gone() {
     let served = Served::begin();
     let count = || ask(&served, "GET", "/metrics", &[], "").text();
