@@ -139,7 +139,8 @@ pub struct ConnectionArgs {
         value_name = "ADDRESS",
         default_value = "localhost",
         help = "Cassandra: host[:port] or cql://[user:password@]host[:port], several if needed. ClickHouse: \
-                clickhouse://[user@]host[:port][/database]. Tables in this process: xbase:DIR or mem:"
+                clickhouse://[user@]host[:port][/database]. PostgreSQL: postgres://[user@]host[:port][/database]. \
+                In this process: sqlite:FILE, xbase:DIR or mem:"
     )]
     pub addresses: Vec<String>,
     /// Connections per thread to each node or shard.
@@ -211,6 +212,9 @@ pub struct ConnectionArgs {
     /// What to do if the rows are not those that the script expects.
     #[arg(long, value_enum, default_value_t)]
     pub validation_strategy: Validation,
+    /// Whether files that the store consists of are made where there are none: by `schema` only.
+    #[arg(skip)]
+    pub creates: bool,
 }
 
 impl ConnectionArgs {

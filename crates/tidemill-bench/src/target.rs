@@ -5,6 +5,8 @@ pub(crate) mod clickhouse;
 pub(crate) mod cql;
 pub(crate) mod embedded;
 mod parameters;
+pub(crate) mod postgres;
+pub(crate) mod sqlite;
 
 use std::task::Context;
 use std::time::{Duration, Instant};
@@ -306,6 +308,8 @@ macro_rules! targets {
 targets! {
     ClickHouse = clickhouse::ClickHouse,
     Embedded = embedded::Embedded,
+    Postgres = postgres::Postgres,
+    Sqlite = sqlite::Sqlite,
     // Last, because an address without a scheme is its.
     Cql = cql::Cql,
 }

@@ -255,7 +255,7 @@ impl fmt::Debug for Rows {
     }
 }
 
-fn bytes<'a>(row: &'a Row, index: usize, place: &str) -> Result<Option<&'a [u8]>> {
+pub(crate) fn bytes<'a>(row: &'a Row, index: usize, place: &str) -> Result<Option<&'a [u8]>> {
     let value = row.try_get::<_, Option<Sent<'a>>>(index);
     value
         .map(|value| value.map(|Sent(bytes)| bytes))
@@ -300,7 +300,7 @@ impl ToSql for Parameter<'_> {
 }
 
 /// The begin of a statement, as errors name it.
-fn shortened(statement: &str) -> String {
+pub(crate) fn shortened(statement: &str) -> String {
     const LONGEST: usize = 60;
     let words = statement.split_whitespace().collect::<Vec<_>>().join(" ");
     match words.char_indices().nth(LONGEST) {

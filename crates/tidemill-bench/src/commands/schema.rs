@@ -13,7 +13,11 @@ use crate::target::AnyTarget;
 /// # Errors
 /// When there is none, or it fails.
 pub fn schema(args: &SchemaArgs) -> Result<()> {
-    let (target, stage) = open(&args.workload, &args.connection)?;
+    let connection = ConnectionArgs {
+        creates: true,
+        ..args.connection.clone()
+    };
+    let (target, stage) = open(&args.workload, &connection)?;
     if !stage.has("schema") {
         return Err(Error::Misuse("the script has no function schema".to_owned()));
     }

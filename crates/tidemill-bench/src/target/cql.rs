@@ -502,7 +502,8 @@ const MOST_TIMEOUTS: u32 = 100;
 
 /// The nodes that the addresses name, and who asks: those of the options, or of an address.
 fn nodes(options: &ConnectionArgs) -> Result<(Vec<String>, Option<Login>)> {
-    let expected = "expected host[:port], cql://[user:password@]host[:port], clickhouse://host, xbase:DIR or mem:";
+    let expected = "expected host[:port], cql://[user:password@]host[:port], clickhouse://host, postgres://host/database, sqlite:FILE, \
+                    xbase:DIR or mem:";
     let mut login = (!options.user.is_empty()).then(|| Login {
         user: options.user.clone(),
         password: options.password.clone(),

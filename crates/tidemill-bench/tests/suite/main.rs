@@ -16,6 +16,7 @@ mod layout;
 mod reports;
 mod script;
 mod simulation;
+mod sql_servers;
 mod statistics;
 mod steps;
 mod urls;
