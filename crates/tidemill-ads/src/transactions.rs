@@ -275,7 +275,7 @@ impl Connection {
     /// Takes back the open transaction, if there is one, and removes the log: for who disconnects.
     ///
     /// # Errors
-    /// As [`Connection::rollback_transaction`].
+    /// As [`Connection::rollback_transaction`] and [`TransactionLog::close`].
     pub fn end_transactions(&mut self) -> Result<()> {
         self.check_process()?;
         let ended = match self.transactions.is_under_way() {
@@ -283,8 +283,14 @@ impl Connection {
             false => Ok(()),
         };
         self.statements.end();
-        self.transactions = Transactions::default();
-        ended
+        let ending = std::mem::take(&mut self.transactions);
+        let closed = match &ending.log {
+            Some(log) if !ending.is_joined => log.close(),
+            _ => Ok(()),
+        };
+        // The first error is returned.
+        ended?;
+        Ok(closed?)
     }
 
     /// Whether a transaction is under way.

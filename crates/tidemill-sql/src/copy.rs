@@ -24,7 +24,7 @@ use std::thread;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use tidemill_csv::CsvOptions;
-use tidemill_xbase::{DELETED_COLUMN, Dialect, Existing};
+use tidemill_xbase::{DELETED_COLUMN, Existing};
 
 use self::checksum::{Checksums, Places, RecordSum};
 use self::draft::Draft;
@@ -41,7 +41,7 @@ use crate::location::{Location, Place};
 use crate::options::SessionOptions;
 use crate::records::{Records, RecordsSink, Skipped};
 use crate::session::Session;
-use crate::sink::{FileOptions, Sink, file_sink, is_adt};
+use crate::sink::{FileOptions, Sink, file_sink};
 use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
 
@@ -580,10 +580,7 @@ impl Writing<'_> {
             });
         }
         let is_kept = |column: usize| self.columns.get(column).is_none_or(|column| column.loss.is_none());
-        // Only Visual FoxPro's tables tell them apart.
-        let is_blank = self.destination.format == Format::Xbase
-            && (self.destination.file().is_ok_and(is_adt) || self.options.file.dialect != Dialect::VisualFoxPro);
-        Ok(Some(Checksums::new(schema, is_kept).with_empty_as_null(is_blank)))
+        Ok(Some(Checksums::new(schema, is_kept)))
     }
 
     /// How many rows a reader of the copy finds, and their checksums.

@@ -1,7 +1,8 @@
 //! From names to what they mean: columns, parameters, functions, aggregates.
 
 mod cast;
-mod concat;
+pub(super) mod concat;
+mod null_test;
 
 use std::sync::Arc;
 
@@ -20,7 +21,6 @@ use super::group::{Aggregate, AggregateKind};
 use super::user_functions::UserFunctions;
 use super::value::{Type, Value};
 use cast::{cast_type, typed_literal};
-pub(super) use concat::descends;
 use concat::orders_of;
 
 /// How deep a bound expression nests.
@@ -256,8 +256,7 @@ impl<'s> Scope<'s> {
                 list.iter().try_for_each(|item| self.comparable(&value, item))?;
                 negated_if(*negated, Expr::In(Box::new(value), list))
             }
-            ast::Expr::IsNull(operand) => Expr::IsNull(Box::new(self.bind(operand)?)),
-            ast::Expr::IsNotNull(operand) => Expr::Not(Box::new(Expr::IsNull(Box::new(self.bind(operand)?)))),
+            test if Self::is_null_test(test) => self.null_test(test)?,
             ast::Expr::IsTrue(operand) => self.is_truth(operand, true)?,
             ast::Expr::IsFalse(operand) => self.is_truth(operand, false)?,
             ast::Expr::Like {

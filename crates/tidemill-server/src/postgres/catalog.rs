@@ -22,12 +22,13 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion_pg_catalog::pg_catalog::context::EmptyContextProvider;
-use datafusion_pg_catalog::pg_catalog::setup_pg_catalog;
+use datafusion_pg_catalog::pg_catalog::{create_pg_relation_size_udf, setup_pg_catalog};
 use datafusion_pg_catalog::sql::PostgresCompatibilityParser;
 use futures::StreamExt as _;
 use pgwire::error::PgWireError;
 use sqlparser::ast::{
-    CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Query, SelectItem, SetExpr, Statement, Value,
+    BinaryOperator, CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Query, SelectItem, SetExpr,
+    Statement, Value,
 };
 use sqlparser::tokenizer::Token;
 use tidemill_ads::sql::walk;
@@ -99,9 +100,15 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Option<Statement> {
 }
 
 /// Puts something that DataFusion plans in place of what it does not: NULL for options and rights, which no table has here; for
-/// whether a table is visible, whether it is in the first folder.
+/// whether a table is visible, whether it is in the first folder. Names are matched in any case, as statements find them: psql makes
+/// those of `\d` small.
 fn without_what_is_not_planned(statement: &mut Statement) {
     let _ = walk::expressions_mut(statement, &mut |expression| {
+        if let Expr::BinaryOp { op, .. } = expression
+            && *op == BinaryOperator::PGRegexMatch
+        {
+            *op = BinaryOperator::PGRegexIMatch;
+        }
         let replacement = match expression {
             Expr::CompoundIdentifier(names) => names
                 .last()
@@ -250,6 +257,7 @@ impl Catalog {
         for function in functions(user) {
             context.register_udf(function);
         }
+        context.register_udf(create_pg_relation_size_udf().with_aliases(["pg_table_size"]));
         Ok(Self {
             context,
             schemas,

@@ -11,10 +11,9 @@ use std::ops::Sub;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
-use arrow_select::nullif::nullif;
 use datafusion::common::hash_utils::{QualityRandomState, create_hashes};
 
 use crate::error::Left;
@@ -101,8 +100,6 @@ impl RecordSum {
 pub(crate) struct Checksums {
     columns: Vec<Column>,
     rows: Sum,
-    /// Whether an empty text is the same as NULL.
-    empty_is_null: bool,
     /// How many rows were added.
     seen: u64,
 }
@@ -157,15 +154,8 @@ impl Checksums {
         Self {
             columns: columns.collect(),
             rows: Sum::default(),
-            empty_is_null: false,
             seen: 0,
         }
-    }
-
-    /// Of a table that cannot tell an empty text, or empty bytes, from NULL.
-    pub(crate) fn with_empty_as_null(mut self, is_same: bool) -> Self {
-        self.empty_is_null = is_same;
-        self
     }
 
     /// Text that a table takes into columns of other types is hashed as what it is there: `5.50` and `5.5` are the same number.
@@ -237,10 +227,6 @@ impl Checksums {
                     left: Left::Removed,
                 },
             })?;
-            let array = match self.empty_is_null {
-                true => without_empty(&array)?,
-                false => array,
-            };
             column.nulls += array.logical_null_count() as u64;
             hashes.fill(0);
             create_hashes([&array], &state, &mut hashes)?;
@@ -328,24 +314,6 @@ fn unfit(texts: &ArrayRef, to: &DataType) -> Option<(usize, String)> {
     let values = cast(&texts, to).ok()?;
     let row = (0..texts.len()).find(|row| texts.is_valid(*row) && values.is_null(*row))?;
     Some((row, format!("{:?}", texts.as_string::<i32>().value(row))))
-}
-
-/// NULL in the place of empty texts and bytes.
-fn without_empty(array: &ArrayRef) -> Result<ArrayRef> {
-    let is_empty: BooleanArray = match array.data_type() {
-        DataType::Utf8 => array
-            .as_string::<i32>()
-            .iter()
-            .map(|text| text.map(str::is_empty))
-            .collect(),
-        DataType::Binary => array
-            .as_binary::<i32>()
-            .iter()
-            .map(|bytes| bytes.map(<[u8]>::is_empty))
-            .collect(),
-        _ => return Ok(Arc::clone(array)),
-    };
-    Ok(nullif(array, &is_empty)?)
 }
 
 /// The same values in another type; `None` where one of them is none of it.

@@ -434,6 +434,19 @@ impl TransactionLog {
         self.state().checkpoint()
     }
 
+    /// Brings everything that is committed into the tables, and removes the files of a log that was made with
+    /// [`TransactionLog::beside_tables`]. Dropping the last handle does the same, and tells nobody when it fails.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Misuse`] when an earlier error left what is committed in the log alone, from where [`recover`] brings it
+    /// into the tables.
+    pub fn close(&self) -> Result<()> {
+        match self.shared.closes {
+            true => self.state().close(),
+            false => self.checkpoint(),
+        }
+    }
+
     /// A file of a table, whose changes go through this log.
     pub(crate) fn attach(&self, path: &Path, file: &Arc<File>, sharing: Sharing) -> Result<LoggedFile> {
         let storage = self.shared.disk.storage(path, Arc::clone(file));

@@ -28,7 +28,7 @@ pub(crate) struct SelfCheckArgs {
 const TABLE: [&str; 3] = [
     "CREATE TABLE sample (id Integer, name Char(12), born Date, paid Numeric(10, 2), note Memo)",
     "INSERT INTO sample VALUES (1, 'Douglas', '1952-03-11', 12.50, 'first'), (2, 'Grace', '1906-12-09', -0.75, 'second'), \
-     (3, 'Zoë', NULL, NULL, NULL)",
+     (3, 'Zoë', NULL, NULL, 'third')",
     "CREATE INDEX id ON sample (id)",
 ];
 
@@ -106,7 +106,7 @@ async fn make(session: &Session) -> Result<()> {
     expect(
         session,
         "SELECT COUNT(*), SUM(paid), MAX(note) FROM sample",
-        "3|11.75|second",
+        "3|11.75|third",
     )
     .await
 }

@@ -289,16 +289,3 @@ fn errors_about_a_file_name_it_and_the_way_on() {
     );
     assert_eq!(std::fs::read(folder.file("out.fpt")).expect("read"), b"somebody's own");
 }
-
-#[test]
-fn a_table_without_null_takes_it_for_empty_text_when_copies_are_compared() {
-    let folder = Folder::with(&[]);
-    let rows = "{\"a\":null,\"b\":1}\n{\"a\":\"\",\"b\":2}\n{\"a\":\"x\",\"b\":3}\n";
-    std::fs::write(folder.file("rows.jsonl"), rows).expect("written");
-    for name in ["rows.dbf", "rows.adt", "rows.parquet"] {
-        folder.run(&["copy", "rows.jsonl", name, "--verify", "full"]).done();
-        folder
-            .run(&["copy", name, &format!("again-{name}"), "--verify", "full"])
-            .done();
-    }
-}

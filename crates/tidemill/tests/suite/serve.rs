@@ -332,6 +332,8 @@ fn psql_looks_at_the_tables() {
     for column in ["order_no|integer", "day|date", "total|numeric"] {
         assert!(columns.contains(column), "{columns}");
     }
+    // psql makes names small, those of files in capital letters too.
+    assert!(served.psql("\\d \"ORDERS\"").done().contains("order_no|integer"));
     for command in ["\\d", "\\d+ customers", "\\l", "\\du", "\\df nothing", "\\di", "\\dv"] {
         let run = served.psql(command);
         assert!(!run.stderr.contains("ERROR"), "{command}: {}", run.stderr);

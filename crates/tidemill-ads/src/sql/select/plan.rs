@@ -10,7 +10,8 @@ use sqlparser::ast::{
 use super::point::Point;
 use super::{Compiled, Query, columns_of, one_row};
 use crate::sql::answer::Rows;
-use crate::sql::bind::{Grouping, Parameters, Scope, descends};
+use crate::sql::bind::concat::descends;
+use crate::sql::bind::{Grouping, Parameters, Scope};
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::expression::{Column, Expr};
 use crate::sql::frames;
