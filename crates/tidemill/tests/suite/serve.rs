@@ -333,8 +333,18 @@ fn psql_looks_at_the_tables() {
         assert!(columns.contains(column), "{columns}");
     }
     // psql makes names small, those of files in capital letters too.
-    assert!(served.psql("\\d \"ORDERS\"").done().contains("order_no|integer"));
-    for command in ["\\d", "\\d+ customers", "\\l", "\\du", "\\df nothing", "\\di", "\\dv"] {
+    let columns = served.psql("\\d \"Orders\"").done().to_lowercase();
+    assert!(columns.contains("order_no|integer"), "{columns}");
+    for command in [
+        "\\dt+",
+        "\\d",
+        "\\d+ customers",
+        "\\l",
+        "\\du",
+        "\\df nothing",
+        "\\di",
+        "\\dv",
+    ] {
         let run = served.psql(command);
         assert!(!run.stderr.contains("ERROR"), "{command}: {}", run.stderr);
     }
