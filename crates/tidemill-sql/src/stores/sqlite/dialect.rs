@@ -75,7 +75,7 @@ impl Dialect for SqliteSql {
     }
 
     fn with_null(data_type: &Type) -> Option<Type> {
-        Some(data_type.clone())
+        Some(*data_type)
     }
 
     fn is_ordered(data_type: &Type) -> bool {
