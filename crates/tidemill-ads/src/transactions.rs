@@ -105,6 +105,19 @@ impl Transactions {
         self.current.as_ref().map_or(0, |current| current.nested.len() + 1)
     }
 
+    /// Takes back what is under way, and closes the log.
+    ///
+    /// # Errors
+    /// As [`TransactionLog::close`].
+    pub(crate) fn end(&mut self) -> Result<()> {
+        let mut ending = std::mem::take(self);
+        ending.current = None;
+        match &ending.log {
+            Some(log) if !ending.is_joined => Ok(log.close()?),
+            _ => Ok(()),
+        }
+    }
+
     /// The log, which is made where there is none yet; it has no file before the first commit.
     pub(crate) fn opened(&mut self, settings: &Settings, durability: Durability) -> TransactionLog {
         let options = LogOptions::new()
@@ -282,15 +295,8 @@ impl Connection {
             true => self.rollback_transaction(),
             false => Ok(()),
         };
-        self.statements.end();
-        let ending = std::mem::take(&mut self.transactions);
-        let closed = match &ending.log {
-            Some(log) if !ending.is_joined => log.close(),
-            _ => Ok(()),
-        };
         // The first error is returned.
-        ended?;
-        Ok(closed?)
+        ended.and(self.statements.end()).and(self.transactions.end())
     }
 
     /// Whether a transaction is under way.

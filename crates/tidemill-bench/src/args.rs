@@ -18,7 +18,7 @@ use crate::context::{Policy, RetryDelay, Validation};
 use crate::output::{Format, Layout};
 use crate::script::Limits;
 
-/// Load-test Cassandra, ClickHouse or local tables with workloads written in Rune.
+/// Load-test Cassandra, ClickHouse, PostgreSQL, SQLite or local tables with workloads written in Rune.
 #[derive(Debug, Parser)]
 #[command(name = "tidemill-bench", version, arg_required_else_help = true)]
 pub struct Cli {

@@ -334,6 +334,21 @@ impl Names {
         Ok(PathBuf::from(text))
     }
 
+    /// What to tell about a name that nothing in `folder` has: a path is looked for in its own folder.
+    fn hint_for(&self, name: &str, folder: &Path) -> String {
+        let own = match self.translate(name) {
+            Ok(path) if !self.is_confined => path.parent().map(Path::to_path_buf),
+            _ => None,
+        };
+        let Some(own) = own.filter(|own| !own.as_os_str().is_empty()) else {
+            return not_found_hint(folder);
+        };
+        match self.path(&own.to_string_lossy()) {
+            Ok(Some(own)) if own.is_dir() => not_found_hint(&own),
+            _ => format!("there is no folder {}", own.display()),
+        }
+    }
+
     /// The file named like a table, without its extension. Files whose extension tells a format come before those that only their
     /// bytes tell, and an xBase table before all others: it is what a name without extension means to the programs that made it.
     fn by_stem(&self, name: &str) -> Result<Found> {
@@ -385,23 +400,6 @@ impl Names {
                 name: name.to_owned(),
                 candidates: fitting.iter().map(Location::to_string).collect(),
             }),
-        }
-    }
-}
-
-impl Names {
-    /// What to tell about a name that nothing in `folder` has: a path is looked for in its own folder.
-    fn hint_for(&self, name: &str, folder: &Path) -> String {
-        let own = match self.translate(name) {
-            Ok(path) if !self.is_confined => path.parent().map(Path::to_path_buf),
-            _ => None,
-        };
-        let Some(own) = own.filter(|own| !own.as_os_str().is_empty()) else {
-            return not_found_hint(folder);
-        };
-        match self.path(&own.to_string_lossy()) {
-            Ok(Some(own)) if own.is_dir() => not_found_hint(&own),
-            _ => format!("there is no folder {}", own.display()),
         }
     }
 }

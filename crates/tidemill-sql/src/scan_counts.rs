@@ -49,7 +49,7 @@ impl Session {
                     counts.push(ScanCount {
                         scan: scan.trim_start_matches("DataSourceExec: ").trim_end().to_owned(),
                         rows: metrics.output_rows().unwrap_or_default() as u64,
-                        // Whoever counts none has none.
+                        // 0 means that the store does not count bytes.
                         bytes: bytes.filter(|bytes| *bytes > 0),
                     });
                 }

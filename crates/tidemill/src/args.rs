@@ -67,7 +67,7 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
-/// Load-test Cassandra, ClickHouse or local tables with workloads written in Rune.
+/// Load-test Cassandra, ClickHouse, PostgreSQL, SQLite or local tables with workloads written in Rune.
 ///
 /// The same as the program tidemill-bench, with the commands and options of Latte.
 #[cfg(feature = "bench")]

@@ -1,7 +1,7 @@
 //! From names to what they mean: columns, parameters, functions, aggregates.
 
 mod cast;
-pub(super) mod concat;
+mod concat;
 mod null_test;
 
 use std::sync::Arc;
@@ -256,7 +256,6 @@ impl<'s> Scope<'s> {
                 list.iter().try_for_each(|item| self.comparable(&value, item))?;
                 negated_if(*negated, Expr::In(Box::new(value), list))
             }
-            test if Self::is_null_test(test) => self.null_test(test)?,
             ast::Expr::IsTrue(operand) => self.is_truth(operand, true)?,
             ast::Expr::IsFalse(operand) => self.is_truth(operand, false)?,
             ast::Expr::Like {
@@ -304,7 +303,7 @@ impl<'s> Scope<'s> {
                     "A subquery needs the analytical engine, and this connection has none",
                 ));
             }
-            other => return Err(unknown(other)),
+            other => self.null_test(other)?,
         })
     }
 

@@ -3,11 +3,30 @@
 //! Every key becomes a column of words that compare as its values do, texts by their rank among the distinct ones; so the sort itself
 //! knows no types. NULL comes first. Rows that are equal keep the order of the table.
 
+use sqlparser::ast;
+
+use super::error::{Error, Kind, Result};
 use super::interner::Interner;
 use super::value::{Value, decimal_to_f64, trimmed};
 use super::vector::Vector;
 
 const SIGN: u64 = 1 << 63;
+
+/// Whether a key of an order descends. NULL comes before every value, as in ADS.
+///
+/// # Errors
+/// [`Kind::NeedsAnalytical`] where NULL is to come elsewhere.
+pub(super) fn descends(term: &ast::OrderByExpr) -> Result<bool> {
+    let descends = term.options.asc == Some(false);
+    match term.options.nulls_first {
+        Some(is_first) if is_first == descends => {
+            let place = if is_first { "FIRST" } else { "LAST" };
+            let why = format!("NULLS {place} needs the analytical engine, and this connection has none");
+            Err(Error::new(Kind::NeedsAnalytical, why))
+        }
+        _ => Ok(descends),
+    }
+}
 
 /// The first `limit` rows in the order of the keys, each ascending or (`true`) descending.
 pub(super) fn sorted(keys: &[(Vec<u64>, bool)], rows: usize, limit: Option<usize>) -> Vec<u32> {

@@ -47,7 +47,14 @@ struct Statement {
 struct Connection {
     dedicated: Dedicated,
     /// By the number of the statement.
-    prepared: RefCell<Vec<Option<Prepared>>>,
+    prepared: RefCell<Vec<Option<Rc<Known>>>>,
+}
+
+/// A statement that a connection has prepared.
+struct Known {
+    prepared: Prepared,
+    /// Of its parameters.
+    names: Vec<String>,
 }
 
 impl Target for Postgres {
@@ -161,7 +168,7 @@ impl PostgresSession {
     }
 
     /// Does work on a connection of the pool, no longer than `timeout`. A connection whose work is given up, or that broke, is dropped:
-    /// the server is told to cancel, and the next request has another.
+    /// the server is told to cancel, and the next request uses another.
     async fn within<T>(
         &self,
         timeout: Duration,
@@ -198,30 +205,34 @@ impl PostgresSession {
     ) -> Result<Answer, Failure> {
         let statement = self.statement(number)?;
         let known = connection.prepared.borrow().get(number).cloned().flatten();
-        let prepared = match known {
-            Some(prepared) => prepared,
-            None => connection.prepare(number, &statement.marked.text).await?,
+        let known = match known {
+            Some(known) => known,
+            None => connection.prepare(number, &statement.marked).await?,
         };
-        let names = statement.marked.names_of(prepared.parameters().len());
+        let Known { prepared, names } = &*known;
         let mut values: Vec<Parameter> = Vec::with_capacity(names.len());
         parameters.for_each(names.iter(), |at, value| {
             let typ = &prepared.parameters()[at];
             values.push(bind::parameter(value, typ, at, &names[at])?);
             Ok(())
         })?;
-        run(&connection.dedicated, &prepared, &values, wanted).await
+        run(&connection.dedicated, prepared, &values, wanted).await
     }
 }
 
 impl Connection {
-    async fn prepare(&self, number: usize, text: &str) -> Result<Prepared, Failure> {
-        let prepared = self.dedicated.prepare(text).await.map_err(|e| failure(&e))?;
-        let mut known = self.prepared.borrow_mut();
-        if known.len() <= number {
-            known.resize(number + 1, None);
+    async fn prepare(&self, number: usize, marked: &Marked) -> Result<Rc<Known>, Failure> {
+        let prepared = self.dedicated.prepare(&marked.text).await.map_err(|e| failure(&e))?;
+        let known = Rc::new(Known {
+            names: marked.names_of(prepared.parameters().len()),
+            prepared,
+        });
+        let mut all = self.prepared.borrow_mut();
+        if all.len() <= number {
+            all.resize(number + 1, None);
         }
-        known[number] = Some(prepared.clone());
-        Ok(prepared)
+        all[number] = Some(Rc::clone(&known));
+        Ok(known)
     }
 }
 
@@ -254,7 +265,7 @@ impl Session for PostgresSession {
         // What is wrong with it shows now, and types are known to one connection already.
         let timeout = options.timeout.unwrap_or(self.timeout);
         self.within(timeout, async |connection: &Connection| {
-            connection.prepare(number, &marked.text).await.map(drop)
+            connection.prepare(number, &marked).await.map(drop)
         })
         .await?;
         self.statements

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rune::runtime::{Bytes, Object};
@@ -46,7 +47,7 @@ pub struct SqliteSession {
 }
 
 struct Statement {
-    text: String,
+    text: Arc<str>,
     names: Vec<String>,
     timeout: Duration,
 }
@@ -135,14 +136,15 @@ impl SqliteSession {
         let mut answer = connection.send(task);
         let found = match tokio::time::timeout_at(until, &mut answer).await {
             Ok(found) => found,
-            Err(_) => {
-                // It ends soon, and nothing of it is left to be in the way of the next request.
+            // The next request waits until the interrupted one has ended. Only a statement that runs is interrupted, so it is tried again.
+            Err(_) => loop {
                 connection.interrupt();
-                match answer.await {
-                    Ok(Err(failure)) if failure.kind != FailureKind::Timeout => Ok(Err(failure)),
-                    _ => Ok(Err(late())),
+                match tokio::time::timeout(BETWEEN_INTERRUPTS, &mut answer).await {
+                    Err(_) => {}
+                    Ok(Ok(Err(failure))) if failure.kind != FailureKind::Timeout => break Ok(Err(failure)),
+                    Ok(_) => break Ok(Err(late())),
                 }
-            }
+            },
         };
         drop(permit);
         match found {
@@ -168,7 +170,7 @@ impl SqliteSession {
             Ok(())
         })?;
         Ok(Bound {
-            text: statement.text.clone(),
+            text: Arc::clone(&statement.text),
             values,
         })
     }
@@ -203,7 +205,7 @@ impl Session for SqliteSession {
         let found = Box::pin(self.within(timeout, Task::Prepare(text.to_owned()))).await?;
         let mut statements = self.statements.borrow_mut();
         statements.push(Rc::new(Statement {
-            text: text.to_owned(),
+            text: text.into(),
             names: found.names,
             timeout,
         }));
@@ -212,7 +214,7 @@ impl Session for SqliteSession {
 
     async fn execute(&self, text: &str, rows: Wanted) -> Result<Answer, Failure> {
         let bound = Bound {
-            text: text.to_owned(),
+            text: text.into(),
             values: Vec::new(),
         };
         self.run(self.target.timeout, bound, rows).await
@@ -301,6 +303,8 @@ fn unbound(value: SqlValue) -> Result<Value, Failure> {
     }
     .map_err(Failure::memory)
 }
+
+const BETWEEN_INTERRUPTS: Duration = Duration::from_millis(20);
 
 impl fmt::Debug for SqliteSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,10 +1,6 @@
 //! Runs against a real ClickHouse.
 
-use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
-
-use crate::common::{Bench, Ran};
+use crate::common::Bench;
 use tidemill_testkit::ClickHouse;
 
 #[test]
@@ -160,47 +156,9 @@ fn what_it_cannot_do_is_said(address: &str) {
 
 fn the_server_dies_and_comes_back(server: &mut ClickHouse, address: &str) {
     let bench = Bench::new(address);
-    // At 50 a second some are under way whenever it dies.
-    bench.write(
-        "w.rn",
-        "pub async fn run(ctx, i) { ctx.execute(\"SELECT sleep(0.07)\").await?; }",
-    );
-    let line = [
-        "run",
-        "w.rn",
-        "-d",
-        "8s",
-        "-r",
-        "50",
-        "-p",
-        "4",
-        "-w",
-        "0",
-        "-s",
-        "500ms",
-        "-o",
-        "r.json",
-        "--request-timeout",
-        "1s",
-    ];
-    let running = bench
-        .command(&line)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    while std::fs::read_to_string(bench.file("r.json")).map_or(0, |text| text.lines().count()) < 3 {
-        thread::sleep(Duration::from_millis(50));
-    }
-    server.restart().unwrap();
-    let ran = Ran::from(running.wait_with_output().unwrap());
-    assert_eq!(ran.code, Some(1), "{}", ran.err);
-    let results = &bench.results("r.json")[0];
-    let (cycles, errors) = (results["cycles"].as_u64().unwrap(), &results["cycle_errors"]);
-    let failed: u64 = errors.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
-    assert!(failed > 0 && failed < cycles, "{errors} of {cycles}");
+    crate::common::the_server_dies_and_comes_back(&bench, "SELECT sleep(0.07)", || server.restart().unwrap());
     // The last sample is good again.
-    let text = std::fs::read_to_string(bench.file("r.json")).unwrap();
+    let text = std::fs::read_to_string(bench.file("died.json")).unwrap();
     let samples: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let full = samples
         .iter()

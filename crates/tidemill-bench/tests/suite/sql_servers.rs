@@ -1,10 +1,8 @@
 //! Runs against a real PostgreSQL, and against SQLite in this process.
 
-use std::process::Stdio;
-use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{Bench, Ran};
+use crate::common::{Bench, a_statement_fails};
 use tidemill_testkit::Postgres;
 
 const SCRIPT: &str = r#"
@@ -110,63 +108,16 @@ fn a_real_postgres() {
         ("SELECT ?::int", "[]", "the statement has 1 parameters, found 0 values"),
         ("SELECT nothing FROM nowhere", "[]", "SQLSTATE 42P01"),
     ] {
-        bench.write(
-            "w.rn",
-            &format!("pub async fn prepare(ctx) {{ ctx.prepare(\"q\", {statement:?}).await?; }}\npub async fn run(ctx, i) {{ ctx.execute_prepared(\"q\", {parameters}).await?; }}"),
-        );
-        let ran = bench
-            .run(&["run", "w.rn", "-d", "1", "-w", "0", "-o", "r.json"])
-            .fails(2, why);
+        let ran = a_statement_fails(&bench, statement, parameters, why);
         assert!(!ran.err.contains("sesame"), "{}", ran.err);
     }
     times_out(&bench, "SELECT pg_sleep(30)");
     let waiting = server.psql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(30)%' AND state = 'active' AND pid <> pg_backend_pid()");
     assert_eq!(waiting.unwrap().trim(), "0");
     crate::common::bundled_workloads_run(&server.url());
-    the_server_dies(&mut server, &bench);
+    crate::common::the_server_dies_and_comes_back(&bench, "SELECT pg_sleep(0.07)", || server.restart().unwrap());
     let report = std::fs::read_to_string(bench.file("died.json")).unwrap();
     assert!(!report.contains("sesame") && report.contains("PostgreSQL"), "{report}");
-}
-
-fn the_server_dies(server: &mut Postgres, bench: &Bench) {
-    bench.write(
-        "w.rn",
-        "pub async fn run(ctx, i) { ctx.execute(\"SELECT pg_sleep(0.07)\").await?; }",
-    );
-    let line = [
-        "run",
-        "w.rn",
-        "-d",
-        "8s",
-        "-r",
-        "50",
-        "-p",
-        "4",
-        "-w",
-        "0",
-        "-s",
-        "500ms",
-        "-o",
-        "died.json",
-        "--request-timeout",
-        "1s",
-    ];
-    let running = bench
-        .command(&line)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    while std::fs::read_to_string(bench.file("died.json")).map_or(0, |text| text.lines().count()) < 3 {
-        thread::sleep(Duration::from_millis(50));
-    }
-    server.restart().unwrap();
-    let ran = Ran::from(running.wait_with_output().unwrap());
-    assert_eq!(ran.code, Some(1), "{}", ran.err);
-    let results = &bench.results("died.json")[0];
-    let errors = results["cycle_errors"].as_object().unwrap();
-    let failed: u64 = errors.values().map(|n| n.as_u64().unwrap()).sum();
-    assert!(failed > 0 && failed < results["cycles"].as_u64().unwrap(), "{results}");
 }
 
 #[test]
@@ -188,13 +139,7 @@ fn sqlite_in_this_process() {
         ("SELECT nothing FROM nowhere", "[]", "SQLITE_ERROR"),
         ("INSERT INTO t (id) VALUES (?)", "[1]", "SQLITE_CONSTRAINT_PRIMARYKEY"),
     ] {
-        bench.write(
-            "w.rn",
-            &format!("pub async fn prepare(ctx) {{ ctx.prepare(\"q\", {statement:?}).await?; }}\npub async fn run(ctx, i) {{ ctx.execute_prepared(\"q\", {parameters}).await?; }}"),
-        );
-        bench
-            .run(&["run", "w.rn", "-d", "1", "-w", "0", "-o", "r.json"])
-            .fails(2, why);
+        a_statement_fails(&bench, statement, parameters, why);
     }
     times_out(
         &bench,

@@ -6,7 +6,7 @@ use tidemill_sql::{CopyOptions, Error, Location, ServerUrl, Session, SessionOpti
 use tidemill_testkit::{Chance, MariaDb, corpus};
 
 use crate::clickhouse::file;
-use crate::sqlite::{creating, error, fill};
+use crate::sqlite::{calls, creating, error, fill};
 use crate::statements::csv;
 
 pub(crate) fn query(server: &MariaDb, statements: &str) -> String {
@@ -125,15 +125,7 @@ async fn a_copy_is_read_by_mariadb_and_comes_back_the_same() {
 async fn a_field_that_counts_counts_on_and_names_stay_as_comments() {
     let Some(server) = MariaDb::need() else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    let session = Session::new(SessionOptions::default().dir(folder.path()));
-    for statement in [
-        "CREATE TABLE CALLS (NO AutoInc, Caller Char(8))",
-        "INSERT INTO calls (caller) VALUES ('Ada'), ('Grace')",
-    ] {
-        let answer = session.query(statement).await.expect(statement);
-        answer.collect().await.expect(statement);
-    }
-    let source = session.locate("calls").await.expect("a table");
+    let (session, source) = calls(folder.path()).await;
     let mut options = creating();
     options.table.primary_key = Some("no".to_owned());
     let copied = session.copy(&source, &table(&server, "CALLS"), &options, |_| {}).await;

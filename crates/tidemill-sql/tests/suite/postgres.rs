@@ -3,7 +3,7 @@
 use tidemill_sql::{CopyOptions, Error, Location, ServerUrl, Session, SessionOptions, TableOptions};
 use tidemill_testkit::Postgres;
 
-use crate::sqlite::{creating, error, fill};
+use crate::sqlite::{calls, creating, error, fill};
 use crate::statements::csv;
 
 fn psql(server: &Postgres, statements: &str) -> String {
@@ -115,15 +115,7 @@ async fn a_copy_is_read_by_psql_and_comes_back_the_same() {
 async fn a_field_that_counts_counts_on_and_names_stay_as_comments() {
     let Some(server) = Postgres::need() else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    let session = Session::new(SessionOptions::default().dir(folder.path()));
-    for statement in [
-        "CREATE TABLE CALLS (NO AutoInc, Caller Char(8))",
-        "INSERT INTO calls (caller) VALUES ('Ada'), ('Grace')",
-    ] {
-        let answer = session.query(statement).await.expect(statement);
-        answer.collect().await.expect(statement);
-    }
-    let source = session.locate("calls").await.expect("a table");
+    let (session, source) = calls(folder.path()).await;
     let there = table(&server, "CALLS");
     let copied = session.copy(&source, &there, &creating(), |_| {}).await;
     assert_eq!(copied.expect("copied").rows, 2);

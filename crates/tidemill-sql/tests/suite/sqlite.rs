@@ -35,6 +35,20 @@ pub(crate) fn creating() -> CopyOptions {
     }
 }
 
+/// A table of two records, whose field NO counts by itself.
+pub(crate) async fn calls(folder: &Path) -> (Session, Location) {
+    let session = Session::new(SessionOptions::default().dir(folder));
+    for statement in [
+        "CREATE TABLE CALLS (NO AutoInc, Caller Char(8))",
+        "INSERT INTO calls (caller) VALUES ('Ada'), ('Grace')",
+    ] {
+        let answer = session.query(statement).await.expect(statement);
+        answer.collect().await.expect(statement);
+    }
+    let table = session.locate("calls").await.expect("a table");
+    (session, table)
+}
+
 pub(crate) async fn error(session: &Session, sql: &str) -> String {
     let answered = match session.query(sql).await {
         Ok(answer) => answer.collect().await.map(|_| ()),

@@ -6,6 +6,7 @@ use super::Scope;
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::expression::Expr;
 use crate::sql::group::{Concat, DEFAULT_LENGTH, MAX_LENGTH};
+use crate::sql::sort::descends;
 use crate::sql::value::Value;
 
 impl Scope<'_> {
@@ -35,22 +36,6 @@ impl Scope<'_> {
             separator,
             max_length,
         })
-    }
-}
-
-/// Whether a key of an order descends. NULL comes before every value, as in ADS.
-///
-/// # Errors
-/// [`Kind::NeedsAnalytical`] where NULL is to come elsewhere.
-pub(in crate::sql) fn descends(term: &ast::OrderByExpr) -> Result<bool> {
-    let descends = term.options.asc == Some(false);
-    match term.options.nulls_first {
-        Some(is_first) if is_first == descends => {
-            let place = if is_first { "FIRST" } else { "LAST" };
-            let why = format!("NULLS {place} needs the analytical engine, and this connection has none");
-            Err(Error::new(Kind::NeedsAnalytical, why))
-        }
-        _ => Ok(descends),
     }
 }
 

@@ -2,27 +2,19 @@
 
 use sqlparser::ast;
 
-use super::Scope;
-use crate::sql::error::{Error, Kind, Result};
+use super::{Scope, unknown};
+use crate::sql::error::Result;
 use crate::sql::expression::Expr;
 
 impl Scope<'_> {
-    pub(super) fn is_null_test(expr: &ast::Expr) -> bool {
-        use ast::Expr as E;
-        matches!(
-            expr,
-            E::IsNull(_) | E::IsNotNull(_) | E::IsDistinctFrom(..) | E::IsNotDistinctFrom(..)
-        )
-    }
-
-    /// Binds `IS [NOT] NULL` and `IS [NOT] DISTINCT FROM`.
+    /// Binds `IS [NOT] NULL` and `IS [NOT] DISTINCT FROM`; anything else is unknown to ADS SQL.
     pub(super) fn null_test(&mut self, expr: &ast::Expr) -> Result<Expr> {
         match expr {
             ast::Expr::IsNull(operand) => Ok(Expr::IsNull(Box::new(self.bind(operand)?))),
             ast::Expr::IsNotNull(operand) => Ok(not(Expr::IsNull(Box::new(self.bind(operand)?)))),
             ast::Expr::IsNotDistinctFrom(left, right) => self.bind(&same(left, right)),
             ast::Expr::IsDistinctFrom(left, right) => Ok(not(self.bind(&same(left, right))?)),
-            other => Err(Error::new(Kind::Unsupported, format!("{other} is no test for NULL"))),
+            other => Err(unknown(other)),
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::StatementTables;
-use crate::sql::connection_tables::Transactions;
 use crate::{Settings, TableOptions, TableType, WorkArea};
 
 impl StatementTables {
@@ -38,10 +37,13 @@ impl StatementTables {
         flushed
     }
 
-    /// Closes what is open for changes, and removes the log of statements: for who disconnects.
-    pub(crate) fn end(&mut self) {
+    /// Closes what is open for changes, and the log of statements: for who disconnects.
+    ///
+    /// # Errors
+    /// As [`TransactionLog::close`](tidemill_xbase::TransactionLog::close).
+    pub(crate) fn end(&mut self) -> crate::Result<()> {
         self.close_editors();
-        self.own = Transactions::default();
+        self.own.end()
     }
 
     /// Closes what statements have open, but for what is under way.

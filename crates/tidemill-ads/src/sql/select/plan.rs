@@ -10,13 +10,13 @@ use sqlparser::ast::{
 use super::point::Point;
 use super::{Compiled, Query, columns_of, one_row};
 use crate::sql::answer::Rows;
-use crate::sql::bind::concat::descends;
 use crate::sql::bind::{Grouping, Parameters, Scope};
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::expression::{Column, Expr};
 use crate::sql::frames;
 use crate::sql::listing::Listing;
 use crate::sql::procedure;
+use crate::sql::sort::descends;
 use crate::sql::statement::{Place, Select, TableName};
 use crate::sql::system;
 use crate::sql::tables::{Structure, Tables};

@@ -11,7 +11,6 @@ use super::{Plan, batch_in};
 use crate::sql::analytical::{Template, direct_or_engine};
 use crate::sql::answer::{Answer, Rows};
 use crate::sql::bind::Parameters;
-use crate::sql::bind::concat::descends;
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::evaluate::Session;
 use crate::sql::expression::{Blank, Column};
@@ -163,7 +162,7 @@ impl Query {
                 }
                 _ => return Err(wrong()),
             };
-            Ok((place, descends(term)?))
+            Ok((place, sort::descends(term)?))
         };
         terms.iter().map(place).collect()
     }

@@ -1,6 +1,6 @@
 //! A connection and its thread.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use rusqlite::types::Value;
@@ -46,7 +46,7 @@ pub(super) enum Task {
 
 /// A statement and the values of its parameters.
 pub(super) struct Bound {
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
     pub(super) values: Vec<Value>,
 }
 

@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -59,6 +60,60 @@ impl Bench {
             .filter_map(|line| line.get("results").cloned())
             .collect()
     }
+}
+
+/// Restarts a server in a run of 8 seconds whose requests take 70 milliseconds by this statement. The run goes on, with errors. Its report is
+/// `died.json`.
+pub(crate) fn the_server_dies_and_comes_back(bench: &Bench, statement: &str, restart: impl FnOnce()) {
+    bench.write(
+        "w.rn",
+        &format!("pub async fn run(ctx, i) {{ ctx.execute(\"{statement}\").await?; }}"),
+    );
+    // At 50 a second some are under way whenever it dies.
+    let timing = [
+        "-d",
+        "8s",
+        "-r",
+        "50",
+        "-p",
+        "4",
+        "-w",
+        "0",
+        "-s",
+        "500ms",
+        "--request-timeout",
+        "1s",
+    ];
+    let running = bench
+        .command(&[&["run", "w.rn", "-o", "died.json"][..], &timing].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while std::fs::read_to_string(bench.file("died.json")).map_or(0, |text| text.lines().count()) < 3 {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    restart();
+    let ran = Ran::from(running.wait_with_output().unwrap());
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let results = &bench.results("died.json")[0];
+    let (cycles, errors) = (results["cycles"].as_u64().unwrap(), &results["cycle_errors"]);
+    let failed: u64 = errors.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
+    assert!(failed > 0 && failed < cycles, "{errors} of {cycles}");
+}
+
+/// Runs a workload of one prepared statement, which fails.
+pub(crate) fn a_statement_fails(bench: &Bench, statement: &str, parameters: &str, why: &str) -> Ran {
+    bench.write(
+        "w.rn",
+        &format!(
+            "pub async fn prepare(ctx) {{ ctx.prepare(\"q\", {statement:?}).await?; }}\n\
+             pub async fn run(ctx, i) {{ ctx.execute_prepared(\"q\", {parameters}).await?; }}"
+        ),
+    );
+    bench
+        .run(&["run", "w.rn", "-d", "1", "-w", "0", "-o", "r.json"])
+        .fails(2, why)
 }
 
 /// Runs the workloads that come with the program, by their names; the tables are small.

@@ -14,7 +14,7 @@ use tidemill_mysql::{Column, Fill, IfThere as FillIfThere, NewIndex, NewTable, T
 
 use super::{NamedTable, error_at};
 use crate::stores::server::fitting::{column_of, columns_for, fitted};
-use crate::stores::server::new_table::{keys, small, small_names};
+use crate::stores::server::new_table::{counts, keys, old_name, small, small_names};
 use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
 
@@ -61,10 +61,10 @@ impl MysqlSink {
                 let (original, schema) = (schema, small_names(schema));
                 let mut new = new_table(&named.place, &schema, making)?;
                 // Names that are changed stay as comments.
-                new.comment = (small(&named.table) != named.table).then(|| named.table.clone());
+                new.comment = old_name(&named.table, &small(&named.table));
                 for (column, field) in new.columns.iter_mut().zip(original.fields()) {
-                    column.counts = field.metadata().contains_key("xbase.autoincrement");
-                    column.comment = (column.name != *field.name()).then(|| field.name().clone());
+                    column.counts = counts(field);
+                    column.comment = old_name(field.name(), &column.name);
                 }
                 let begun = match &found {
                     // The name as the server has it, where the URL spells it in other letters.

@@ -12,7 +12,7 @@ use tidemill_postgres::{Column, Fill, IfThere as FillIfThere, NewIndex, NewTable
 
 use super::{NamedTable, error_at};
 use crate::stores::server::fitting::{columns_for, fitted};
-use crate::stores::server::new_table::{keys, small, small_names};
+use crate::stores::server::new_table::{counts, keys, old_name, small, small_names};
 use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
 
@@ -93,10 +93,10 @@ fn new_table(
     making: &TableOptions,
 ) -> Result<NewTable> {
     let mut table = NewTable::of_schema(schema).map_err(error_at(&named.place))?;
-    table.comment = (small(&named.table) != named.table).then(|| named.table.clone());
+    table.comment = old_name(&named.table, &small(&named.table));
     for (column, field) in table.columns.iter_mut().zip(original.fields()) {
-        column.is_identity = field.metadata().contains_key("xbase.autoincrement");
-        column.comment = (column.name != *field.name()).then(|| field.name().clone());
+        column.is_identity = counts(field);
+        column.comment = old_name(field.name(), &column.name);
     }
     let keys = keys(schema, making, &named.place)?;
     table.primary_key = keys.primary;

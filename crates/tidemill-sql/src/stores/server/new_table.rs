@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{Field, Schema, SchemaRef};
 
 use super::fitting::{column_of, unfit};
 use super::{TableIndex, TableOptions};
@@ -48,6 +48,16 @@ pub(crate) fn small(name: &str) -> String {
         true => name.to_owned(),
         false => name.to_lowercase(),
     }
+}
+
+/// What is said of a table or a column whose name was changed: the old name.
+pub(crate) fn old_name(old: &str, name: &str) -> Option<String> {
+    (old != name).then(|| old.to_owned())
+}
+
+/// Whether new records of an xBase table get the next number in this field.
+pub(crate) fn counts(field: &Field) -> bool {
+    field.metadata().contains_key("xbase.autoincrement")
 }
 
 /// The columns under small names, but for those that would have another's.

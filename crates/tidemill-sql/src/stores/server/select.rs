@@ -108,9 +108,6 @@ pub(crate) struct FloatKey {
     pub(crate) bits: String,
 }
 
-/// One side of a join: its columns, the names of its keys, and its rows.
-type Side<T> = (Vec<Expression<T>>, Vec<String>, String);
-
 /// A SELECT.
 #[derive(Clone, Debug)]
 pub(crate) struct Select<D: Dialect> {
@@ -535,56 +532,61 @@ impl<D: Dialect> Select<D> {
     }
 
     fn join(&self, other: &Self, on: &[(usize, usize)], is_outer: bool) -> Option<Self> {
-        let (here, there): (Vec<usize>, Vec<usize>) = on.iter().copied().unzip();
-        let marks = here.iter().filter(|_| is_outer).filter_map(|&key| {
-            let mark = D::null_mark(self.nested('l')?.0.get(key)?);
-            mark.map(|(here, there)| (here, there.to_owned()))
-        });
-        let (marks_here, marks_there): (Vec<String>, Vec<String>) = marks.unzip();
-        let (left, left_keys, left_rows) = self.side((&here, &marks_here), 'l', !is_outer)?;
-        let (mut right, right_keys, right_rows) = other.side((&there, &marks_there), 'r', true)?;
-        let mut equal = Vec::new();
-        for (here, there) in here.iter().zip(&there) {
-            let (here, there) = (left.get(*here)?, right.get(*there)?);
-            if !D::is_same_key(&here.data_type, &there.data_type) {
+        let (left, left_rows) = self.nested('l')?;
+        let (mut right, right_rows) = other.nested('r')?;
+        let (mut left_keys, mut right_keys) = (Vec::new(), Vec::new());
+        let (mut here, mut there) = (Vec::new(), Vec::new());
+        for &(left_place, right_place) in on {
+            let (left_key, right_key) = (left.get(left_place)?, right.get(right_place)?);
+            if !D::is_same_key(&left_key.data_type, &right_key.data_type) {
                 return None;
             }
+            left_keys.push(D::join_key(left_key));
+            right_keys.push(D::join_key(right_key));
+            if is_outer && let Some((mark, constant)) = D::null_mark(left_key) {
+                left_keys.push(mark);
+                right_keys.push(constant.to_owned());
+            }
+            here.push(left_key);
+            there.push(right_key);
         }
-        for (here, there) in left_keys.iter().zip(&right_keys) {
-            equal.push(format!("{here} = {there}"));
-        }
+        // A row whose key is NULL matches nothing, and is kept on the outer side alone.
+        let left_condition = if is_outer { String::new() } else { not_null::<D>(here) };
+        let left_names = self.key_names('l', left_keys.len());
+        let right_names = other.key_names('r', right_keys.len());
+        let left_side = Self::side(&left, (&left_keys, &left_names), &(left_rows + &left_condition));
+        let right_side = Self::side(
+            &right,
+            (&right_keys, &right_names),
+            &(right_rows + &not_null::<D>(there)),
+        );
+        let equal: Vec<String> = std::iter::zip(left_names, right_names)
+            .map(|(here, there)| format!("{here} = {there}"))
+            .collect();
+        let word = if is_outer { D::LEFT_JOIN } else { D::INNER_JOIN };
+        let pairs = format!(
+            "{left_side} AS _tidemill_l {word} {right_side} AS _tidemill_r ON {}",
+            equal.join(" AND ")
+        );
         if is_outer {
             for column in &mut right {
                 column.data_type = D::with_null(&column.data_type)?;
             }
         }
-        let pairs = format!(
-            "{left_rows} AS _tidemill_l {} {right_rows} AS _tidemill_r ON {}",
-            if is_outer { D::LEFT_JOIN } else { D::INNER_JOIN },
-            equal.join(" AND ")
-        );
         let columns = left.into_iter().chain(right).map(Output::Value);
         Some(Self::over(columns.collect(), &pairs, self.depth.max(other.depth) + 1))
     }
 
-    /// One side of a join. Keys, and what marks them, are columns of their own; rows whose keys are NULL are left out where they match nothing.
-    fn side(&self, (keys, marks): (&[usize], &[String]), letter: char, leaves_null: bool) -> Option<Side<D::Type>> {
-        let (columns, rows) = self.nested(letter)?;
-        let keys: Vec<&Expression<D::Type>> = keys.iter().map(|&key| columns.get(key)).collect::<Option<_>>()?;
-        let given = match leaves_null {
-            true => not_null::<D>(keys.iter().copied()),
-            false => String::new(),
-        };
-        let mut listed: Vec<String> = columns.iter().map(|column| column.text.clone()).collect();
-        let mut made = Vec::new();
-        let keys = keys.into_iter().map(D::join_key).chain(marks.iter().cloned());
-        for (place, key) in keys.enumerate() {
-            let name = format!("_tidemill_{letter}{}_k{place}", self.depth);
-            listed.push(format!("{key} AS {name}"));
-            made.push(name);
-        }
-        let rows = format!("(SELECT {} FROM {rows}{given})", listed.join(", "));
-        Some((columns, made, rows))
+    fn key_names(&self, letter: char, count: usize) -> Vec<String> {
+        let name = |place| format!("_tidemill_{letter}{}_k{place}", self.depth);
+        (0..count).map(name).collect()
+    }
+
+    /// One side of a join, whose keys are columns of their own.
+    fn side(columns: &[Expression<D::Type>], (keys, names): (&[String], &[String]), rows: &str) -> String {
+        let keys = keys.iter().zip(names).map(|(key, name)| format!("{key} AS {name}"));
+        let listed: Vec<String> = columns.iter().map(|column| column.text.clone()).chain(keys).collect();
+        format!("(SELECT {} FROM {rows})", listed.join(", "))
     }
 }
 
