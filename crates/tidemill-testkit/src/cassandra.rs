@@ -63,19 +63,19 @@ impl Cassandra {
         let installation = need(Server::Cassandra)?;
         let start = || {
             let ports = free_ports()?;
+            let [one, other] = ["-9223372036854775808", "0"];
             // One after the other: the second asks the first who is there, but for no data, of which there are none.
-            let first = Self::start_at(
-                &installation,
-                [127, 0, 0, 1],
-                ports,
-                "initial_token: -9223372036854775808\n",
-            )?;
-            let second = Self::start_at(
+            let mut first = Self::start_at(&installation, [127, 0, 0, 1], ports, &format!("initial_token: {one}\n"))?;
+            let mut second = Self::start_at(
                 &installation,
                 [127, 0, 0, 2],
                 ports,
-                "initial_token: 0\nauto_bootstrap: false\n",
+                &format!("initial_token: {other}\nauto_bootstrap: false\n"),
             )?;
+            // What is written to the first before it knows the second's half of the ring stays with the first, where no one
+            // looks for it later.
+            first.wait_for_peer(other)?;
+            second.wait_for_peer(one)?;
             Ok([first, second])
         };
         Some(start().unwrap_or_else(|error: ServerError| error.fail()))
@@ -130,6 +130,18 @@ impl Cassandra {
         Ok(node)
     }
 
+    /// Waits until this node knows another one by its only token.
+    fn wait_for_peer(&mut self, token: &str) -> Result<(), ServerError> {
+        let address = self.native;
+        // The last value of the answer's only row: a set of one text.
+        let mut tokens = 1_u32.to_be_bytes().to_vec();
+        tokens.extend(u32::try_from(token.len()).unwrap_or_default().to_be_bytes());
+        tokens.extend(token.as_bytes());
+        self.process.wait_for(START_LIMIT, || {
+            peers(address).is_ok_and(|answer| answer.ends_with(&tokens))
+        })
+    }
+
     /// Makes the node stand still, as one whose machine is out of reach, or lets it go on.
     ///
     /// # Errors
@@ -155,27 +167,51 @@ impl Cassandra {
     }
 }
 
-/// Sends OPTIONS and takes SUPPORTED: CQL binary protocol v4, sections 2 (frame header), 4.1.3 (OPTIONS) and 4.2.4
-/// (SUPPORTED).
+/// Sends OPTIONS and takes SUPPORTED: CQL binary protocol v4, sections 4.1.3 (OPTIONS) and 4.2.4 (SUPPORTED).
 fn options(address: SocketAddr) -> Result<Vec<u8>, ServerError> {
-    let mut stream = TcpStream::connect(address).map_err(ServerError::io("connecting to Cassandra"))?;
+    ask(&mut connect(address)?, 0x05, &[], 0x06)
+}
+
+/// What `system.peers` says of the tokens of others, as the body of a RESULT: CQL binary protocol v4, sections 4.1.1 (STARTUP),
+/// 4.1.4 (QUERY) and 4.2.5.2 (Rows).
+fn peers(address: SocketAddr) -> Result<Vec<u8>, ServerError> {
+    let mut stream = connect(address)?;
+    ask(&mut stream, 0x01, b"\0\x01\0\x0bCQL_VERSION\0\x053.0.0", 0x02)?;
+    // The length of the text, the text, consistency ONE, no flags.
+    let query = b"\0\0\0\x1fSELECT tokens FROM system.peers\0\x01\0";
+    ask(&mut stream, 0x07, query, 0x08)
+}
+
+fn connect(address: SocketAddr) -> Result<TcpStream, ServerError> {
+    let stream = TcpStream::connect(address).map_err(ServerError::io("connecting to Cassandra"))?;
     stream
         .set_read_timeout(Some(ANSWER_LIMIT))
         .map_err(ServerError::io("setting a timeout"))?;
-    // Version 4 request, no flags, stream 0, opcode OPTIONS, no body.
+    Ok(stream)
+}
+
+/// Sends a request and takes the body of its answer: CQL binary protocol v4, section 2 (frame header).
+fn ask(stream: &mut TcpStream, request: u8, body: &[u8], answer: u8) -> Result<Vec<u8>, ServerError> {
+    // Version 4 request, no flags, stream 0.
+    let mut frame = vec![0x04, 0, 0, 0, request];
+    frame.extend(u32::try_from(body.len()).unwrap_or_default().to_be_bytes());
+    frame.extend(body);
     stream
-        .write_all(&[0x04, 0, 0, 0, 0x05, 0, 0, 0, 0])
-        .map_err(ServerError::io("sending OPTIONS to Cassandra"))?;
+        .write_all(&frame)
+        .map_err(ServerError::io("sending a request to Cassandra"))?;
     let mut header = [0; 9];
     stream
         .read_exact(&mut header)
         .map_err(ServerError::io("reading Cassandra's answer"))?;
-    let [0x84, _, 0, 0, 0x06, length @ ..] = header else {
-        return Err(ServerError::Answer {
-            server: Server::Cassandra.name(),
-            expected: "a SUPPORTED frame of version 4",
-            found: format!("{header:02x?}"),
-        });
+    let length = match header {
+        [0x84, _, 0, 0, opcode, length @ ..] if opcode == answer => length,
+        _ => {
+            return Err(ServerError::Answer {
+                server: Server::Cassandra.name(),
+                expected: "the answer of version 4 that goes with the request",
+                found: format!("{header:02x?}"),
+            });
+        }
     };
     let mut body = Vec::new();
     stream
