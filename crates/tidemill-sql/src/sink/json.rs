@@ -1,11 +1,12 @@
 //! JSON, an object a row.
 
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, RecordBatch};
-use arrow_json::writer::{JsonArray, JsonFormat, LineDelimited, NullableEncoder};
+use arrow_json::writer::{JsonArray, JsonFormat, LineDelimited, NullableEncoder, make_encoder};
 use arrow_json::{Encoder, EncoderFactory, EncoderOptions, Writer, WriterBuilder};
 use arrow_schema::{ArrowError, DataType, FieldRef};
 use base64::Engine;
@@ -71,20 +72,59 @@ fn builder() -> WriterBuilder {
         .with_explicit_nulls(true)
         .with_timestamp_format(TIMESTAMP_MILLISECONDS.to_owned())
         .with_time_format(TIME_MILLISECONDS.to_owned())
-        .with_encoder_factory(Arc::new(BinaryAsBase64))
+        .with_encoder_factory(Arc::new(Values))
 }
 
-/// Bytes in base64, which JSON's readers expect; arrow-json's own choice is hexadecimal.
-#[derive(Debug)]
-struct BinaryAsBase64;
+/// What JSON has for a floating-point number that is none of its numbers (as PostgreSQL's `to_json`, and JSON of protocol buffers).
+pub(crate) const DENORMALS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-impl EncoderFactory for BinaryAsBase64 {
+fn denormal(value: f64) -> Option<&'static str> {
+    let [nan, infinity, least] = DENORMALS;
+    match value {
+        _ if value.is_nan() => Some(nan),
+        f64::INFINITY => Some(infinity),
+        f64::NEG_INFINITY => Some(least),
+        _ => None,
+    }
+}
+
+/// Values that arrow-json writes in another way: bytes in base64, which JSON's readers expect, and floating-point numbers that are not
+/// finite, which would be null.
+#[derive(Debug)]
+struct Values;
+
+impl EncoderFactory for Values {
     fn make_default_encoder<'a>(
         &self,
-        _field: &'a FieldRef,
+        field: &'a FieldRef,
         array: &'a dyn Array,
-        _options: &'a EncoderOptions,
+        _: &'a EncoderOptions,
     ) -> Result<Option<NullableEncoder<'a>>, ArrowError> {
+        let denormal_at: Option<Box<dyn Fn(usize) -> Option<&'static str> + 'a>> = match array.data_type() {
+            DataType::Float64 => {
+                let array = array.as_primitive::<Float64Type>();
+                let has_any = array.iter().flatten().any(|value| !value.is_finite());
+                has_any.then(|| Box::new(|row| denormal(array.value(row))) as _)
+            }
+            DataType::Float32 => {
+                let array = array.as_primitive::<Float32Type>();
+                let has_any = array.iter().flatten().any(|value| !value.is_finite());
+                has_any.then(|| Box::new(|row| denormal(array.value(row).into())) as _)
+            }
+            DataType::Float16 => {
+                let array = array.as_primitive::<Float16Type>();
+                let has_any = array.iter().flatten().any(|value| !value.is_finite());
+                has_any.then(|| Box::new(|row| denormal(array.value(row).into())) as _)
+            }
+            _ => None,
+        };
+        if let Some(denormal_at) = denormal_at {
+            let encoder = DenormalEncoder {
+                finite: make_encoder(field, array, &DEFAULT)?,
+                denormal_at,
+            };
+            return Ok(Some(NullableEncoder::new(Box::new(encoder), array.nulls().cloned())));
+        }
         let value: Box<dyn Fn(usize) -> &'a [u8] + 'a> = match array.data_type() {
             DataType::Binary => {
                 let array = array.as_binary::<i32>();
@@ -110,6 +150,26 @@ impl EncoderFactory for BinaryAsBase64 {
     }
 }
 
+static DEFAULT: LazyLock<EncoderOptions> = LazyLock::new(EncoderOptions::default);
+
+struct DenormalEncoder<'a> {
+    finite: NullableEncoder<'a>,
+    denormal_at: Box<dyn Fn(usize) -> Option<&'static str> + 'a>,
+}
+
+impl Encoder for DenormalEncoder<'_> {
+    fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
+        match (self.denormal_at)(row) {
+            Some(text) => {
+                out.push(b'"');
+                out.extend_from_slice(text.as_bytes());
+                out.push(b'"');
+            }
+            None => self.finite.encode(row, out),
+        }
+    }
+}
+
 struct Base64Encoder<'a> {
     value: Box<dyn Fn(usize) -> &'a [u8] + 'a>,
     text: String,
@@ -127,12 +187,49 @@ impl Encoder for Base64Encoder<'_> {
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::builder::{Float32Builder, ListBuilder};
     use arrow_array::{
-        ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, StringArray, Time32MillisecondArray,
-        TimestampMillisecondArray,
+        ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, StringArray,
+        Time32MillisecondArray, TimestampMillisecondArray,
     };
 
     use super::*;
+
+    fn lines(columns: Vec<(&str, ArrayRef)>) -> String {
+        let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+        let batch = RecordBatch::try_from_iter_with_nullable(columns).expect("a batch");
+        let mut out = Vec::new();
+        let mut sink = Box::new(JsonSink::lines(&mut out));
+        sink.write(&batch).expect("written");
+        sink.finish().expect("finished");
+        String::from_utf8(out).expect("UTF-8")
+    }
+
+    #[test]
+    fn numbers_that_are_none_of_jsons_are_texts() {
+        let values = [
+            Some(f64::NAN),
+            Some(f64::INFINITY),
+            Some(f64::NEG_INFINITY),
+            None,
+            Some(-0.5),
+        ];
+        let mut lists = ListBuilder::new(Float32Builder::new());
+        for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1.0, 2.0] {
+            lists.append_value([Some(value), None]);
+        }
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("n", Arc::new(Float64Array::from(values.to_vec()))),
+            ("l", Arc::new(lists.finish())),
+        ];
+        let expected = r#"{"n":"NaN","l":["NaN",null]}
+{"n":"Infinity","l":["Infinity",null]}
+{"n":"-Infinity","l":["-Infinity",null]}
+{"n":null,"l":[1.0,null]}
+{"n":-0.5,"l":[2.0,null]}
+"#;
+        assert_eq!(lines(columns), expected);
+    }
 
     #[test]
     fn values_are_written_as_scripts_expect_them() {
@@ -158,19 +255,12 @@ mod tests {
             ("B", Arc::new(BinaryArray::from(vec![Some(&[0_u8, 255, 16][..]), None]))),
             ("S", Arc::new(StringArray::from(vec![Some("a\"ü\n"), None]))),
         ];
-        let batch =
-            RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)))
-                .expect("a batch");
-        let mut out = Vec::new();
-        let mut sink = Box::new(JsonSink::lines(&mut out));
-        sink.write(&batch).expect("written");
-        sink.finish().expect("finished");
         let expected = concat!(
             r#"{"N":-12.50,"D":"2024-02-29","T":"2024-02-29T03:30:45.123","C":"03:30:45.000","L":true,"B":"AP8Q","S":"a\"ü\n"}"#,
             "\n",
             r#"{"N":null,"D":null,"T":null,"C":null,"L":null,"B":null,"S":null}"#,
             "\n"
         );
-        assert_eq!(String::from_utf8(out).expect("UTF-8"), expected);
+        assert_eq!(lines(columns), expected);
     }
 }

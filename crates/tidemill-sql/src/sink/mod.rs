@@ -32,6 +32,7 @@ use tidemill_xbase::{
 };
 
 use self::csv::CsvSink;
+pub(crate) use self::json::DENORMALS;
 pub(crate) use self::positions::{Position, Positions};
 pub(crate) use self::unwritable::refuse_unwritable;
 use crate::cast::cast_batch;

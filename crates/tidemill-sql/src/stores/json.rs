@@ -3,28 +3,27 @@
 //! The first [`LOOKED_AT`] records of each file determine the columns. A batch ends at [`BATCH_BYTES`] of text, so that long records take no
 //! more memory than short ones.
 
+mod shape;
 mod text;
+mod whole;
 
-use std::collections::HashMap;
-use std::fmt;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::RecordBatch;
-use arrow_json::ReaderBuilder;
-use arrow_json::reader::{Decoder, infer_json_schema_from_iterator};
+use arrow_json::reader::infer_json_schema_from_iterator;
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
 use memchr::memchr_iter;
-use serde::de::{IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde::de::IgnoredAny;
 use tidemill_csv::Packing;
 use tidemill_riegeli::{SharedSource, Source};
 
+use self::shape::{Record, Shape};
 use self::text::{Form, Pieces, Stop, opened};
+use self::whole::Records;
 use crate::ads_connection::blocking;
 use crate::engine::{Batches, Chosen, Engine, EngineTable, Request, estimated_rows};
 use crate::location::{Location, Place, SourceReader};
@@ -70,17 +69,17 @@ pub(super) async fn open(location: &Location, options: &SessionOptions) -> Resul
     .await
 }
 
-/// The columns that the first records of the files have, in the order in which they come.
+/// The columns that the first records of the files have, in the order in which they come, as are the members of their values.
 fn columns(place: &str, files: &[File]) -> Result<Schema> {
     let mut failed = None;
     let mut values = files.iter().flat_map(|file| match file.first_records() {
         Ok(values) => values,
         Err(error) => Box::new(std::iter::once(Err(error))),
     });
-    let mut names = Names::default();
+    let mut shape = Shape::default();
     let values = std::iter::from_fn(|| match values.next()? {
-        Ok(record) => {
-            names.add(record.names);
+        Ok(Record(record)) => {
+            shape.add(record.shape);
             Some(Ok(record.value))
         }
         Err(error) => {
@@ -91,64 +90,12 @@ fn columns(place: &str, files: &[File]) -> Result<Schema> {
     let schema = infer_json_schema_from_iterator(values);
     match (failed, schema) {
         (Some(error), _) => Err(error),
-        (None, Ok(schema)) => Ok(names.ordered(&schema)),
+        (None, Ok(schema)) => Ok(Schema::new(shape.fields(schema.fields()))),
         (None, Err(error)) => Err(Error::Json {
             place: place.to_owned(),
             at: "first records".to_owned(),
             what: told(&error),
         }),
-    }
-}
-
-/// A record, and the names of its values in their order.
-struct Record {
-    value: Value,
-    names: Vec<String>,
-}
-
-impl<'de> Deserialize<'de> for Record {
-    fn deserialize<D: Deserializer<'de>>(text: D) -> std::result::Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Record;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> std::result::Result<Record, A::Error> {
-                let (mut values, mut names) = (Map::new(), Vec::new());
-                while let Some((name, value)) = members.next_entry::<String, Value>()? {
-                    names.push(name.clone());
-                    values.insert(name, value);
-                }
-                Ok(Record {
-                    value: Value::Object(values),
-                    names,
-                })
-            }
-        }
-        text.deserialize_map(Members)
-    }
-}
-
-/// Names in the order in which they came first.
-#[derive(Default)]
-struct Names(HashMap<String, usize>);
-
-impl Names {
-    fn add(&mut self, names: Vec<String>) {
-        for name in names {
-            let place = self.0.len();
-            self.0.entry(name).or_insert(place);
-        }
-    }
-
-    /// The columns in this order.
-    fn ordered(&self, schema: &Schema) -> Schema {
-        let mut fields = schema.fields().to_vec();
-        fields.sort_by_key(|field| self.0.get(field.name()));
-        Schema::new(fields)
     }
 }
 
@@ -279,7 +226,7 @@ impl File {
     /// Finds the first record that cannot be decoded, starting at an offset in the text. `error` is the error of its batch.
     fn locate(&self, from: u64, schema: &SchemaRef, error: &ArrowError) -> Result<Error> {
         let mut pieces = self.pieces()?;
-        let mut decoder = decoder(schema, 1)?;
+        let mut decoder = Records::new(schema, 1)?;
         // Of the text so far, and of that before the record. An element of an array is on a line of its own.
         let (mut lines, mut before) = (0, 0);
         loop {
@@ -313,12 +260,6 @@ impl File {
             }
         }
     }
-}
-
-fn decoder(schema: &SchemaRef, batch_rows: usize) -> Result<Decoder> {
-    let decoder = ReaderBuilder::new(Arc::clone(schema)).with_batch_size(batch_rows);
-    // A column of numbers and texts is one of texts.
-    Ok(decoder.with_coerce_primitive(true).build_decoder()?)
 }
 
 /// The message of an error without the prefix that names JSON.
@@ -401,7 +342,7 @@ impl Engine for JsonEngine {
             }
         };
         Ok(Box::new(Rows {
-            decoder: decoder(&needed, batch_rows)?,
+            decoder: Records::new(&needed, batch_rows)?,
             flushed_at: pieces.place(),
             fed: pieces.place(),
             pieces,
@@ -415,7 +356,7 @@ impl Engine for JsonEngine {
 }
 
 struct Rows {
-    decoder: Decoder,
+    decoder: Records,
     pieces: Pieces,
     /// The rest of the lines that were read last.
     piece: Vec<u8>,
