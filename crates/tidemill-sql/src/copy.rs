@@ -244,7 +244,8 @@ impl Session {
                 self.columns_of_new_table(&schema, url, &options.table).await?
             }
             Place::Server(_) => mapping::into_table(&schema, &*self.schema(destination).await?),
-            _ => mapping::of_file(&schema, destination.format)?,
+            _ => mapping::of_file(&schema, destination.format)
+                .map_err(|error| error.of_copy(&destination.to_string()))?,
         };
         Ok(PlannedCopy {
             session: self,

@@ -212,7 +212,7 @@ pub enum Error {
         error: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Planning or execution failed in the query engine.
-    #[error("{}", own(.0).map_or_else(|| .0.strip_backtrace(), ToString::to_string))]
+    #[error("{}", own(.0).map_or_else(|| words(.0), ToString::to_string))]
     Engine(Box<DataFusionError>),
 }
 
@@ -249,6 +249,14 @@ impl std::fmt::Display for Left {
             Self::Removed => "the copy was removed",
             Self::Kept => "what was copied is still there",
         })
+    }
+}
+
+/// A message that names its file.
+fn named(message: String, file: &str) -> String {
+    match message.starts_with(file) {
+        true => message,
+        false => format!("{file}: {message}"),
     }
 }
 
@@ -295,7 +303,12 @@ impl Error {
                     action,
                     source,
                 })),
+                Xbase::Misuse(what) => Self::Xbase(Box::new(Xbase::Misuse(named(what, destination)))),
                 other => Self::Xbase(Box::new(other)),
+            },
+            Self::Unsupported { what, hint } => Self::Unsupported {
+                what: named(what, destination),
+                hint,
             },
             // Libraries that write formats do not say which file the system refused.
             other => match refusal(&other) {
@@ -525,6 +538,21 @@ impl From<DataFusionError> for Error {
             other => Self::Engine(Box::new(other)),
         }
     }
+}
+
+/// The message of an error of the query engine, without the names of the libraries that it came through.
+fn words(error: &DataFusionError) -> String {
+    let text = error.strip_backtrace();
+    let Some(mut words) = text.strip_prefix("Arrow error: ") else {
+        return text;
+    };
+    while let Some(rest) = ["Compute error: ", "Execution error: "]
+        .iter()
+        .find_map(|name| words.strip_prefix(name))
+    {
+        words = rest;
+    }
+    words.to_owned()
 }
 
 /// This crate's error in the layers that the query engine wrapped around it, which it may share between partitions.

@@ -29,8 +29,10 @@ use crate::ads::{self, TextKind};
 use crate::ads_connection::{AdsConnection, blocking};
 use crate::answer::Answer;
 use crate::blanks::BlanksToFunctions;
+use crate::checked_arithmetic::{CheckedArithmetic, CheckedConstants};
 use crate::damage::DamageLog;
 use crate::engine::Offsets;
+use crate::exact_sum::exact_sum;
 use crate::format::Format;
 use crate::information_schema::View;
 use crate::location::{Location, Place};
@@ -113,6 +115,7 @@ impl Session {
         // Before anything is distributed or sorted.
         rules.insert(0, Arc::new(PushDown));
         rules.insert(1, Arc::new(ServersLast));
+        rules.insert(2, Arc::new(CheckedArithmetic));
         let state = SessionStateBuilder::new()
             .with_config(self.config.clone())
             .with_runtime_env(Arc::new(runtime))
@@ -127,6 +130,8 @@ impl Session {
             // Only a registry that cannot be changed refuses.
             let _ = state.register_udf(Arc::clone(function));
         }
+        let _ = state.register_udaf(exact_sum());
+        let _ = state.register_function_rewrite(Arc::new(CheckedConstants));
         if self.options.has_blanks() {
             let _ = state.register_function_rewrite(Arc::new(BlanksToFunctions));
         }

@@ -12,6 +12,7 @@ mod lanes;
 mod messages;
 mod modern_clickhouse;
 mod mysql;
+mod numbers;
 mod parquet;
 mod places;
 mod postgres;

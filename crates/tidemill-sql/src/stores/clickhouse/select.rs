@@ -8,6 +8,7 @@
 //!   of the others, and they are sorted here.
 //! - A sum, a least and a highest value of nothing are NULL here and 0 there, so they are asked for beside a count.
 //! - Sums of floating-point numbers depend on the order of their rows, and stay here.
+//! - A sum of numbers of 64 bits wraps around there, so it is one of decimals; beyond 64 bits it is an error here.
 //! - The average of whole numbers is their sum as a decimal by their count, which old servers too have without an overflow; that of
 //!   decimals is cut to four more decimals, as here.
 
@@ -155,16 +156,17 @@ fn value_of_group(
             Output::Value(or_null(format!("{name}({text})"), bare(data_type).clone()))
         }
         Function::Sum => {
-            let sum = match bare(data_type) {
-                DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => DataType::Int64,
-                DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => DataType::UInt64,
-                DataType::Decimal { precision, scale } if *precision <= SUMMED_DIGITS => DataType::Decimal {
-                    precision: 38,
-                    scale: *scale,
-                },
+            let decimal = |scale| DataType::Decimal { precision: 38, scale };
+            let (summed, sum) = match bare(data_type) {
+                DataType::Int8 | DataType::Int16 | DataType::Int32 => (text.clone(), DataType::Int64),
+                DataType::UInt8 | DataType::UInt16 | DataType::UInt32 => (text.clone(), DataType::UInt64),
+                DataType::Int64 | DataType::UInt64 => (format!("toDecimal128({text}, 0)"), decimal(0)),
+                DataType::Decimal { precision, scale } if *precision <= SUMMED_DIGITS => {
+                    (text.clone(), decimal(*scale))
+                }
                 _ => return None,
             };
-            Output::Value(or_null(format!("sum({text})"), sum))
+            Output::Value(or_null(format!("sum({summed})"), sum))
         }
         Function::Average => {
             let (summed, scale) = match (bare(data_type), &aggregate.data_type) {

@@ -1,0 +1,197 @@
+//! Whole numbers that do not wrap around: what leaves its type is an error, as in other databases. DataFusion's `+`, `-` and `*` give
+//! what is left of the bits.
+
+use std::sync::Arc;
+
+use arrow_schema::Schema;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
+use datafusion::logical_expr::{BinaryExpr as Logical, Expr, Operator};
+use datafusion::physical_expr::LexOrdering;
+use datafusion::physical_expr::expressions::BinaryExpr;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::aggregates::{AggregateExec, PhysicalGroupBy};
+use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
+use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
+
+/// Makes the arithmetic of projections, filters, groups and sorts fail where it overflows.
+#[derive(Debug)]
+pub(crate) struct CheckedArithmetic;
+
+impl PhysicalOptimizerRule for CheckedArithmetic {
+    fn name(&self) -> &'static str {
+        "CheckedArithmetic"
+    }
+
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|plan| {
+            let checked = if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+                of_projection(projection)?
+            } else if let Some(filter) = plan.downcast_ref::<FilterExec>() {
+                of_filter(filter)?
+            } else if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
+                of_aggregate(aggregate)?
+            } else if let Some(sort) = plan.downcast_ref::<SortExec>() {
+                of_sort(sort)?
+            } else {
+                None
+            };
+            Ok(checked.map_or_else(|| Transformed::no(plan), Transformed::yes))
+        })
+        .data()
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+type Checked = Result<Option<Arc<dyn ExecutionPlan>>>;
+
+fn of_projection(projection: &ProjectionExec) -> Checked {
+    let schema = projection.input().schema();
+    let mut changed = false;
+    let expressions = projection.expr().iter().map(|projected| {
+        Ok(ProjectionExpr {
+            expr: checked(&projected.expr, &schema, &mut changed)?,
+            alias: projected.alias.clone(),
+        })
+    });
+    let expressions = expressions.collect::<Result<Vec<_>>>()?;
+    if !changed {
+        return Ok(None);
+    }
+    let (input, names) = (Arc::clone(projection.input()), projection.schema());
+    let projection = ProjectionExec::try_new_with_schema_metadata(expressions, input, &names)?;
+    Ok(Some(Arc::new(projection)))
+}
+
+fn of_filter(filter: &FilterExec) -> Checked {
+    let mut changed = false;
+    let predicate = checked(filter.predicate(), &filter.input().schema(), &mut changed)?;
+    if !changed {
+        return Ok(None);
+    }
+    let filter = FilterExecBuilder::from(filter).with_predicate(predicate).build()?;
+    Ok(Some(Arc::new(filter)))
+}
+
+fn of_aggregate(aggregate: &AggregateExec) -> Checked {
+    let schema = aggregate.input_schema();
+    let mut changed = false;
+    let mut all = |expressions: Vec<Arc<dyn PhysicalExpr>>| -> Result<Vec<_>> {
+        let expressions = expressions.iter().map(|expr| checked(expr, &schema, &mut changed));
+        expressions.collect()
+    };
+    let mut functions = Vec::with_capacity(aggregate.aggr_expr().len());
+    for function in aggregate.aggr_expr() {
+        let parts = function.all_expressions();
+        let checked = function.with_new_expressions(all(parts.args)?, all(parts.order_by_exprs)?);
+        // One that was reversed is not told apart afterwards, and has no more than an order to be checked.
+        functions.push(match checked.filter(|_| !function.is_reversed()) {
+            Some(checked) => Arc::new(checked),
+            None => Arc::clone(function),
+        });
+    }
+    let filters = aggregate.filter_expr().iter().map(|filter| match filter {
+        Some(filter) => Ok(all(vec![Arc::clone(filter)])?.pop()),
+        None => Ok(None),
+    });
+    let filters = filters.collect::<Result<Vec<_>>>()?;
+    let group_by = aggregate.group_expr();
+    let mut groups = Vec::with_capacity(group_by.expr().len());
+    for (expr, name) in group_by.expr() {
+        groups.extend(
+            all(vec![Arc::clone(expr)])?
+                .into_iter()
+                .map(|expr| (expr, name.clone())),
+        );
+    }
+    let limit = aggregate.limit_options();
+    if !changed {
+        return Ok(None);
+    }
+    let (nulls, sets) = (group_by.null_expr().to_vec(), group_by.groups().to_vec());
+    let group_by = PhysicalGroupBy::new(groups, nulls, sets, group_by.has_grouping_set());
+    let input = Arc::clone(aggregate.input());
+    let aggregate = AggregateExec::try_new(*aggregate.mode(), group_by, functions, filters, input, schema)?;
+    Ok(Some(Arc::new(aggregate.with_limit_options(limit))))
+}
+
+fn of_sort(sort: &SortExec) -> Checked {
+    let schema = sort.input().schema();
+    let mut changed = false;
+    let mut order = sort.expr().to_vec();
+    for key in &mut order {
+        key.expr = checked(&key.expr, &schema, &mut changed)?;
+    }
+    let Some(order) = LexOrdering::new(order).filter(|_| changed) else {
+        return Ok(None);
+    };
+    let checked = SortExec::new(order, Arc::clone(sort.input()))
+        .with_fetch(sort.fetch())
+        .with_preserve_partitioning(sort.preserve_partitioning());
+    Ok(Some(Arc::new(checked)))
+}
+
+fn checked(expr: &Arc<dyn PhysicalExpr>, schema: &Schema, changed: &mut bool) -> Result<Arc<dyn PhysicalExpr>> {
+    let expr = Arc::clone(expr).transform_up(|expr| {
+        let Some(binary) = expr.downcast_ref::<BinaryExpr>() else {
+            return Ok(Transformed::no(expr));
+        };
+        let is_arithmetic = matches!(binary.op(), Operator::Plus | Operator::Minus | Operator::Multiply);
+        if !is_arithmetic || !binary.data_type(schema)?.is_integer() {
+            return Ok(Transformed::no(expr));
+        }
+        let checked = binary.clone().with_fail_on_overflow(true);
+        Ok(Transformed::yes(Arc::new(checked) as Arc<dyn PhysicalExpr>))
+    })?;
+    *changed |= expr.transformed;
+    Ok(expr.data)
+}
+
+/// Refuses constants that overflow before they are folded, which wraps around too.
+#[derive(Debug)]
+pub(crate) struct CheckedConstants;
+
+impl FunctionRewrite for CheckedConstants {
+    fn name(&self) -> &'static str {
+        "checked_constants"
+    }
+
+    fn rewrite(&self, expr: Expr, _: &DFSchema, _: &ConfigOptions) -> Result<Transformed<Expr>> {
+        constant(&expr)?;
+        Ok(Transformed::no(expr))
+    }
+}
+
+/// The value of an expression of whole numbers alone.
+fn constant(expr: &Expr) -> Result<Option<ScalarValue>> {
+    let value = match expr {
+        Expr::Literal(value, _) => value.clone(),
+        Expr::Negative(operand) => match constant(operand)? {
+            Some(value) => value.arithmetic_negate()?,
+            None => return Ok(None),
+        },
+        Expr::BinaryExpr(Logical { left, op, right }) => {
+            let (Some(left), Some(right)) = (constant(left)?, constant(right)?) else {
+                return Ok(None);
+            };
+            if left.data_type() != right.data_type() {
+                return Ok(None);
+            }
+            match op {
+                Operator::Plus => left.add_checked(&right)?,
+                Operator::Minus => left.sub_checked(&right)?,
+                Operator::Multiply => left.mul_checked(&right)?,
+                _ => return Ok(None),
+            }
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(value).filter(|value| value.data_type().is_integer()))
+}
