@@ -138,6 +138,11 @@ fn of_sort(sort: &SortExec) -> Checked {
     Ok(Some(Arc::new(checked)))
 }
 
+/// An expression over a scan's columns, which fails where it overflows.
+pub(crate) fn checked_expr(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Arc<dyn PhysicalExpr>> {
+    checked(expr, schema, &mut false)
+}
+
 fn checked(expr: &Arc<dyn PhysicalExpr>, schema: &Schema, changed: &mut bool) -> Result<Arc<dyn PhysicalExpr>> {
     let expr = Arc::clone(expr).transform_up(|expr| {
         let Some(binary) = expr.downcast_ref::<BinaryExpr>() else {

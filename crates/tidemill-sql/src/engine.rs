@@ -28,6 +28,8 @@ use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder}
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 
+use crate::checked_arithmetic::checked_expr;
+
 mod chosen;
 mod members;
 mod offsets;
@@ -297,7 +299,10 @@ impl<E: Engine> TableProvider for EngineTable<E> {
             }
         }
         let filter = match conjunction(predicates.clone()) {
-            Some(filter) => Some(state.create_physical_expr(filter, &DFSchema::try_from(Arc::clone(schema))?)?),
+            Some(filter) => {
+                let filter = state.create_physical_expr(filter, &DFSchema::try_from(Arc::clone(schema))?)?;
+                Some(checked_expr(&filter, schema)?)
+            }
             None => None,
         };
         let projected = Arc::new(schema.project(&projection)?);

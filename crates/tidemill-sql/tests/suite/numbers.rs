@@ -94,7 +94,7 @@ async fn what_has_room_is_right() {
         ),
         (
             "SELECT SUM(u) OVER (ORDER BY u NULLS FIRST ROWS CURRENT ROW) FROM largest ORDER BY u NULLS FIRST",
-            "\n1\n2\n",
+            "\"\"\n1\n2\n",
         ),
         ("SELECT arrow_typeof(SUM(a)) FROM largest", "Int64\n"),
         (
