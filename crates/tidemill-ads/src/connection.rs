@@ -281,6 +281,9 @@ impl Connection {
             let rights = self.rights_to_view(name);
             let area = self.open_view(&view, options, settings)?;
             self.area(area)?.set_rights(rights);
+            if options.mode != OpenMode::ReadOnly {
+                self.hold_area_to_view(name, area, settings)?;
+            }
             return Ok(area);
         }
         let path = self.path_of(name, options.table_type.extension(), settings)?;

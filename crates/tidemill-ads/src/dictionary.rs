@@ -48,7 +48,7 @@ pub use relating::NewRelation;
 pub use relations::RelationRule;
 pub use switching::TriggerScope;
 pub use triggers::{NewTrigger, TriggerContainer, TriggerEvent, TriggerMoment};
-pub(crate) use triggers::{TableTriggers, Trigger};
+pub(crate) use triggers::{TableTriggers, Trigger, live_view};
 pub(crate) use users::Login;
 pub use users::Rights;
 

@@ -242,6 +242,10 @@ pub enum ErrorCode {
     DuplicateKey = 7057,
     /// The server's for a candidate index that is not made, because two records have one key.
     CandidateNotMade = 7059,
+    /// The server's for a trigger of a view that is a cursor over its table.
+    TriggerOnLiveView = 7133,
+    /// The server's for a change of a view that none of its triggers is for.
+    NoTriggerForEvent = 7135,
     /// A statement was refused or failed; the text of the error says more.
     Statement = 7200,
     /// A statement was stopped, by the program or because its time was over.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tidemill_xbase::{CodePage, KeySettings, OpenMode, TableEditor};
 
-use crate::connection::Connection;
-use crate::dictionary::{Credentials, Dictionary, Rights};
+use crate::connection::{AreaId, Connection};
+use crate::dictionary::{Credentials, Dictionary, Rights, TableTriggers, live_view};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 use crate::work_area::{AreaTriggers, TableOptions, WorkArea};
@@ -141,20 +141,59 @@ impl Connection {
     /// # Errors
     /// As [`Connection::hold_to_rules`].
     pub(crate) fn hold_area_to_rules(&self, area: &mut WorkArea, settings: &Settings) -> Result<()> {
+        if area.is_in_memory() {
+            // What a view shows keeps the triggers that it was opened with.
+            return Ok(());
+        }
         self.hold_to_rules(area.editor_to_read(), settings)?;
         let dictionary = self.dictionary.as_ref();
         area.set_triggers(dictionary.and_then(|dictionary| {
-            Some(AreaTriggers {
-                triggers: dictionary.triggers_at(area.path())?,
-                runner: Arc::clone(&self.runner),
-                dictionary: dictionary.file().to_owned(),
-                user: self.user_name().to_owned(),
-                settings: settings.clone(),
-                analytical: self.analytical.clone(),
-            })
+            let triggers = dictionary.triggers_at(area.path())?;
+            Some(self.area_triggers(triggers, dictionary, settings))
         }));
         let log = dictionary.filter(|_| area.editor_to_read().has_follower());
         area.rest_in(log.map(|dictionary| dictionary.log(settings)))
+    }
+
+    fn area_triggers(
+        &self,
+        triggers: Arc<TableTriggers>,
+        dictionary: &Dictionary,
+        settings: &Settings,
+    ) -> AreaTriggers {
+        AreaTriggers {
+            triggers,
+            runner: Arc::clone(&self.runner),
+            dictionary: dictionary.file().to_owned(),
+            user: self.user_name().to_owned(),
+            settings: settings.clone(),
+            analytical: self.analytical.clone(),
+            view: None,
+        }
+    }
+
+    /// Has what a view shows be changed by the triggers of the view, where it has any.
+    ///
+    /// # Errors
+    /// [`ErrorCode::TriggerFailed`] for a trigger that is not understood.
+    pub(crate) fn hold_area_to_view(&mut self, view: &str, area: AreaId, settings: &Settings) -> Result<()> {
+        let Some(dictionary) = &self.dictionary else {
+            return Ok(());
+        };
+        let Some(triggers) = dictionary.triggers_of_view(view)? else {
+            return Ok(());
+        };
+        let triggers = self.area_triggers(triggers, dictionary, settings);
+        let (current, resting) = (self.transactions.log().cloned(), dictionary.log(settings).clone());
+        let area = self.area(area)?;
+        match area.is_in_memory() {
+            true => area.change_by_triggers(triggers, current.as_ref(), &resting),
+            false => {
+                // The view was another when it was given triggers.
+                area.is_read_because(live_view(view).to_string());
+                Ok(())
+            }
+        }
     }
 
     /// Holds a table to the rules that the data dictionary has for it.

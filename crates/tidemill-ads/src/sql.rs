@@ -97,6 +97,7 @@ pub use answer::{Answer, ColumnDescription, Live, Rows};
 pub use clauses::{Reader, refuse_ignored};
 pub use comments::without_comments;
 pub(crate) use connection_tables::StatementTables;
+pub(crate) use connection_tables::no_trigger;
 pub use connection_tables::{ConnectionTables, StatementOptions};
 pub use error::{Error, Kind, Result};
 pub use evaluate::ConnectionFacts;

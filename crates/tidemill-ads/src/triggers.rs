@@ -124,10 +124,10 @@ impl Runner {
             if moment != TriggerMoment::Before && running.contains(&trigger.number) {
                 continue;
             }
-            let table = &firing.triggers.table;
+            let (parent, table) = (firing.triggers.parent(), &firing.triggers.table);
             let failed = |why: String| {
                 let (name, event, moment) = (&trigger.name, trigger.event.name(), trigger.moment.name());
-                let what = format!("trigger {name} of table {table} ({moment} {event}): {why}");
+                let what = format!("trigger {name} of {parent} {table} ({moment} {event}): {why}");
                 Error::new(ErrorCode::TriggerFailed, what)
             };
             if trigger.kind != TriggerContainer::Script {

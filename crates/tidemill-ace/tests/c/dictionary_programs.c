@@ -166,6 +166,64 @@ static void triggers(void)
     run("UPDATE goods SET price = 20");
 }
 
+/* A view that is rows of its own is changed by its triggers, by statements and through a handle. */
+static void view_triggers(void)
+{
+    ADSHANDLE table;
+    UNSIGNED16 empty;
+
+    run("INSERT INTO goods VALUES ( 10, 'fig', 4 ), ( 11, 'nut', 6 )");
+    run("CREATE VIEW labels AS SELECT id, TRIM( name ) + '!' AS label FROM goods WHERE id >= 10");
+    run("CREATE VIEW live AS SELECT id FROM goods");
+    OK(AdsDDCreateTrigger(dictionary, TEXT("put"), TEXT("labels"), ADS_TRIGTYPE_INSTEADOF, ADS_TRIGEVENT_INSERT, ADS_TRIG_SCRIPT,
+                          TEXT("INSERT INTO goods ( id, name ) VALUES ( __new.id, IFNULL( __new.label, 'none' ) )"), NULL, 1, NULL,
+                          ADS_TRIGOPTIONS_DEFAULT));
+    OK(AdsDDCreateTrigger(dictionary, TEXT("set"), TEXT("Labels"), ADS_TRIGTYPE_INSTEADOF, ADS_TRIGEVENT_UPDATE, ADS_TRIG_SCRIPT,
+                          TEXT("UPDATE goods SET name = __new.label WHERE id = __old.id"), NULL, 1, NULL, ADS_TRIGOPTIONS_DEFAULT));
+    OK(AdsDDCreateTrigger(dictionary, TEXT("cut"), TEXT("labels"), ADS_TRIGTYPE_INSTEADOF, ADS_TRIGEVENT_DELETE, ADS_TRIG_SCRIPT,
+                          TEXT("DELETE FROM goods WHERE id = __old.id"), NULL, 1, NULL, ADS_TRIGOPTIONS_DEFAULT));
+    IS(AdsDDCreateTrigger(dictionary, TEXT("x"), TEXT("labels"), ADS_TRIGTYPE_AFTER, ADS_TRIGEVENT_DELETE, ADS_TRIG_SCRIPT,
+                          TEXT("DELETE FROM goods"), NULL, 1, NULL, 0), AE_TRIG_CREATION_FAILED);
+    IS(AdsDDCreateTrigger(dictionary, TEXT("x"), TEXT("live"), ADS_TRIGTYPE_INSTEADOF, ADS_TRIGEVENT_DELETE, ADS_TRIG_SCRIPT,
+                          TEXT("DELETE FROM goods"), NULL, 1, NULL, 0), 7133);
+    IS(AdsDDCreateTrigger(dictionary, TEXT("x"), TEXT("goods"), ADS_TRIGTYPE_CONFLICTON, ADS_TRIGEVENT_INSERT, ADS_TRIG_SCRIPT,
+                          TEXT("DELETE FROM goods"), NULL, 1, NULL, 0), AE_TRIG_CREATION_FAILED);
+    run("UPDATE labels SET label = 'plum' WHERE id = 10");
+    SAME(answer("SELECT name FROM goods WHERE id = 10"), "plum");
+
+    OK(AdsOpenTable(dictionary, TEXT("labels"), NULL, ADS_ADT, ADS_ANSI, 0, 0, ADS_SHARED, &table));
+    /* The first free record of the table was the last one to be deleted. */
+    SAME(trimmed(table, "label"), "nut!");
+    OK(AdsGotoRecord(table, 2));
+    SAME(trimmed(table, "label"), "plum!");
+    OK(AdsSetString(table, TEXT("label"), TEXT("date"), 4));
+    OK(AdsWriteRecord(table));
+    SAME(answer("SELECT name FROM goods WHERE id = 10"), "date");
+    SAME(trimmed(table, "label"), "date");
+    OK(AdsAppendRecord(table));
+    OK(AdsIsEmpty(table, TEXT("label"), &empty));
+    IS(empty, 1);
+    OK(AdsSetLong(table, TEXT("id"), 12));
+    OK(AdsWriteRecord(table));
+    SAME(answer("SELECT name FROM goods WHERE id = 12"), "none");
+    OK(AdsGotoRecord(table, 2));
+    OK(AdsDeleteRecord(table));
+    OK(AdsWriteRecord(table));
+    SAME(answer("SELECT COUNT(*) FROM goods WHERE id = 10"), "0");
+    OK(AdsDDRemoveTrigger(dictionary, TEXT("labels::set")));
+    OK(AdsCloseTable(table));
+
+    OK(AdsOpenTable(dictionary, TEXT("labels"), NULL, ADS_ADT, ADS_ANSI, 0, 0, ADS_SHARED, &table));
+    OK(AdsSetString(table, TEXT("label"), TEXT("kiwi"), 4));
+    IS(AdsWriteRecord(table), 7135);
+    OK(AdsCancelUpdate(table));
+    OK(AdsCloseTable(table));
+    SAME(answer("SELECT name FROM goods WHERE id = 11"), "nut");
+    OK(AdsDDRemoveView(dictionary, TEXT("labels")));
+    OK(AdsDDRemoveView(dictionary, TEXT("live")));
+    run("DELETE FROM goods WHERE id >= 10");
+}
+
 static void procedures(void)
 {
     UNSIGNED16 length;
@@ -321,6 +379,7 @@ int main(int arguments, char **argument)
     make_tables();
     views();
     triggers();
+    view_triggers();
     procedures();
     users();
     OK(AdsDDClose(dictionary));

@@ -129,13 +129,15 @@ impl Connection {
                 names.sort();
                 return Ok(names);
             }
-            ObjectKind::Trigger if !parent.trim().is_empty() => of_table(Kind::Trigger)?,
+            ObjectKind::Trigger if !parent.trim().is_empty() => {
+                dictionary.children(Kind::Trigger, dictionary.with_triggers(parent)?.number)
+            }
             ObjectKind::Trigger => dictionary.of_kind(Kind::Trigger),
             ObjectKind::QualifiedTrigger => {
                 let triggers = dictionary.of_kind(Kind::Trigger).into_iter();
                 let qualified = |trigger: &Object| {
-                    let table = dictionary.tables.iter().find(|table| table.number == trigger.parent)?;
-                    Some(format!("{}::{}", table.name, trigger.name))
+                    let table = dictionary.trigger_parent(trigger)?;
+                    Some(format!("{table}::{}", trigger.name))
                 };
                 return Ok(triggers.filter_map(qualified).collect());
             }
@@ -495,6 +497,14 @@ impl Dictionary {
             );
             Error::new(ErrorCode::InvalidDictionaryFile, what)
         })
+    }
+
+    /// A table or a view: what has triggers.
+    pub(super) fn with_triggers(&self, name: &str) -> Result<&Object> {
+        let mut objects = self.objects.iter().filter(|object| object.has_triggers());
+        objects
+            .find(|object| object.is_called(name))
+            .ok_or_else(|| invalid_name(name))
     }
 
     pub(super) fn table(&self, name: &str) -> Result<&Object> {

@@ -186,8 +186,8 @@ impl Connection {
             At::TriggersOff => Ok(PropertyValue::Short(object.has_triggers_off().into())),
             At::ParentNumber => Ok(PropertyValue::Long(object.parent)),
             At::ParentName => {
-                let parent = dictionary.tables.iter().find(|table| table.number == object.parent);
-                parent.map_or_else(|| Err(not_set()), |parent| set_text(&parent.name))
+                let parent = dictionary.trigger_parent(object);
+                parent.map_or_else(|| Err(not_set()), set_text)
             }
             At::LengthOf(place) => {
                 let len = object.values.text(place).map(<[u8]>::len).ok_or_else(not_set)?;
@@ -214,10 +214,7 @@ impl Connection {
         dictionary.renew()?;
         let mut object = dictionary.object(kind, object)?.clone();
         if let At::TriggersOff = at {
-            let mut tables = dictionary.tables.iter();
-            let table = tables
-                .find(|table| table.number == object.parent)
-                .map(|table| table.name.clone());
+            let table = dictionary.trigger_parent(&object).map(str::to_owned);
             let (table, name) = (table.unwrap_or_default(), object.name.as_str());
             let scope = TriggerScope::Trigger { table: &table, name };
             return self.switch_triggers(scope, given_flag(value)? == 0, settings);
@@ -454,6 +451,7 @@ impl Dictionary {
         };
         let parent = match parent.trim() {
             "" => None,
+            parent if kind == ObjectKind::Trigger => Some(self.with_triggers(parent)?.number),
             parent => Some(self.table(parent)?.number),
         };
         let is_below = |object: &&Object| parent.is_none_or(|parent| object.parent == parent);

@@ -45,7 +45,7 @@ impl Connection {
         let dictionary = self.dictionary()?;
         let object = dictionary.object(kind, ("", name))?.clone();
         if let Some(table) = table.filter(|table| !table.trim().is_empty())
-            && dictionary.table(table)?.number != object.parent
+            && dictionary.with_triggers(table)?.number != object.parent
         {
             let what = format!("{name} stays a trigger of its table, and {table} is another");
             return Err(Error::new(ErrorCode::InvalidObjectName, what));

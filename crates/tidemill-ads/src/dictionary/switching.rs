@@ -171,6 +171,14 @@ impl Connection {
 }
 
 impl Dictionary {
+    /// The name of the table or the view that a trigger belongs to.
+    pub(super) fn trigger_parent(&self, trigger: &Object) -> Option<&str> {
+        let mut objects = self.objects.iter().filter(|object| object.has_triggers());
+        objects
+            .find(|object| object.number == trigger.parent)
+            .map(|object| object.name.as_str())
+    }
+
     /// Whether changes of a table fire triggers, as far as that is the dictionary's to say.
     pub(super) fn fires_any(&self, table: u32) -> bool {
         let known = self.triggers.get(&table);
@@ -179,6 +187,11 @@ impl Dictionary {
 }
 
 impl Object {
+    /// Whether it is what triggers belong to: a table or a view.
+    pub(super) fn has_triggers(&self) -> bool {
+        matches!(self.kind, Kind::Table | Kind::View)
+    }
+
     /// Whether the triggers that belong to it, or which it is, are switched off.
     pub(super) fn has_triggers_off(&self) -> bool {
         let value = self.values.number(place::TRIGGERS_DISABLED);
@@ -188,13 +201,7 @@ impl Object {
 
 /// The object whose triggers are switched.
 fn switched(changing: &file::Changing, scope: TriggerScope<'_>) -> Result<Object> {
-    let table_of = |name: &str| {
-        found(
-            changing,
-            |known| known.kind == Kind::Table && known.is_called(name),
-            name,
-        )
-    };
+    let table_of = |name: &str| found(changing, |known| known.has_triggers() && known.is_called(name), name);
     match scope {
         TriggerScope::Connection | TriggerScope::Database => {
             found(changing, |known| known.kind == Kind::Database, "database")
@@ -216,7 +223,7 @@ fn around(changing: &file::Changing, object: &Object) -> Vec<Object> {
     let known = changing.objects().iter();
     let is_around = |known: &&Object| match object.kind {
         Kind::Trigger => known.number == object.parent || known.kind == Kind::Database,
-        Kind::Table => known.kind == Kind::Database,
+        Kind::Table | Kind::View => known.kind == Kind::Database,
         _ => false,
     };
     known.filter(is_around).cloned().collect()

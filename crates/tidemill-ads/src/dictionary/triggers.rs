@@ -1,4 +1,4 @@
-//! Triggers that a dictionary has of its tables: which there are, when they fire, and how they are made and removed.
+//! Triggers that a dictionary has of its tables and views: which there are, when they fire, and how they are made and removed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,6 +12,7 @@ use crate::connection::Connection;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 use crate::sql::check_script;
+use crate::work_area::TableOptions;
 
 /// What fires a trigger, with the number of `ace.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +98,7 @@ impl TriggerContainer {
 pub struct NewTrigger<'t> {
     /// Its name, which no other trigger of the table has.
     pub name: &'t str,
-    /// The table.
+    /// The table, or the view.
     pub table: &'t str,
     /// What fires it.
     pub event: TriggerEvent,
@@ -135,7 +136,9 @@ pub(crate) struct Trigger {
 /// The triggers of a table that fire here, in the order in which they do. Those of conflicts are replication's.
 #[derive(Debug)]
 pub(crate) struct TableTriggers {
+    /// Its name.
     pub(crate) table: String,
+    is_view: bool,
     triggers: Vec<Trigger>,
 }
 
@@ -148,6 +151,11 @@ impl TableTriggers {
     /// The first that an event fires.
     pub(crate) fn first(&self, event: TriggerEvent) -> Option<&Trigger> {
         self.triggers.iter().find(|trigger| trigger.event == event)
+    }
+
+    /// What they belong to, for messages.
+    pub(crate) fn parent(&self) -> &'static str {
+        if self.is_view { "view" } else { "table" }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -180,13 +188,14 @@ impl Dictionary {
         for object in triggers.filter(|trigger| !is_off(trigger)) {
             let Some(table) = objects
                 .iter()
-                .find(|table| table.kind == Kind::Table && table.number == object.parent && !is_off(table))
+                .find(|table| table.has_triggers() && table.number == object.parent && !is_off(table))
             else {
                 continue;
             };
             let none = || {
                 Ok(TableTriggers {
                     table: table.name.clone(),
+                    is_view: table.kind == Kind::View,
                     triggers: Vec::new(),
                 })
             };
@@ -212,6 +221,24 @@ impl Dictionary {
         let table = self.table_at(path)?;
         let known = self.triggers.get(&table.number)?.as_ref().ok()?;
         (!known.triggers.is_empty()).then(|| Arc::clone(known))
+    }
+
+    /// The triggers of a view that are on; `None` for one without, and where there is no such view.
+    ///
+    /// # Errors
+    /// [`ErrorCode::TriggerFailed`] for one that is not understood.
+    pub(crate) fn triggers_of_view(&self, name: &str) -> Result<Option<Arc<TableTriggers>>> {
+        let mut views = self.objects.iter().filter(|object| object.kind == Kind::View);
+        let Some(known) = views
+            .find(|view| !self.triggers.is_empty() && view.is_called(name))
+            .and_then(|view| self.triggers.get(&view.number))
+        else {
+            return Ok(None);
+        };
+        match known {
+            Ok(known) => Ok(Some(Arc::clone(known)).filter(|known| !known.is_empty())),
+            Err(why) => Err(Error::new(ErrorCode::TriggerFailed, format!("view {name} has {why}"))),
+        }
     }
 
     /// The file of the dictionary.
@@ -242,16 +269,20 @@ impl Trigger {
 }
 
 impl Connection {
-    /// Gives a table a trigger, or another definition to the one of its name. It is no part of a transaction.
+    /// Gives a table or a view a trigger, or another definition to the one of its name. It is no part of a transaction.
     ///
     /// # Errors
-    /// [`ErrorCode::TriggerNotMade`] for one that cannot be beside those that there are; [`ErrorCode::DdRequestNotCompleted`] for a name that
+    /// [`ErrorCode::TriggerNotMade`] for one that cannot be, or cannot be beside those that there are; [`ErrorCode::TriggerOnLiveView`]; [`ErrorCode::DdRequestNotCompleted`] for a name that
     /// another has; [`ErrorCode::InvalidObjectName`] for a table, or one to replace, that is not there; [`ErrorCode::Statement`] for a script
     /// that is none; when the dictionary cannot be written.
     pub fn create_trigger(&mut self, trigger: &NewTrigger<'_>, replaces: bool, settings: &Settings) -> Result<()> {
         let mut object = new_object(Kind::Trigger, trigger.name)?;
         if trigger.kind == TriggerContainer::Script {
             check_script(trigger.container)?;
+        }
+        check_kind(trigger)?;
+        if let Some(select) = self.dictionary_to_change()?.view(trigger.table) {
+            self.check_view_trigger(trigger, &select, settings)?;
         }
         for (place, number) in [
             (place::TRIGGER_EVENT, trigger.event as u32),
@@ -266,13 +297,13 @@ impl Connection {
         put_text(&mut object, place::TRIGGER_FUNCTION, trigger.function);
         trigger.comment.clone_into(&mut object.comment);
         self.dictionary_to_change()?.change(settings, |changing| {
-            let is_table = |known: &Object| known.kind == Kind::Table && known.is_called(trigger.table);
+            let is_table = |known: &Object| known.has_triggers() && known.is_called(trigger.table);
             let table = found(changing, is_table, trigger.table)?.number;
             let is_it = |known: &Object| known.is(Kind::Trigger, table) && known.is_called(trigger.name);
             let known = changing.objects().iter().find(|known| is_it(known)).cloned();
             match (known, replaces) {
                 (Some(known), false) => {
-                    return Err(not_completed(&format!("table {} has a {known} already", trigger.table)));
+                    return Err(not_completed(&format!("{} has a {known} already", trigger.table)));
                 }
                 (None, true) => return Err(super::administration::invalid_name(trigger.name)),
                 (None, false) => {
@@ -289,7 +320,27 @@ impl Connection {
         self.hold_to_new_triggers(settings)
     }
 
-    /// Takes a trigger from a table. It is no part of a transaction.
+    /// A view has INSTEAD OF triggers, and is rows of its own.
+    fn check_view_trigger(&mut self, trigger: &NewTrigger<'_>, select: &str, settings: &Settings) -> Result<()> {
+        let (view, moment) = (trigger.table, trigger.moment);
+        if moment != TriggerMoment::InsteadOf {
+            let what = format!(
+                "view {view} has INSTEAD OF triggers alone, and {} is {}",
+                trigger.name,
+                moment.name()
+            );
+            return Err(Error::new(ErrorCode::TriggerNotMade, what));
+        }
+        let shown = self.open_view(select, &TableOptions::default().read_only(), settings)?;
+        let is_live = !self.area(shown)?.is_in_memory();
+        self.close_table(shown)?;
+        match is_live {
+            true => Err(live_view(view)),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes a trigger from a table or a view. It is no part of a transaction.
     ///
     /// # Errors
     /// [`ErrorCode::InvalidObjectName`] for one that is not there; when the dictionary cannot be written.
@@ -298,7 +349,7 @@ impl Connection {
             let tables: Vec<u32> = changing
                 .objects()
                 .iter()
-                .filter(|known| known.kind == Kind::Table && (table.is_empty() || known.is_called(table)))
+                .filter(|known| known.has_triggers() && (table.is_empty() || known.is_called(table)))
                 .map(|table| table.number)
                 .collect();
             let is_it =
@@ -316,9 +367,32 @@ impl Connection {
     }
 }
 
+/// Refuses what no trigger is.
+fn check_kind(trigger: &NewTrigger<'_>) -> Result<()> {
+    match (trigger.moment, trigger.event) {
+        (TriggerMoment::OnConflict, TriggerEvent::Insert) => {
+            let what = format!(
+                "trigger {}: a record that replication inserts is in conflict with none, so that CONFLICT ON is UPDATE or DELETE, and not INSERT",
+                trigger.name
+            );
+            Err(Error::new(ErrorCode::TriggerNotMade, what))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is said of a view that has triggers and is a cursor over its table.
+pub(crate) fn live_view(view: &str) -> Error {
+    let what = format!(
+        "view {view} is a cursor over the table that it shows, and is changed there: give that table the trigger, or select {{static}} rows"
+    );
+    Error::new(ErrorCode::TriggerOnLiveView, what)
+}
+
 /// Notes at a table which triggers it has, and refuses those that cannot be beside one another.
 fn note(changing: &mut file::Changing, table: u32) -> Result<()> {
     let mut table = found(changing, |known| known.number == table, "table")?;
+    let parent = if table.kind == Kind::View { "view" } else { "table" };
     let (mut kinds, mut options) = (0, 0);
     let mut seen: Vec<(TriggerEvent, TriggerMoment)> = Vec::new();
     for object in changing.objects() {
@@ -336,7 +410,7 @@ fn note(changing: &mut file::Changing, table: u32) -> Result<()> {
         if let Some((_, other)) = refused {
             let (table, event) = (&table.name, event.name());
             let what = format!(
-                "table {table} has a trigger {} {event} and can have none {} {event} beside it",
+                "{parent} {table} has a trigger {} {event} and can have none {} {event} beside it",
                 other.name(),
                 moment.name()
             );
@@ -345,6 +419,10 @@ fn note(changing: &mut file::Changing, table: u32) -> Result<()> {
         seen.push((event, moment));
         kinds |= kind_bit(event, moment);
         options |= (trigger.options & 0xF) << (4 * (event as u32 - 1));
+    }
+    if table.kind == Kind::View {
+        // Where a view would note them is not known.
+        return Ok(());
     }
     for (place, number) in [(place::TABLE_TRIGGERS, kinds), (place::TABLE_TRIGGER_OPTIONS, options)] {
         let value = (!seen.is_empty()).then(|| number.to_le_bytes().to_vec());
@@ -361,6 +439,7 @@ fn kind_bit(event: TriggerEvent, moment: TriggerMoment) -> u32 {
         TriggerMoment::InsteadOf => 2 << shift,
         TriggerMoment::After => 4 << shift,
         TriggerMoment::OnConflict => match event {
+            // There is none.
             TriggerEvent::Insert => 0,
             TriggerEvent::Update => 0x200,
             TriggerEvent::Delete => 0x400,

@@ -78,6 +78,12 @@ impl Change {
     /// # Errors
     /// [`Kind::NoTable`], [`Kind::NoColumn`], and as [`Scope::bind`].
     pub(super) fn insert(insert: &Insert, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        over_view(&insert.table, tables, |tables| {
+            Self::shown_insert(insert, tables, parameters)
+        })
+    }
+
+    fn shown_insert(insert: &Insert, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
         let (structure, fields) = open(&insert.table, tables)?;
         let columns = match insert.columns.as_slice() {
             [] => (0..fields.len()).collect(),
@@ -151,12 +157,14 @@ impl Change {
             ..update.clone()
         });
         let update = renamed.as_ref().unwrap_or(update);
-        direct_or_engine(
-            tables,
-            parameters,
-            |tables, parameters| Self::direct_update(update, tables, parameters),
-            |tables, parameters| Self::picked_update(update, tables, parameters),
-        )
+        over_view(&update.table, tables, |tables| {
+            direct_or_engine(
+                tables,
+                parameters,
+                |tables, parameters| Self::direct_update(update, tables, parameters),
+                |tables, parameters| Self::picked_update(update, tables, parameters),
+            )
+        })
     }
 
     fn direct_update(update: &Update, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
@@ -192,12 +200,14 @@ impl Change {
             ..delete.clone()
         });
         let delete = renamed.as_ref().unwrap_or(delete);
-        direct_or_engine(
-            tables,
-            parameters,
-            |tables, parameters| Self::direct_delete(delete, tables, parameters),
-            |tables, parameters| Self::picked_delete(delete, tables, parameters),
-        )
+        over_view(&delete.table, tables, |tables| {
+            direct_or_engine(
+                tables,
+                parameters,
+                |tables, parameters| Self::direct_delete(delete, tables, parameters),
+                |tables, parameters| Self::picked_delete(delete, tables, parameters),
+            )
+        })
     }
 
     fn direct_delete(delete: &Delete, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
@@ -239,6 +249,10 @@ impl Change {
     /// # Errors
     /// [`Kind::Value`] for values that do not fit, and when the table cannot be read or written; nothing is changed then.
     pub(super) fn run(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<u64> {
+        over_view(&self.table, tables, |tables| self.run_shown(tables, session))
+    }
+
+    fn run_shown(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<u64> {
         tables.may(&self.table, self.rights())?;
         tables.ready_to_write(&self.table)?;
         if let ChangeKind::Insert {
@@ -516,6 +530,20 @@ pub(super) fn as_one<T>(tables: &mut dyn Tables, work: impl FnOnce(&mut dyn Tabl
     // The first error is returned.
     let done = done?;
     ended.map(|()| done)
+}
+
+/// Does something with what a view shows as a table, where it is a view that has triggers.
+pub(super) fn over_view<T>(
+    name: &TableName,
+    tables: &mut dyn Tables,
+    work: impl FnOnce(&mut dyn Tables) -> Result<T>,
+) -> Result<T> {
+    let is_shown = tables.show_view(name).map_err(|error| error.at(name.location.0))?;
+    let done = work(tables);
+    if is_shown {
+        tables.hide_view(name);
+    }
+    done
 }
 
 /// A value as a field keeps it; `None` for what it keeps already: nothing.

@@ -13,6 +13,7 @@ mod gates;
 mod making;
 mod options;
 mod reading;
+mod shown;
 mod state;
 mod surroundings;
 
@@ -21,6 +22,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use options::StatementOptions;
+use shown::ShownViews;
+pub(crate) use shown::no_trigger;
 use surroundings::{FileState, program, read_only};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
@@ -40,7 +43,6 @@ use super::stored::{self, StoredProgram};
 use super::tables::{Clock, FiredChange, Snapshot, TableInUse, Tables};
 use super::user_functions::UserFunctions;
 use super::value::Value;
-use super::view_of;
 use super::watch::Watch;
 use crate::dictionary::{Dictionary, ObjectKind, Rights};
 use crate::progress::Work;
@@ -60,6 +62,8 @@ pub(crate) struct StatementTables {
     views: HashMap<String, Select>,
     /// Tables in memory that a script was given.
     pub(crate) given: GivenTables,
+    /// What the views show that a statement changes.
+    shown: ShownViews,
     /// The functions of the data dictionary, once they were asked for.
     functions: Option<Arc<UserFunctions>>,
     pub(crate) known: Arc<Statements>,
@@ -129,6 +133,7 @@ impl Default for StatementTables {
             cache: ColumnCache::new(CACHE),
             views: HashMap::new(),
             given: GivenTables::default(),
+            shown: ShownViews::default(),
             functions: None,
             known: Arc::default(),
             statement: None,
@@ -343,6 +348,9 @@ impl Tables for ConnectionTables<'_> {
         if self.connection.dictionary.is_none() || self.state().given.get(name).is_some() {
             return Ok(());
         }
+        if self.state().shown.has(name) {
+            return self.may_change_view(name, wanted);
+        }
         let path = self.path(name)?;
         Ok(self.connection.check_rights_at(&path, wanted)?)
     }
@@ -357,7 +365,7 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor> {
-        if self.connection.dictionary.is_some() && self.state().given.get(name).is_none() {
+        if self.connection.dictionary.is_some() && !self.state().has_in_memory(name) {
             let path = self.path(name)?;
             if !self.connection.rights_at(&path).has_any(Rights::WRITE) {
                 self.connection.check_rights_at(&path, Rights::WRITE)?;
@@ -380,7 +388,7 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn changed(&mut self, name: &TableName) {
-        if self.state().given.get(name).is_some() {
+        if self.state().has_in_memory(name) {
             return;
         }
         let is_under_way = self.is_under_way();
@@ -538,7 +546,7 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn ready_to_write(&mut self, name: &TableName) -> Result<()> {
-        if self.state().given.get(name).is_some() {
+        if self.state().has_in_memory(name) {
             return Ok(());
         }
         // A table that is not there is told of by who wants it.
@@ -734,22 +742,16 @@ impl Tables for ConnectionTables<'_> {
         }
     }
 
+    fn show_view(&mut self, name: &TableName) -> Result<bool> {
+        self.show(name)
+    }
+
+    fn hide_view(&mut self, name: &TableName) {
+        self.state().shown.remove(name);
+    }
+
     fn view(&mut self, name: &TableName) -> Result<Option<Select>> {
-        let key = name.to_string();
-        if let Some(view) = self.connection.statements.views.get(&key.to_ascii_lowercase()) {
-            return Ok(Some(view.clone()));
-        }
-        let Some(text) = self.connection.view_text(&key) else {
-            return Ok(None);
-        };
-        self.connection.check_rights_to(ObjectKind::View, &key, Rights::READ)?;
-        match view_of(&text) {
-            Ok(select) => Ok(Some(select)),
-            Err(error) => Err(Error::new(
-                error.kind().clone(),
-                format!("View {name}: {}", error.message()),
-            )),
-        }
+        self.view_called(name)
     }
 
     fn create_view(&mut self, name: &TableName, select: &Select, text: &str) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Tables in memory that a script is given: `__old`, `__new` and `__error` of a trigger, `__input` and `__output` of a procedure.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -133,10 +134,25 @@ pub(crate) fn like(name: &str, other: &TableEditor) -> crate::Result<TableEditor
 fn in_memory(name: &str, fields: &[FieldSpec], dialect: Dialect, codepage: CodePage) -> crate::Result<TableEditor> {
     let mut create = CreateOptions::new(today());
     (create.format, create.codepage) = (dialect, codepage);
-    create.long_names = dialect == Dialect::VisualFoxPro && fields.iter().any(|field| field.name.len() > 10);
-    let open = OpenOptions::new().codepage(codepage);
+    let (fields, names) = names_in_file(fields, dialect);
+    let open = OpenOptions::new().codepage(codepage).field_names(names);
     let edit = EditOptions::new(today()).open(open);
-    Ok(TableEditor::in_memory(name, fields, &create, &edit)?)
+    Ok(TableEditor::in_memory(name, &fields, &create, &edit)?)
+}
+
+/// Fields under names that a DBF takes, and the names that they have.
+fn names_in_file(fields: &[FieldSpec], dialect: Dialect) -> (Cow<'_, [FieldSpec]>, Option<Arc<[String]>>) {
+    let is_short = |name: &str| name.len() <= 10 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    if dialect == Dialect::Adt || fields.iter().all(|field| is_short(&field.name)) {
+        return (Cow::Borrowed(fields), None);
+    }
+    let numbered = (1..).zip(fields).map(|(number, field)| {
+        let mut field = field.clone();
+        field.name = format!("F{number}");
+        field
+    });
+    let names = fields.iter().map(|field| field.name.clone()).collect();
+    (Cow::Owned(numbered.collect()), Some(names))
 }
 
 fn spec_of(field: &Field) -> FieldSpec {
@@ -161,7 +177,12 @@ pub(super) fn snapshot_of(
     options: &OpenOptions,
     cache: &Arc<ColumnCache>,
 ) -> Result<Arc<Snapshot>> {
-    let table = Arc::new(table.table_with(options)?);
+    // Those that a DBF does not take are kept beside it.
+    let is_adt = table.header().dialect == Dialect::Adt;
+    let names: Option<Arc<[String]>> =
+        (!is_adt).then(|| table.fields().iter().map(|field| field.name.clone()).collect());
+    let options = options.clone().field_names(names);
+    let table = Arc::new(table.table_with(&options)?);
     let environment = Environment::with_all_letters(table.codepage());
     let columns = Columns::new(&table, cache, Sharing::Shared)?;
     Ok(Arc::new(Snapshot::new(columns, false, environment)))

@@ -670,6 +670,21 @@ pub trait Tables {
         Ok(None)
     }
 
+    /// Has a view that has triggers be a table in memory, which is what the view shows, until [`Tables::hide_view`]; its changes are what the
+    /// triggers make of them. Returns whether that is so, and was not before. Default: no view has triggers.
+    ///
+    /// # Errors
+    /// As [`Tables::view`], and what the view says.
+    fn show_view(&mut self, name: &TableName) -> Result<bool> {
+        let _ = name;
+        Ok(false)
+    }
+
+    /// Ends what [`Tables::show_view`] began.
+    fn hide_view(&mut self, name: &TableName) {
+        let _ = name;
+    }
+
     /// What a view shows; `None` where there is none of this name. Default: there is none.
     ///
     /// # Errors

@@ -35,6 +35,16 @@ impl WorkArea {
         if let Some(value) = self.editor.take_counted() {
             self.last_autoincrement = value;
         }
+        if self.is_view() {
+            // A view has no default values.
+            for field in 0..self.fields().len() {
+                match self.shape(field)?.kind.uses_memo() {
+                    true => self.put_memo(field, None)?,
+                    false => self.put(field, Value::Null)?,
+                }
+            }
+            self.record.is_changed = false;
+        }
         Ok(record)
     }
 
@@ -166,6 +176,10 @@ impl WorkArea {
         }
         match is_deleted {
             true => self.firing(TriggerEvent::Delete, record, |area| Ok(area.editor.delete(record)?))?,
+            false if self.is_view() => {
+                let why = format!("record {record} of a view was deleted by a trigger, which is for good");
+                return self.refuse(ErrorCode::NotImplemented, why);
+            }
             false => self.editor.recall(record)?,
         }
         self.appended = None;

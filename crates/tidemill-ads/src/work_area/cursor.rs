@@ -8,10 +8,10 @@ use arrow_schema::DataType;
 use tidemill_xbase::aof::Filter;
 use tidemill_xbase::expression::{BinaryOperator, Syntax, SyntaxKind};
 use tidemill_xbase::{
-    CodePage, CreateOptions, Dialect, EditOptions, Field, FieldSpec, OpenMode, OpenOptions, TableEditor,
+    CodePage, CreateOptions, Dialect, EditOptions, Field, FieldSpec, OpenMode, OpenOptions, TableEditor, TransactionLog,
 };
 
-use super::{OrderId, TableOptions, WorkArea};
+use super::{AreaTriggers, OrderId, TableOptions, WorkArea};
 use crate::FieldType;
 use crate::error::{ErrorCode, Result};
 use crate::progress::Work;
@@ -39,14 +39,7 @@ const ROWS: &str = "the rows of a statement";
 impl WorkArea {
     /// Rows in memory, to be walked as a table and not to be changed.
     pub(crate) fn of_rows(rows: &Rows, codepage: CodePage, settings: &Settings) -> Result<Self> {
-        let mut create = CreateOptions::new(today());
-        (create.format, create.codepage) = (Dialect::VisualFoxPro, codepage);
-        let open = OpenOptions::new().keep_trailing_blanks(true).codepage(codepage);
-        let edit = EditOptions::new(today()).open(open);
-        let mut editor = TableEditor::in_memory(ROWS, &fields_of(rows), &create, &edit)?;
-        for batch in &rows.batches {
-            editor.append_batch(batch)?;
-        }
+        let editor = rows_in_memory(rows, codepage)?;
         let options = TableOptions {
             mode: OpenMode::ReadOnly,
             codepage: Some(codepage),
@@ -59,6 +52,23 @@ impl WorkArea {
             ..Cursor::default()
         });
         Ok(area)
+    }
+
+    /// Lets rows in memory be changed that are what a view shows, by the triggers of the view. Changes go through `current`, or outside of
+    /// transactions through `resting`.
+    pub(crate) fn change_by_triggers(
+        &mut self,
+        triggers: AreaTriggers,
+        current: Option<&TransactionLog>,
+        resting: &TransactionLog,
+    ) -> Result<()> {
+        self.options.mode = OpenMode::Shared;
+        self.set_triggers(Some(AreaTriggers {
+            view: Some(None),
+            ..triggers
+        }));
+        self.rest_in(Some(resting))?;
+        self.use_log(current)
     }
 
     /// Shows what a statement has asked for, and goes to its first record.
@@ -254,6 +264,23 @@ pub(super) fn both(own: &Syntax, condition: Syntax) -> Syntax {
         column: condition.column,
         kind: SyntaxKind::Binary(BinaryOperator::And, Box::new(own.clone()), Box::new(condition)),
     }
+}
+
+/// A table in memory of rows, whose fields are called as their columns.
+pub(crate) fn rows_in_memory(rows: &Rows, codepage: CodePage) -> Result<TableEditor> {
+    let mut create = CreateOptions::new(today());
+    (create.format, create.codepage) = (Dialect::VisualFoxPro, codepage);
+    let names = rows.columns.iter().map(|column| column.name.clone()).collect();
+    let open = OpenOptions::new()
+        .keep_trailing_blanks(true)
+        .codepage(codepage)
+        .field_names(Some(names));
+    let edit = EditOptions::new(today()).open(open);
+    let mut editor = TableEditor::in_memory(ROWS, &fields_of(rows), &create, &edit)?;
+    for batch in &rows.batches {
+        editor.append_batch(batch)?;
+    }
+    Ok(editor)
 }
 
 /// The fields of a table in memory that holds rows.

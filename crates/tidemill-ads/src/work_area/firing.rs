@@ -9,10 +9,10 @@ use super::WorkArea;
 use crate::dictionary::{TableTriggers, TriggerEvent, TriggerMoment};
 use crate::error::{ErrorCode, Result};
 use crate::settings::Settings;
-use crate::sql::{Analytical, GivenTables, StatementOptions};
+use crate::sql::{Analytical, GivenTables, StatementOptions, no_trigger};
 use crate::triggers::{Firing, Runner};
 
-/// The triggers of the table of a work area, and what runs them.
+/// The triggers of the table or the view of a work area, and what runs them.
 #[derive(Debug, Clone)]
 pub(crate) struct AreaTriggers {
     pub(crate) triggers: Arc<TableTriggers>,
@@ -23,12 +23,19 @@ pub(crate) struct AreaTriggers {
     pub(crate) user: String,
     pub(crate) settings: Settings,
     pub(crate) analytical: Option<Arc<dyn Analytical>>,
+    /// For what a view shows: the log that changes go through now. `None` for a table, which has it.
+    pub(crate) view: Option<Option<TransactionLog>>,
 }
 
 impl WorkArea {
     /// Has the changes of records fire triggers from now on, or none.
     pub(crate) fn set_triggers(&mut self, triggers: Option<AreaTriggers>) {
         self.triggers = triggers.map(Box::new);
+    }
+
+    /// Whether it is what a view shows, and is changed by the triggers of the view.
+    pub(super) fn is_view(&self) -> bool {
+        self.triggers.as_ref().is_some_and(|triggers| triggers.view.is_some())
     }
 
     /// Does what fires no trigger, whatever it looks like.
@@ -48,10 +55,23 @@ impl WorkArea {
         let Some(fired) = self.triggers.clone() else {
             return write(self);
         };
-        if !fired.runner.fires(&fired.triggers, event) {
-            return self.without_firing(write);
+        if fired.view.is_some() && !fired.runner.has(&fired.triggers, event, TriggerMoment::InsteadOf) {
+            return Err(no_trigger(&fired.triggers.table, &fired.triggers, event));
         }
-        let Some(log) = self.editor.log().cloned() else {
+        if !fired.runner.fires(&fired.triggers, event) {
+            return match fired.view {
+                None => self.without_firing(write),
+                Some(_) => {
+                    let why = format!("triggers are off, by which view {} is changed", fired.triggers.table);
+                    self.refuse(ErrorCode::TableReadOnly, why)
+                }
+            };
+        }
+        let log = match &fired.view {
+            Some(log) => log.clone(),
+            None => self.editor.log().cloned(),
+        };
+        let Some(log) = log else {
             return self.refuse(
                 ErrorCode::InternalError,
                 "a table with triggers is changed through a log",
@@ -120,6 +140,11 @@ impl WorkArea {
         }
         fired.runner.fire(&firing, TriggerMoment::Before, &mut rows)?;
         if fired.runner.has(&fired.triggers, event, TriggerMoment::InsteadOf) {
+            if fired.view.is_some() {
+                fired.runner.fire(&firing, TriggerMoment::InsteadOf, &mut rows)?;
+                // What the view shows follows, as far as this cursor goes (SAP's help, "Triggers on Static Views").
+                return write(self);
+            }
             if event == TriggerEvent::Insert {
                 // The blank record that was appended is not wanted any more.
                 self.without_firing(|area| Ok(area.editor.delete(record)?))?;

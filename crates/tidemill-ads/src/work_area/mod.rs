@@ -33,6 +33,7 @@ use crate::settings::{Settings, today};
 use filters::{KnownCondition, KnownOrders};
 
 use cursor::Cursor;
+pub(crate) use cursor::rows_in_memory;
 pub use fields::FieldType;
 pub(crate) use firing::AreaTriggers;
 pub use orders::{IndexOptions, OrderId, SeekKey, SeekKind};
@@ -430,6 +431,7 @@ impl WorkArea {
     /// Says why it is read only although it was to be changed.
     pub(crate) fn is_read_because(&mut self, why: String) {
         self.why_read_only = Some(why);
+        self.options.mode = OpenMode::ReadOnly;
     }
 
     /// Whether it is one of Advantage's own tables.
@@ -548,7 +550,11 @@ impl WorkArea {
     /// Lets what changes from now on go through a log, or straight to the files.
     pub(crate) fn use_log(&mut self, log: Option<&TransactionLog>) -> Result<()> {
         self.mapped = None;
-        self.editor.use_log(log.or(self.resting_log.as_ref()))?;
+        let log_now = log.or(self.resting_log.as_ref());
+        self.editor.use_log(log_now)?;
+        if let Some(view) = self.triggers.as_mut().and_then(|triggers| triggers.view.as_mut()) {
+            *view = log_now.cloned();
+        }
         self.has_log = log.is_some();
         self.forget_given_back();
         Ok(())

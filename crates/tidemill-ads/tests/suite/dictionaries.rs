@@ -9,6 +9,7 @@ mod rules;
 mod switching;
 mod triggers;
 mod users;
+mod view_triggers;
 mod views;
 
 use std::path::PathBuf;

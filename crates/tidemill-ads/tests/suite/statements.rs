@@ -162,7 +162,7 @@ fn rows_are_a_table_in_memory_with_the_names_and_types_of_their_columns() {
     shop.connection
         .area(area)
         .unwrap()
-        .set_aof("C0 = 'n3'", &settings)
+        .set_aof("NAME = 'n3' .AND. HOW_MANY_THERE_ARE = 4", &settings)
         .unwrap();
     assert_eq!(shop.column(area, "name"), ["n3"]);
     shop.connection.go_top(area, None, &settings).unwrap();
@@ -174,6 +174,10 @@ fn rows_are_a_table_in_memory_with_the_names_and_types_of_their_columns() {
     let known = shop.connection.area(area).unwrap();
     assert!(known.is_null(0).unwrap() && known.is_empty(1).unwrap());
     assert_eq!(shop.answer("SELECT id FROM t WHERE id > 1000", "id"), [""; 0]);
+    // Two columns may have one name.
+    let area = shop.cursor("SELECT {static} id, name AS id FROM t");
+    assert_eq!(shop.connection.area(area).unwrap().column_name(1).unwrap(), "id");
+    assert_eq!(shop.column(area, "id").len(), 40);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::picked::Picking;
-use super::{Change, ChangeKind, all_of, assignments, open, qualifiers, rows_of};
+use super::{Change, ChangeKind, all_of, assignments, open, over_view, qualifiers, rows_of};
 use crate::Rights;
 use crate::sql::analytical::direct_or_engine;
 use crate::sql::bind::{Parameters, Scope};
@@ -48,16 +48,18 @@ impl Change {
     /// # Errors
     /// As [`Change::insert`], and [`Kind::NeedsAnalytical`] for subqueries, where the connection has no engine for them.
     pub(in crate::sql) fn merge(merge: &Merge, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
-        direct_or_engine(
-            tables,
-            parameters,
-            |tables, parameters| Self::direct_merge(merge, tables, parameters),
-            |tables, parameters| {
-                Self::merge_by(merge, tables, parameters, |_, tables, parameters| {
-                    Matched::picked(merge, tables, parameters)
-                })
-            },
-        )
+        over_view(&merge.table, tables, |tables| {
+            direct_or_engine(
+                tables,
+                parameters,
+                |tables, parameters| Self::direct_merge(merge, tables, parameters),
+                |tables, parameters| {
+                    Self::merge_by(merge, tables, parameters, |_, tables, parameters| {
+                        Matched::picked(merge, tables, parameters)
+                    })
+                },
+            )
+        })
     }
 
     pub(super) fn direct_merge(merge: &Merge, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {

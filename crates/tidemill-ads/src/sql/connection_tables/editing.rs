@@ -26,6 +26,10 @@ impl ConnectionTables<'_> {
             let missing = || Error::new(Kind::Engine, "a table is given no more");
             return self.connection.statements.given.get(name).ok_or_else(missing);
         }
+        if self.connection.statements.shown.has(name) {
+            let missing = || Error::new(Kind::Engine, "a view is shown no more");
+            return self.connection.statements.shown.get(name).ok_or_else(missing);
+        }
         let path = self.path(name)?;
         if self.area_to_change(&path).is_none() {
             return self.own_editor(name, &path);

@@ -1,4 +1,4 @@
-//! Records that statements change, and the triggers that they fire.
+//! Records that statements change, in tables and as views show them, and the triggers that they fire.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,6 +32,10 @@ impl ConnectionTables<'_> {
     }
 
     pub(super) fn fires_at(&mut self, name: &TableName, event: TriggerEvent) -> Result<bool> {
+        if let Some(triggers) = self.connection.statements.shown.triggers(name) {
+            let triggers = Arc::clone(triggers);
+            return self.check_fires(name, &triggers, event).map(|()| true);
+        }
         Ok(self.triggers_of(name, event)?.is_some())
     }
 
@@ -39,6 +43,10 @@ impl ConnectionTables<'_> {
     pub(super) fn change_and_fire(&mut self, name: &TableName, change: &FiredChange<'_>) -> Result<()> {
         let event = change.event();
         let runner = Arc::clone(&self.connection.runner);
+        if let Some(triggers) = self.connection.statements.shown.triggers(name) {
+            let triggers = Arc::clone(triggers);
+            return self.change_view(name, &triggers, change);
+        }
         let Some((path, triggers)) = self.triggers_of(name, event)? else {
             let _permit = runner.permit();
             return change.make(self.editor(name)?).map(drop);
@@ -46,7 +54,7 @@ impl ConnectionTables<'_> {
         let (wants_values, wants_memos) = triggers.wants(event);
         let mut rows = GivenTables::default();
         if wants_values {
-            self.give_rows(name, &path, change, wants_memos, &mut rows)?;
+            self.give_rows(name, Some(&path), change, wants_memos, &mut rows)?;
         }
         self.fire(&runner, (&triggers, event, TriggerMoment::Before), &mut rows)?;
         if runner.has(&triggers, event, TriggerMoment::InsteadOf) {
@@ -68,11 +76,48 @@ impl ConnectionTables<'_> {
         self.fire(&runner, (&triggers, event, TriggerMoment::After), &mut rows)
     }
 
+    /// Has the triggers of a view make of a change what they make of it. What the view shows is changed beside it, as far as the statement goes.
+    fn change_view(&mut self, name: &TableName, triggers: &TableTriggers, change: &FiredChange<'_>) -> Result<()> {
+        let event = change.event();
+        self.check_fires(name, triggers, event)?;
+        let runner = Arc::clone(&self.connection.runner);
+        let (wants_values, wants_memos) = triggers.wants(event);
+        let mut rows = GivenTables::default();
+        let (mut values, mut is_insert) = (Vec::new(), None);
+        if let FiredChange::Insert {
+            values: given,
+            is_deleted,
+        } = change
+        {
+            // A column that is given nothing is NULL: a view has no default values.
+            let count = self.editor_of(name)?.fields().len();
+            values.extend((0..count).map(|field| (field, Stored::Null)));
+            for (field, value) in *given {
+                if let Some(slot) = values.get_mut(*field) {
+                    slot.1 = *value;
+                }
+            }
+            is_insert = Some(*is_deleted);
+        }
+        let change = match is_insert {
+            Some(is_deleted) => &FiredChange::Insert {
+                values: &values,
+                is_deleted,
+            },
+            None => change,
+        };
+        if wants_values {
+            self.give_rows(name, None, change, wants_memos, &mut rows)?;
+        }
+        self.fire(&runner, (triggers, event, TriggerMoment::InsteadOf), &mut rows)?;
+        change.make(self.editor_of(name)?).map(drop)
+    }
+
     /// Gives triggers the record before the change, and as it is to be.
     fn give_rows(
         &mut self,
         name: &TableName,
-        path: &Path,
+        path: Option<&Path>,
         change: &FiredChange<'_>,
         wants_memos: bool,
         rows: &mut GivenTables,
@@ -97,8 +142,8 @@ impl ConnectionTables<'_> {
             }
         };
         // A change that a rule refuses fires nothing.
-        let rules = self.connection.dictionary.as_ref();
-        let rules = rules.map(|dictionary| dictionary.rules_for(path, new.opened(), settings));
+        let rules = self.connection.dictionary.as_ref().zip(path);
+        let rules = rules.map(|(dictionary, path)| dictionary.rules_for(path, new.opened(), settings));
         new.set_rules(rules.transpose()?.flatten());
         let fields: Vec<bool> = new
             .fields()

@@ -23,6 +23,9 @@ impl ConnectionTables<'_> {
         if let Some(given) = self.connection.statements.given.get(name) {
             return snapshot_of(given, &OpenOptions::new().blank(blanks), &cache);
         }
+        if let Some(shown) = self.connection.statements.shown.get(name) {
+            return snapshot_of(shown, &OpenOptions::new().blank(blanks), &cache);
+        }
         let path = self.path(name)?;
         self.connection.check_rights_at(&path, Rights::READ)?;
         let is_linked = self.connection.linked_rights(&path).is_some();

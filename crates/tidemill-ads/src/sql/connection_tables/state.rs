@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::StatementTables;
+use crate::sql::statement::TableName;
 use crate::{Settings, TableOptions, TableType, WorkArea};
 
 impl StatementTables {
@@ -12,6 +13,11 @@ impl StatementTables {
         self.known.clear();
         self.functions = None;
         self.close_all();
+    }
+
+    /// Whether a name is that of a table in memory now.
+    pub(super) fn has_in_memory(&mut self, name: &TableName) -> bool {
+        self.given.get(name).is_some() || self.shown.has(name)
     }
 
     pub(crate) fn has_view(&self, name: &str) -> bool {
