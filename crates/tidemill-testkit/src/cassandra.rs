@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    net::{IpAddr, SocketAddr, TcpStream},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream},
     path::Path,
     process::Command,
     time::Duration,
@@ -65,10 +65,10 @@ impl Cassandra {
             let ports = free_ports()?;
             let [one, other] = ["-9223372036854775808", "0"];
             // One after the other: the second asks the first who is there, but for no data, of which there are none.
-            let mut first = Self::start_at(&installation, [127, 0, 0, 1], ports, &format!("initial_token: {one}\n"))?;
+            let mut first = Self::start_at(&installation, FIRST, ports, &format!("initial_token: {one}\n"))?;
             let mut second = Self::start_at(
                 &installation,
-                [127, 0, 0, 2],
+                Ipv4Addr::new(127, 0, 0, 2),
                 ports,
                 &format!("initial_token: {other}\nauto_bootstrap: false\n"),
             )?;
@@ -92,13 +92,13 @@ impl Cassandra {
     }
 
     fn start_with(installation: &Installation, more: &str) -> Result<Self, ServerError> {
-        Self::start_at(installation, [127, 0, 0, 1], free_ports()?, more)
+        Self::start_at(installation, FIRST, free_ports()?, more)
     }
 
     /// Starts a node at an address, its ports those for CQL, other nodes, and other nodes over TLS.
     fn start_at(
         installation: &Installation,
-        address: [u8; 4],
+        address: Ipv4Addr,
         ports: [u16; 3],
         more: &str,
     ) -> Result<Self, ServerError> {
@@ -108,9 +108,15 @@ impl Cassandra {
         let settings = config(folder.path(), address, ports);
         write(yaml.clone(), &format!("{settings}{more}"))?;
         write(folder.path().join("logback.xml"), LOGBACK)?;
+        // The first node waits so long for others. Another one waits so long for the first, which may be slow to answer.
+        let ring_delay = match address == FIRST {
+            true => Duration::from_millis(100),
+            false => Duration::from_secs(30),
+        };
         let mut command = Command::new(java().ok_or(ServerError::Java)?);
         command
             .args(JVM)
+            .arg(format!("-Dcassandra.ring_delay_ms={}", ring_delay.as_millis()))
             .arg(format!("-Dcassandra.config=file://{}", yaml.display()))
             .arg(format!("-Dcassandra.storagedir={}/run", folder.path().display()))
             .arg(format!(
@@ -281,7 +287,10 @@ client_encryption_options:
 
 /// The three openings without which 5.0 does not start on Java 17 (its own scripts pass many more), a small heap, and no
 /// waiting for other nodes.
-const JVM: [&str; 10] = [
+/// The node that others ask who is there.
+const FIRST: Ipv4Addr = Ipv4Addr::LOCALHOST;
+
+const JVM: [&str; 9] = [
     "-Xms512m",
     "-Xmx512m",
     "-XX:+UseSerialGC",
@@ -289,7 +298,6 @@ const JVM: [&str; 10] = [
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
     "--add-opens=java.base/java.io=ALL-UNNAMED",
     "-Dcassandra.skip_wait_for_gossip_to_settle=0",
-    "-Dcassandra.ring_delay_ms=100",
     "-Dcassandra.superuser_setup_delay_ms=0",
     "-Djava.net.preferIPv4Stack=true",
 ];
