@@ -6,19 +6,26 @@ use std::sync::Arc;
 use arrow_schema::Schema;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::common::{Column, DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
-use datafusion::logical_expr::{BinaryExpr as Logical, Expr, Operator};
+use datafusion::logical_expr::{
+    BinaryExpr as Logical, Expr, ExprSchemable as _, LogicalPlan, Operator, Projection, Window,
+};
+use datafusion::optimizer::AnalyzerRule;
 use datafusion::physical_expr::LexOrdering;
 use datafusion::physical_expr::expressions::BinaryExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::{AggregateExec, PhysicalGroupBy};
 use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
+use datafusion::physical_plan::joins::utils::JoinFilter;
+use datafusion::physical_plan::joins::{
+    HashJoinExec, HashJoinExecBuilder, NestedLoopJoinExec, NestedLoopJoinExecBuilder,
+};
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
 
-/// Makes the arithmetic of projections, filters, groups and sorts fail where it overflows.
+/// Makes the arithmetic of projections, filters, groups, sorts and joins fail where it overflows.
 #[derive(Debug)]
 pub(crate) struct CheckedArithmetic;
 
@@ -37,6 +44,14 @@ impl PhysicalOptimizerRule for CheckedArithmetic {
                 of_aggregate(aggregate)?
             } else if let Some(sort) = plan.downcast_ref::<SortExec>() {
                 of_sort(sort)?
+            } else if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
+                let filter = of_join(join.filter())?;
+                let join = filter.map(|filter| HashJoinExecBuilder::from(join).with_filter(Some(filter)).build());
+                join.transpose()?.map(|join| Arc::new(join) as _)
+            } else if let Some(join) = plan.downcast_ref::<NestedLoopJoinExec>() {
+                let filter = of_join(join.filter())?;
+                let join = filter.map(|filter| NestedLoopJoinExecBuilder::from(join).with_filter(Some(filter)).build());
+                join.transpose()?.map(|join| Arc::new(join) as _)
             } else {
                 None
             };
@@ -138,6 +153,15 @@ fn of_sort(sort: &SortExec) -> Checked {
     Ok(Some(Arc::new(checked)))
 }
 
+/// The condition of a join.
+fn of_join(filter: Option<&JoinFilter>) -> Result<Option<JoinFilter>> {
+    let Some(filter) = filter else { return Ok(None) };
+    let mut changed = false;
+    let expression = checked(filter.expression(), filter.schema(), &mut changed)?;
+    let (columns, schema) = (filter.column_indices().to_vec(), Arc::clone(filter.schema()));
+    Ok(changed.then(|| JoinFilter::new(expression, columns, schema)))
+}
+
 /// An expression over a scan's columns, which fails where it overflows.
 pub(crate) fn checked_expr(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Arc<dyn PhysicalExpr>> {
     checked(expr, schema, &mut false)
@@ -148,8 +172,7 @@ fn checked(expr: &Arc<dyn PhysicalExpr>, schema: &Schema, changed: &mut bool) ->
         let Some(binary) = expr.downcast_ref::<BinaryExpr>() else {
             return Ok(Transformed::no(expr));
         };
-        let is_arithmetic = matches!(binary.op(), Operator::Plus | Operator::Minus | Operator::Multiply);
-        if !is_arithmetic || !binary.data_type(schema)?.is_integer() {
+        if !is_arithmetic(*binary.op()) || !binary.data_type(schema)?.is_integer() {
             return Ok(Transformed::no(expr));
         }
         let checked = binary.clone().with_fail_on_overflow(true);
@@ -159,7 +182,7 @@ fn checked(expr: &Arc<dyn PhysicalExpr>, schema: &Schema, changed: &mut bool) ->
     Ok(expr.data)
 }
 
-/// Refuses constants that overflow before they are folded, which wraps around too.
+/// Folds constants before DataFusion does, which wraps them around too.
 #[derive(Debug)]
 pub(crate) struct CheckedConstants;
 
@@ -169,34 +192,98 @@ impl FunctionRewrite for CheckedConstants {
     }
 
     fn rewrite(&self, expr: Expr, _: &DFSchema, _: &ConfigOptions) -> Result<Transformed<Expr>> {
-        constant(&expr)?;
-        Ok(Transformed::no(expr))
+        let folded = match &expr {
+            Expr::BinaryExpr(Logical { left, op, right }) => match (left.as_ref(), right.as_ref()) {
+                (Expr::Literal(left, _), Expr::Literal(right, _)) => folded(left, *op, right)?,
+                _ => None,
+            },
+            _ => None,
+        };
+        Ok(match folded {
+            Some(value) => Transformed::yes(Expr::Literal(value, None)),
+            None => Transformed::no(expr),
+        })
     }
 }
 
-/// The value of an expression of whole numbers alone.
-fn constant(expr: &Expr) -> Result<Option<ScalarValue>> {
-    let value = match expr {
-        Expr::Literal(value, _) => value.clone(),
-        Expr::Negative(operand) => match constant(operand)? {
-            Some(value) => value.arithmetic_negate()?,
-            None => return Ok(None),
-        },
-        Expr::BinaryExpr(Logical { left, op, right }) => {
-            let (Some(left), Some(right)) = (constant(left)?, constant(right)?) else {
-                return Ok(None);
-            };
-            if left.data_type() != right.data_type() {
-                return Ok(None);
-            }
-            match op {
-                Operator::Plus => left.add_checked(&right)?,
-                Operator::Minus => left.sub_checked(&right)?,
-                Operator::Multiply => left.mul_checked(&right)?,
-                _ => return Ok(None),
-            }
-        }
+/// The value of an operation on two whole numbers of one type.
+fn folded(left: &ScalarValue, op: Operator, right: &ScalarValue) -> Result<Option<ScalarValue>> {
+    if left.data_type() != right.data_type() || !left.data_type().is_integer() {
+        return Ok(None);
+    }
+    Ok(Some(match op {
+        Operator::Plus => left.add_checked(right)?,
+        Operator::Minus => left.sub_checked(right)?,
+        Operator::Multiply => left.mul_checked(right)?,
         _ => return Ok(None),
-    };
-    Ok(Some(value).filter(|value| value.data_type().is_integer()))
+    }))
+}
+
+/// Has the arguments of window functions computed below the windows, by a projection, which [`CheckedArithmetic`] finds: the physical
+/// plan's windows keep their arguments to themselves.
+#[derive(Debug)]
+pub(crate) struct WindowArguments;
+
+impl AnalyzerRule for WindowArguments {
+    fn name(&self) -> &'static str {
+        "window_arguments"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        plan.transform_up_with_subqueries(|node| match node {
+            LogicalPlan::Window(window) => over_arguments(window),
+            other => Ok(Transformed::no(other)),
+        })
+        .data()
+    }
+}
+
+fn over_arguments(window: Window) -> Result<Transformed<LogicalPlan>> {
+    let below = window.input.schema();
+    let mut computed = Vec::new();
+    let mut functions = Vec::with_capacity(window.window_expr.len());
+    for function in &window.window_expr {
+        let (relation, name) = function.qualified_name();
+        let changed = function.clone().transform_up(|part| {
+            let Expr::WindowFunction(mut call) = part else {
+                return Ok(Transformed::no(part));
+            };
+            let mut is_changed = false;
+            for argument in &mut call.params.args {
+                if may_overflow(argument, below)? {
+                    let name = format!("__argument_{}", computed.len());
+                    let column = Expr::Column(Column::from_name(&name));
+                    computed.push(std::mem::replace(argument, column).alias(name));
+                    is_changed = true;
+                }
+            }
+            Ok(Transformed::new_transformed(Expr::WindowFunction(call), is_changed))
+        })?;
+        functions.push(match changed.transformed {
+            true => changed.data.alias_qualified(relation, name),
+            false => changed.data,
+        });
+    }
+    if computed.is_empty() {
+        return Ok(Transformed::no(LogicalPlan::Window(window)));
+    }
+    let columns = |schema: &DFSchema| schema.columns().into_iter().map(Expr::Column).collect::<Vec<_>>();
+    let arguments: Vec<Expr> = columns(below).into_iter().chain(computed).collect();
+    let arguments = Projection::try_new(arguments, Arc::clone(&window.input))?;
+    let over = Window::try_new(functions, Arc::new(LogicalPlan::Projection(arguments)))?;
+    // The arguments are no columns of what comes.
+    let result = Projection::try_new(columns(&window.schema), Arc::new(LogicalPlan::Window(over)))?;
+    Ok(Transformed::yes(LogicalPlan::Projection(result)))
+}
+
+/// Whether an expression has arithmetic of whole numbers in it.
+fn may_overflow(expr: &Expr, schema: &DFSchema) -> Result<bool> {
+    expr.exists(|part| match part {
+        Expr::BinaryExpr(Logical { op, .. }) if is_arithmetic(*op) => Ok(part.get_type(schema)?.is_integer()),
+        _ => Ok(false),
+    })
+}
+
+fn is_arithmetic(op: Operator) -> bool {
+    matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply)
 }

@@ -29,7 +29,7 @@ use crate::ads::{self, TextKind};
 use crate::ads_connection::{AdsConnection, blocking};
 use crate::answer::Answer;
 use crate::blanks::BlanksToFunctions;
-use crate::checked_arithmetic::{CheckedArithmetic, CheckedConstants};
+use crate::checked_arithmetic::{CheckedArithmetic, CheckedConstants, WindowArguments};
 use crate::damage::DamageLog;
 use crate::engine::Offsets;
 use crate::exact_sum::exact_sum;
@@ -132,6 +132,7 @@ impl Session {
         }
         let _ = state.register_udaf(exact_sum());
         let _ = state.register_function_rewrite(Arc::new(CheckedConstants));
+        state.add_analyzer_rule(Arc::new(WindowArguments));
         if self.options.has_blanks() {
             let _ = state.register_function_rewrite(Arc::new(BlanksToFunctions));
         }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use arrow_array::RecordBatch;
 use tidemill_sql::{CopyOptions, Error, Location, Session, SessionOptions, TableOptions, Verify};
 use tidemill_testkit::ClickHouse;
 
@@ -14,11 +15,16 @@ pub(crate) async fn answer(session: &Session, sql: &str) -> String {
         .query(sql)
         .await
         .unwrap_or_else(|error| panic!("{sql}: {error}"));
+    text(&answer.collect().await.unwrap_or_else(|error| panic!("{sql}: {error}")))
+}
+
+/// Rows as CSV, header and all.
+pub(crate) fn text(batches: &[RecordBatch]) -> String {
     let mut out = Vec::new();
     {
         let mut writer = arrow_csv::WriterBuilder::new().build(&mut out);
-        for batch in answer.collect().await.unwrap_or_else(|error| panic!("{sql}: {error}")) {
-            writer.write(&batch).expect("written");
+        for batch in batches {
+            writer.write(batch).expect("written");
         }
     }
     String::from_utf8(out).expect("UTF-8")

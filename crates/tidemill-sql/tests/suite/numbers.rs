@@ -42,6 +42,10 @@ async fn what_overflows_is_an_error() {
         "SELECT SUM(b) FROM largest GROUP BY u > 0",
         "SELECT SUM(b) OVER (ORDER BY a) FROM largest",
         "SELECT SUM(b) OVER (ORDER BY a ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) FROM largest",
+        "SELECT SUM(b + 1) OVER (ORDER BY a) FROM largest",
+        "SELECT LAG(b * 2) OVER (ORDER BY a) FROM largest",
+        "SELECT x.a FROM largest x JOIN largest y ON x.a = y.a AND x.b + y.a > y.b",
+        "SELECT x.a FROM largest x JOIN largest y ON x.b + y.a < y.c",
         "SELECT b + 1 FROM largest",
         "SELECT c - 1 FROM largest",
         "SELECT b * 2 FROM largest",
@@ -95,6 +99,10 @@ async fn what_has_room_is_right() {
         (
             "SELECT SUM(u) OVER (ORDER BY u NULLS FIRST ROWS CURRENT ROW) FROM largest ORDER BY u NULLS FIRST",
             "\"\"\n1\n2\n",
+        ),
+        (
+            "SELECT a + 1, SUM(a + 1) OVER (ORDER BY u NULLS LAST), a FROM largest ORDER BY u NULLS LAST",
+            "2,2,1\n3,5,2\n2,7,1\n",
         ),
         ("SELECT arrow_typeof(SUM(a)) FROM largest", "Int64\n"),
         (

@@ -409,3 +409,16 @@ fn names_that_are_numbers_are_copied_to_csv() {
     let written = std::fs::read_to_string(folder.file("q.csv")).expect("read");
     assert_eq!(written, "2019,2020\nx,1\n");
 }
+
+#[test]
+fn a_sum_that_has_no_room_is_an_error() {
+    let folder = Folder::with(&[]);
+    fs::write(folder.file("n.csv"), "n\n9223372036854775807\n1\n").expect("written");
+    let error = folder
+        .run(&["sql", "SELECT SUM(n) FROM n", "--format", "jsonl"])
+        .failed();
+    assert!(error.contains("CAST(… AS DECIMAL(38, 0))"), "{error}");
+    let wide = "SELECT SUM(CAST(n AS DECIMAL(38, 0))) AS s FROM n";
+    let wide = folder.run(&["sql", wide, "--format", "csv"]);
+    assert_eq!(wide.done(), "s\n9223372036854775808\n");
+}
