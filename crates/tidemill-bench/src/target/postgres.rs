@@ -167,8 +167,8 @@ impl PostgresSession {
         }
     }
 
-    /// Does work on a connection of the pool, no longer than `timeout`. A connection whose work is given up, or that broke, is dropped:
-    /// the server is told to cancel, and the next request uses another.
+    /// Does work on a connection of the pool, no longer than `timeout`. If the time is over or the connection breaks, it cancels the
+    /// work on the server and closes the connection. The next request opens another.
     async fn within<T>(
         &self,
         timeout: Duration,
