@@ -6,8 +6,11 @@
 mod built;
 
 use std::fs;
-use std::path::Path;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// Programs that check the answers of their calls.
 const PROGRAMS: [&str; 25] = [
@@ -40,34 +43,25 @@ const PROGRAMS: [&str; 25] = [
 
 #[test]
 fn calls_answer_as_expected() {
-    for source in PROGRAMS {
-        let Some(program) = Program::of(source, &["-pthread"]) else {
-            return;
-        };
-        let output = program.run(&[]);
-        assert!(output.status.success(), "{source}: {}", said(&output));
-    }
+    each_program_succeeds(&built::library(), &["-pthread"], &[]);
 }
 
+/// Over the library that ships: under valgrind, the one of the tests takes minutes.
 #[test]
 fn valgrind_finds_nothing_in_the_programs() {
     if !exists("valgrind") {
         return tidemill_testkit::lacks("no valgrind here");
     }
-    for source in PROGRAMS {
-        let Some(program) = Program::of(source, &["-pthread"]) else {
-            return;
-        };
-        // A map of Rust's is pointed to in its middle, so that what the library remembers of files looks possibly lost.
-        let leaks = [
-            "--leak-check=full",
-            "--show-leak-kinds=definite",
-            "--errors-for-leak-kinds=definite",
-        ];
-        let valgrind = ["valgrind", "--quiet", "--error-exitcode=9"];
-        let output = program.run(&[&valgrind[..], &leaks].concat());
-        assert!(output.status.success(), "{source}: {}", said(&output));
-    }
+    // A map of Rust's is pointed to in its middle, so that what the library remembers of files looks possibly lost.
+    let valgrind = [
+        "valgrind",
+        "--quiet",
+        "--error-exitcode=9",
+        "--leak-check=full",
+        "--show-leak-kinds=definite",
+        "--errors-for-leak-kinds=definite",
+    ];
+    each_program_succeeds(built::shipped(), &["-pthread"], &valgrind);
 }
 
 #[test]
@@ -76,13 +70,29 @@ fn address_sanitizer_finds_nothing_in_the_programs() {
     if !links("int main(void) { return 0; }", &flags) {
         return tidemill_testkit::lacks("no AddressSanitizer here");
     }
-    for source in PROGRAMS {
-        let Some(program) = Program::of(source, &flags) else {
-            return;
-        };
-        let output = program.run(&[]);
-        assert!(output.status.success(), "{source}: {}", said(&output));
+    each_program_succeeds(&built::library(), &flags, &[]);
+}
+
+/// Runs all programs, as many at once as there are processors.
+fn each_program_succeeds(library: &Path, flags: &[&str], behind: &[&str]) {
+    if !exists("cc") {
+        return tidemill_testkit::lacks("no C compiler here");
     }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(source) = PROGRAMS.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let Some(program) = Program::over(library, source, flags) else {
+                return;
+            };
+            let output = program.run(behind);
+            assert!(output.status.success(), "{source}: {}", said(&output));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(work);
+        }
+    });
 }
 
 #[test]
@@ -179,17 +189,21 @@ fn programs_that_were_linked_with_another_library_run() {
 /// A program that was made from a source of this crate, in a folder of its own.
 struct Program {
     folder: tempfile::TempDir,
+    library: PathBuf,
 }
 
 impl Program {
-    /// None if there is no C compiler.
+    /// Over the library that Cargo made for the tests; none if there is no C compiler.
     fn of(source: &str, flags: &[&str]) -> Option<Self> {
+        Self::over(&built::library(), source, flags)
+    }
+
+    fn over(library: &Path, source: &str, flags: &[&str]) -> Option<Self> {
         if !exists("cc") {
             tidemill_testkit::lacks("no C compiler here");
             return None;
         }
         let made = tempfile::tempdir().expect("a temporary folder");
-        let library = built::library();
         let libraries = library.parent().expect("the library is in a folder");
         let output = Command::new("cc")
             .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-I"])
@@ -203,7 +217,10 @@ impl Program {
             .output()
             .expect("cc runs");
         assert!(output.status.success(), "{source}: {}", said(&output));
-        Some(Self { folder: made })
+        Some(Self {
+            folder: made,
+            library: library.to_owned(),
+        })
     }
 
     /// Runs it, behind a command that runs programs perhaps, with an empty folder as its argument.
@@ -220,11 +237,8 @@ impl Program {
             }
         };
         // Cargo's own path leads to a library that may be older.
-        let libraries = built::library();
-        command.env(
-            "LD_LIBRARY_PATH",
-            libraries.parent().expect("the library is in a folder"),
-        );
+        let libraries = self.library.parent().expect("the library is in a folder");
+        command.env("LD_LIBRARY_PATH", libraries);
         command.arg(data).output().expect("the program runs")
     }
 }

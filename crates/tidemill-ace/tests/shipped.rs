@@ -1,9 +1,10 @@
 //! The library as it ships: its size, how it is installed and linked, and how soon it is there.
 
+mod built;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Bytes, without symbols.
@@ -15,11 +16,11 @@ const STARTS: usize = 20;
 
 #[test]
 fn the_library_that_ships_is_small() {
-    let size = fs::metadata(library()).expect("Cargo made it").len();
+    let size = fs::metadata(built::shipped()).expect("Cargo made it").len();
     assert!(
         size <= SIZE_LIMIT,
         "{}: {size} bytes, the limit is {SIZE_LIMIT}",
-        library().display()
+        built::shipped().display()
     );
 }
 
@@ -36,7 +37,7 @@ fn what_the_page_installs_is_found_by_pkg_config_and_soon_at_its_first_record() 
     let (install, compile) = commands_of_the_page();
     let install = install
         .replace("/usr/local", &prefix.display().to_string())
-        .replace("target/libace/libace.so", &library().display().to_string());
+        .replace("target/libace/libace.so", &built::shipped().display().to_string());
     succeeds(&mut shell(&install, &prefix));
 
     let found = succeeds(&mut shell("pkg-config --modversion ace", &prefix));
@@ -96,23 +97,6 @@ fn succeeds(command: &mut Command) -> Output {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {said}");
     output
-}
-
-/// The library, built as it ships.
-fn library() -> &'static Path {
-    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let test = std::env::current_exe().expect("a test knows where it is");
-        // `target/PROFILE/deps/shipped`.
-        let target = test
-            .ancestors()
-            .nth(3)
-            .expect("Cargo builds tests in a folder of their own");
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--profile", "libace", "--package", "tidemill-ace"]);
-        succeeds(build.arg("--target-dir").arg(target).current_dir(root()));
-        target.join("libace/libace.so")
-    })
 }
 
 fn root() -> PathBuf {
