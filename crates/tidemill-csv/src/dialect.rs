@@ -17,6 +17,8 @@ pub struct Dialect {
     pub delimiter: u8,
     /// The byte around values that have delimiters or ends of lines in them.
     pub quote: Option<u8>,
+    /// Whether the first line is `sep=;`, by which Excel is told the delimiter. It is no record.
+    pub has_sep_line: bool,
     /// Whether the first record has the names of the columns.
     pub has_header: bool,
     /// The byte before the fraction of a number.
@@ -36,6 +38,9 @@ impl fmt::Display for Dialect {
         }
         if self.decimal == b',' {
             f.write_str(", decimal comma")?;
+        }
+        if self.has_sep_line {
+            f.write_str(", sep= line")?;
         }
         f.write_str(if self.has_header { ", header" } else { ", no header" })?;
         write!(f, ", {}", self.encoding)?;

@@ -57,3 +57,11 @@ impl fmt::Display for Fault {
 /// What a file must be to be read by another delimiter, quote or encoding than was found.
 pub(crate) const SAY_HOW: &str =
     "options behind the name say how to read it: 'FILE.csv?delim=;&quote=none&encoding=cp1252'";
+
+/// What to do about a record with fewer values than the first.
+pub(crate) const TOO_FEW: &str = "an empty field is NULL, but its delimiter must be there; an end of a line within a field must stand in \
+     quotes; if the delimiter is another one ('tidemill inspect FILE.csv' tells), say so: 'FILE.csv?delim=;'";
+
+/// What to do about a record with more values than the first.
+pub(crate) const TOO_MANY: &str = "a field that has the delimiter in it must stand in quotes; if the delimiter is another one \
+     ('tidemill inspect FILE.csv' tells), say so: 'FILE.csv?delim=;'";

@@ -25,9 +25,11 @@
 //! - An empty value is NULL; an empty value in quotes is an empty text. The writer does the same.
 //! - Whole numbers are `Int64`, and `Decimal128(38, 0)` where they have more digits. With leading zeros they are text: a postal code
 //!   keeps them.
-//! - Numbers with a point or an exponent are `Float64`. A decimal comma is known where the comma is not the delimiter.
+//! - Numbers with a point or an exponent are `Float64`. Where one without an exponent has digits that a double does not give back, all are
+//!   `Decimal128(38, s)`, or text if 38 digits do not suffice or if others have an exponent. A number too large for a double is text. A
+//!   decimal comma is known where the comma is not the delimiter.
 //! - `true` and `false` are `Boolean`, `2026-11-27` is `Date32`, `2026-11-27 10:00:00` a timestamp of milliseconds, or finer
-//!   where its fraction is, one with a zone is in UTC. Everything else is text.
+//!   where its fraction is, one with a zone is in UTC. Nanoseconds have room for 1677 to 2262: with other years they are text. Everything else is text.
 //!
 //! Types are those of the first [`LOOKED_AT`] records. A later value that does not fit is an error with its line; the option
 //! `types=text` reads every column as text.
@@ -35,8 +37,10 @@
 //! Source of the quoting rules: RFC 4180; a quote within a value that does not begin with one is a letter, as spreadsheets write it.
 
 mod dialect;
+mod digits;
 mod encoding;
 mod error;
+mod misfit;
 mod options;
 mod packing;
 mod reader;

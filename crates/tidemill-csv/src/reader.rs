@@ -9,9 +9,10 @@ use memchr::{memchr, memchr3};
 
 use crate::dialect::{Dialect, Look};
 use crate::error::{Error, Result};
+use crate::misfit::misfit;
 use crate::records::{Records, Values, fault};
 use crate::sniff::other_count;
-use crate::types::{array, in_words};
+use crate::types::array;
 use crate::{Encoding, Packing};
 
 /// The batches of a file, or of a part of one.
@@ -21,6 +22,7 @@ pub struct CsvReader<'a> {
     projected: SchemaRef,
     projection: Vec<usize>,
     decimal: u8,
+    has_header: bool,
     batch_rows: usize,
     is_at_end: bool,
     values: Values,
@@ -40,6 +42,9 @@ impl<'a> CsvReader<'a> {
     pub fn new(file: impl Read + Send + 'a, look: &Look, projection: &[usize], batch_rows: usize) -> Result<Self> {
         let text = look.dialect.encoding.decoded(look.dialect.packing.unpacked(file)?);
         let mut reader = Self::of_text(text, look, projection, batch_rows)?;
+        if look.dialect.has_sep_line {
+            reader.records.pass_line()?;
+        }
         if look.dialect.has_header {
             reader.records.next(&mut reader.values, false)?;
             reader.values.clear();
@@ -80,6 +85,7 @@ impl<'a> CsvReader<'a> {
             projected: Arc::new(look.columns.project(projection)?),
             projection: projection.to_vec(),
             decimal: look.dialect.decimal,
+            has_header: look.dialect.has_header,
             batch_rows: batch_rows.max(1),
             is_at_end: false,
             values: Values::default(),
@@ -103,7 +109,7 @@ impl<'a> CsvReader<'a> {
             };
             let line = self.records.line_of_record();
             if found != columns {
-                return Err(fault(line, other_count(columns, found)));
+                return Err(other_count(line, columns, found, self.has_header));
             }
             self.lines.push(line);
         }
@@ -134,10 +140,11 @@ impl<'a> CsvReader<'a> {
                     (begin < end || is_quoted).then(|| (&text[begin..end], is_quoted))
                 });
                 array(field.data_type(), self.decimal, of_column).map_err(|row| {
-                    let (value, _) = values.get(row * columns + column);
-                    let value: String = String::from_utf8_lossy(value).chars().take(SHOWN).collect();
-                    let expected = in_words(field.data_type());
-                    let what = format!("column {}: '{value}' is not {expected}", field.name());
+                    let (begin, end) = values.range(row * columns + column);
+                    let value = &text[begin..end];
+                    let reason = misfit(field.data_type(), self.decimal, value);
+                    let shown: String = value.chars().take(SHOWN).collect();
+                    let what = format!("column {}: '{shown}' {reason}", field.name());
                     Error::Fault(crate::Fault {
                         line: lines[row],
                         what,

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use arrow_schema::{Field, Fields, Schema};
 
 use crate::dialect::{Dialect, Look};
-use crate::error::Result;
+use crate::error::{Error, Fault, Result, TOO_FEW, TOO_MANY};
 use crate::options::CsvOptions;
-use crate::records::{Records, Values, fault};
+use crate::records::{Records, Values};
 use crate::types::Kind;
 use crate::{Encoding, Packing};
 
@@ -46,20 +46,29 @@ impl Look {
         };
         let mut text = Vec::new();
         encoding.decoded(Box::new(bytes.as_slice())).read_to_end(&mut text)?;
-        let sample = Sample { text, is_whole };
-
         let quote = options.quote.unwrap_or(Some(b'"'));
-        let delimiter = match options.delimiter {
+        let sep_line = sep_line(&text, quote);
+        let sample = Sample {
+            text,
+            is_whole,
+            has_sep_line: sep_line.is_some(),
+        };
+
+        let delimiter = match options.delimiter.or(sep_line) {
             Some(delimiter) => delimiter,
             None => sample.delimiter(usual, quote),
         };
-        let records = sample.records(delimiter, quote, LOOKED_AT + 1)?;
+        let (records, uneven) = sample.records(delimiter, quote, LOOKED_AT + 1)?;
         let decimal = match options.decimal {
             Some(decimal) => decimal,
             None if delimiter != b',' && has_decimal_commas(&records) => b',',
             None => b'.',
         };
         let has_header = options.header.unwrap_or_else(|| has_header(&records, decimal));
+        if let Some(Uneven { line, count }) = uneven {
+            let expected = records.first().map_or(0, Vec::len);
+            return Err(other_count(line, expected, count, has_header));
+        }
         let names = names(records.first().filter(|_| has_header), &records);
         let rows = records.get(usize::from(has_header)..).unwrap_or_default();
         let fields = names.into_iter().enumerate().map(|(column, name)| {
@@ -78,15 +87,13 @@ impl Look {
         });
         Ok(Self {
             columns: Arc::new(Schema::new(fields.collect::<Fields>())),
-            begin: match has_header {
-                true => sample.end_of_first(delimiter, quote)?,
-                false => 0,
-            },
+            begin: sample.begin(delimiter, quote, has_header)?,
             dialect: Dialect {
                 packing,
                 encoding,
                 delimiter,
                 quote,
+                has_sep_line: sample.has_sep_line,
                 has_header,
                 decimal,
             },
@@ -94,9 +101,16 @@ impl Look {
     }
 }
 
+/// A record that has another number of values than the first.
+struct Uneven {
+    line: u64,
+    count: usize,
+}
+
 struct Sample {
     text: Vec<u8>,
     is_whole: bool,
+    has_sep_line: bool,
 }
 
 impl Sample {
@@ -125,7 +139,11 @@ impl Sample {
 
     /// How many values of the first records are no text.
     fn typed(&self, delimiter: u8, quote: Option<u8>) -> usize {
-        let records = self.records(delimiter, quote, TYPED).unwrap_or_default();
+        let (records, _) = self
+            .records(delimiter, quote, TYPED)
+            .ok()
+            .filter(|(_, uneven)| uneven.is_none())
+            .unwrap_or_default();
         let is_typed = |value: &&String| {
             let decimals = if delimiter == b',' { &b"."[..] } else { b".," };
             decimals.iter().any(|decimal| Kind::of(value, *decimal) != Kind::Text)
@@ -135,7 +153,7 @@ impl Sample {
 
     /// How many values the first records have.
     fn counts(&self, delimiter: u8, quote: Option<u8>) -> Result<Vec<usize>> {
-        let (mut records, mut values) = (Records::new(self.text.as_slice(), delimiter, quote), Values::default());
+        let (mut records, mut values) = (self.reader(delimiter, quote)?, Values::default());
         let mut counts = Vec::new();
         while counts.len() < COUNTED {
             match records.next(&mut values, false) {
@@ -153,16 +171,27 @@ impl Sample {
         Ok(counts)
     }
 
-    /// Where the first record ends.
-    fn end_of_first(&self, delimiter: u8, quote: Option<u8>) -> Result<u64> {
-        let mut records = Records::new(self.text.as_slice(), delimiter, quote);
-        records.next(&mut Values::default(), false)?;
+    /// Where what follows the header begins.
+    fn begin(&self, delimiter: u8, quote: Option<u8>, has_header: bool) -> Result<u64> {
+        let mut records = self.reader(delimiter, quote)?;
+        if has_header {
+            records.next(&mut Values::default(), false)?;
+        }
         Ok(records.position())
     }
 
-    /// The first records.
-    fn records(&self, delimiter: u8, quote: Option<u8>, most: usize) -> Result<Vec<Vec<String>>> {
-        let (mut reader, mut values) = (Records::new(self.text.as_slice(), delimiter, quote), Values::default());
+    /// All records.
+    fn reader(&self, delimiter: u8, quote: Option<u8>) -> Result<Records<&[u8]>> {
+        let mut records = Records::new(self.text.as_slice(), delimiter, quote);
+        if self.has_sep_line {
+            records.pass_line()?;
+        }
+        Ok(records)
+    }
+
+    /// The first records, up to one that has another number of values than the first.
+    fn records(&self, delimiter: u8, quote: Option<u8>, most: usize) -> Result<(Vec<Vec<String>>, Option<Uneven>)> {
+        let (mut reader, mut values) = (self.reader(delimiter, quote)?, Values::default());
         let mut records: Vec<Vec<String>> = Vec::new();
         while records.len() < most {
             values.clear();
@@ -170,7 +199,7 @@ impl Sample {
             let count = match reader.next(&mut values, have_one) {
                 Ok(Some(count)) => count,
                 Ok(None) => break,
-                Err(_) if !self.is_whole && !records.is_empty() => return Ok(records),
+                Err(_) if !self.is_whole && !records.is_empty() => return Ok((records, None)),
                 Err(error) => return Err(error),
             };
             let is_cut = !self.is_whole && reader.position() == self.text.len() as u64;
@@ -180,7 +209,8 @@ impl Sample {
             if let Some(first) = records.first()
                 && first.len() != count
             {
-                return Err(fault(reader.line_of_record(), other_count(first.len(), count)));
+                let line = reader.line_of_record();
+                return Ok((records, Some(Uneven { line, count })));
             }
             records.push(
                 (0..count)
@@ -188,21 +218,35 @@ impl Sample {
                     .collect(),
             );
         }
-        Ok(records)
+        Ok((records, None))
     }
 }
 
+/// The delimiter that the first line tells Excel: `sep=;`.
+fn sep_line(text: &[u8], quote: Option<u8>) -> Option<u8> {
+    let (&delimiter, rest) = text.strip_prefix(b"sep=")?.split_first()?;
+    let is_alone = matches!(rest, [] | [b'\r' | b'\n', ..]);
+    let divides = delimiter.is_ascii() && !matches!(delimiter, b'\r' | b'\n' | b'"') && quote != Some(delimiter);
+    (is_alone && divides).then_some(delimiter)
+}
+
 /// What is wrong with a record of another number of values.
-pub(crate) fn other_count(expected: usize, found: usize) -> String {
-    let values = if found == 1 { "value" } else { "values" };
-    format!("{found} {values}, where the first record has {expected}")
+pub(crate) fn other_count(line: u64, expected: usize, found: usize, has_header: bool) -> Error {
+    let fields = if found == 1 { "field" } else { "fields" };
+    let first = if has_header { "header" } else { "first line" };
+    Error::Fault(Fault {
+        line,
+        what: format!("{found} {fields}, and the {first} has {expected}"),
+        hint: if found < expected { TOO_FEW } else { TOO_MANY },
+    })
 }
 
 /// Whether numbers have a comma before their fraction, and none has a point.
 fn has_decimal_commas(records: &[Vec<String>]) -> bool {
     let values = || records.iter().flatten().map(String::as_str);
-    values().any(|value| Kind::of(value, b',') == Kind::Number && value.contains(','))
-        && !values().any(|value| Kind::of(value, b'.') == Kind::Number && value.contains('.'))
+    let is_number = |value: &str, decimal| matches!(Kind::of(value, decimal), Kind::Number(_));
+    values().any(|value| is_number(value, b',') && value.contains(','))
+        && !values().any(|value| is_number(value, b'.') && value.contains('.'))
 }
 
 /// Whether the first record has names: unless a value of it is of the type of the values below it, and none is text above values that
@@ -340,9 +384,6 @@ mod tests {
         let error = Look::at(&b"a,b\n1,2\n\n3\n"[..], &CsvOptions::NONE, b',')
             .expect_err("uneven")
             .to_string();
-        assert!(
-            error.starts_with("line 4: 1 value, where the first record has 2; "),
-            "{error}"
-        );
+        assert!(error.starts_with("line 4: 1 field, and the header has 2; "), "{error}");
     }
 }

@@ -146,7 +146,9 @@ impl<W: Write> CsvWriter<W> {
         let is_special = |byte: &u8| *byte == delimiter || *byte == quote || matches!(byte, b'\n' | b'\r');
         // At the beginning of a file it would be its mark.
         let has_mark = value.starts_with('\u{FEFF}');
-        let is_quoted = value.is_empty() && is_text || has_mark || value.as_bytes().iter().any(is_special);
+        // Alone, or before an empty value, it would be the line that tells Excel the delimiter.
+        let is_sep = value.len() <= "sep=;".len() && value.starts_with("sep=");
+        let is_quoted = value.is_empty() && is_text || has_mark || is_sep || value.as_bytes().iter().any(is_special);
         if !is_quoted {
             self.text.push_str(value);
             return;

@@ -89,8 +89,10 @@ proptest! {
         end in prop::sample::select(vec!["\n", "\r\n", "\r"]),
         parts in 1_u64..6,
         blank in 0_usize..4,
+        sep in any::<bool>(),
     ) {
-        let mut text = format!("{}name,number{end}", end.repeat(blank));
+        let sep = if sep { format!("sep=,{end}") } else { String::new() };
+        let mut text = format!("{sep}{}name,number{end}", end.repeat(blank));
         for (name, number) in &lines {
             // Empty lines are no records.
             text.push_str(&end.repeat(usize::from(number % 3)));

@@ -151,6 +151,9 @@ fn held_by_both(one: &DataType, other: &DataType) -> DataType {
         _ if one == other => one.clone(),
         (D::Int64, D::Float64) | (D::Float64, D::Int64) => D::Float64,
         (D::Int64, long @ D::Decimal128(..)) | (long @ D::Decimal128(..), D::Int64) => long.clone(),
+        (D::Decimal128(precision, scale), D::Decimal128(other, same)) => {
+            D::Decimal128(*precision.max(other), *scale.max(same))
+        }
         (D::Date32, moment @ D::Timestamp(_, None)) | (moment @ D::Timestamp(_, None), D::Date32) => moment.clone(),
         (D::Timestamp(unit, zone), D::Timestamp(other, same)) if zone == same => {
             let finest = [TimeUnit::Nanosecond, TimeUnit::Microsecond, TimeUnit::Millisecond];

@@ -149,10 +149,7 @@ fn faults_name_the_line() {
         ("endless.csv", &[b"a\n".to_vec(), vec![b'x'; 40 << 20]].concat()),
     ]);
     for (name, part) in [
-        (
-            "uneven.csv",
-            "uneven.csv: line 4: 1 value, where the first record has 2",
-        ),
+        ("uneven.csv", "uneven.csv: line 4: 1 field, and the header has 2"),
         ("open.csv", "open.csv: line 2: a quote is opened and never closed"),
         (
             "late.csv",
