@@ -52,6 +52,7 @@ mod collate;
 mod comments;
 mod condition;
 mod connection_tables;
+mod conversion;
 mod dialect;
 mod error;
 mod evaluate;
@@ -94,6 +95,7 @@ pub use analytical::{
     Analytical, AnalyticalQuery, BLANK_IS_NULL, RECORD_COUNT, TableScan, TableSource, columns_with_blanks,
 };
 pub use answer::{Answer, ColumnDescription, Live, Rows};
+pub use bind::has_form;
 pub use clauses::{Reader, refuse_ignored};
 pub use comments::without_comments;
 pub(crate) use connection_tables::StatementTables;

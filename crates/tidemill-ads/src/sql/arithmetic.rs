@@ -1,16 +1,16 @@
 //! Numbers, compared and computed with, column by column: exact where both sides are.
 //!
-//! Whole numbers that outgrow 64 bits become doubles, decimals stop at the largest that 128 bits hold. Division gives a double, and
+//! Whole numbers that outgrow 64 bits become decimals, and decimals of more than 38 digits are an error. Division gives a double, and
 //! NULL by zero.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use arrow_array::{BooleanArray, Float64Array, Int64Array};
+use arrow_array::{BooleanArray, Decimal128Array, Float64Array, Int64Array};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 
 use super::error::{Error, Kind, Result};
-use super::value::{Value, decimal_to_f64, power_of_ten};
+use super::value::{Value, decimal_text, decimal_to_f64, has_room, power_of_ten};
 use super::vector::Vector;
 
 /// What two numbers become.
@@ -160,7 +160,7 @@ pub(super) fn compare(
 /// Computes; the operands are numbers.
 ///
 /// # Errors
-/// [`Kind::Type`] for operands that are none.
+/// [`Kind::Type`] for operands that are none, [`Kind::Value`] for decimals of more than 38 digits.
 pub(super) fn compute(operator: Operator, left: &Vector, right: &Vector, rows: usize) -> Result<Vector> {
     if left.is_null() || right.is_null() {
         return Ok(Vector::Constant(Value::Null));
@@ -212,7 +212,8 @@ fn computed(
                 O::Plus => a.checked_add(b),
                 O::Minus => a.checked_sub(b),
                 O::Times => a.checked_mul(b),
-                _ => a.checked_rem(b),
+                // Of the least number by -1 it is 0, too.
+                _ => (b != 0).then(|| a.wrapping_rem(b)),
             };
             if operator == O::Modulo {
                 let values = (0..rows).map(|row| exact(a.get(row), b.get(row)));
@@ -224,8 +225,15 @@ fn computed(
             let values = paired(&a, &b, rows, |a, b| exact(a, b).unwrap_or(i64::MIN));
             // The least number is what a sum that does not fit becomes here; it is looked at again only then.
             if values.contains(&i64::MIN) {
-                let (a, b) = (Numbers::Integer(a).doubles(), Numbers::Integer(b).doubles());
-                return Ok(doubles(operator, &a, &b, nulls, rows));
+                let wide = paired(&a, &b, rows, |a, b| {
+                    let (a, b) = (i128::from(a), i128::from(b));
+                    match operator {
+                        O::Plus => a + b,
+                        O::Minus => a - b,
+                        _ => a * b,
+                    }
+                });
+                return Ok(whole_numbers(wide, nulls));
             }
             Ok(Vector::Integer(Int64Array::new(values.into(), nulls)))
         }
@@ -241,22 +249,81 @@ fn computed(
             if scale > 30 {
                 return Ok(doubles(operator, &a.doubles(), &b.doubles(), nulls, rows));
             }
-            let values = match operator {
-                O::Times => paired(&a.scaled(from), &b.scaled(to), rows, i128::saturating_mul),
-                O::Plus => paired(&a.scaled(scale), &b.scaled(scale), rows, i128::saturating_add),
-                O::Minus => paired(&a.scaled(scale), &b.scaled(scale), rows, i128::saturating_sub),
-                _ => {
-                    let (a, b) = (a.scaled(scale), b.scaled(scale));
-                    let values = (0..rows).map(|row| a.get(row).checked_rem(b.get(row)));
-                    let known = nulls.as_ref();
-                    let values = values.enumerate();
-                    let values =
-                        values.map(|(row, value)| value.filter(|_| known.is_none_or(|nulls| nulls.is_valid(row))));
-                    return Ok(Vector::Decimal(values.collect(), scale));
-                }
-            };
-            Ok(Vector::decimals(values, nulls, scale))
+            decimals(operator, (a, from), (b, to), scale, nulls, rows)
         }
+    }
+}
+
+/// Exact, in units of this many digits behind the point.
+///
+/// # Errors
+/// [`Kind::Value`] for what has more than 38 digits.
+fn decimals(
+    operator: Operator,
+    (a, from): (Numbers<'_>, u8),
+    (b, to): (Numbers<'_>, u8),
+    scale: u8,
+    nulls: Option<NullBuffer>,
+    rows: usize,
+) -> Result<Vector> {
+    let unit = |own: u8| match operator {
+        Operator::Times => 1,
+        _ => power_of_ten(scale.saturating_sub(own)),
+    };
+    let units = (unit(from), unit(to));
+    let exact = |a: i128, b: i128| {
+        let (a, b) = (a.checked_mul(units.0)?, b.checked_mul(units.1)?);
+        let made = match operator {
+            Operator::Plus => a.checked_add(b),
+            Operator::Minus => a.checked_sub(b),
+            Operator::Times => a.checked_mul(b),
+            _ => a.checked_rem(b),
+        };
+        made.filter(|made| has_room(*made))
+    };
+    let (a, b) = (a.scaled(from), b.scaled(to));
+    let is_valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+    let beyond = |row: usize| {
+        let (a, b) = (decimal_text(a.get(row), from), decimal_text(b.get(row), to));
+        let sign = match operator {
+            Operator::Plus => "+",
+            Operator::Minus => "-",
+            Operator::Times => "*",
+            _ => "modulo",
+        };
+        let why = format!("{a} {sign} {b} has more than 38 digits: CAST one of them to DOUBLE first");
+        Error::new(Kind::Value, why)
+    };
+    if operator == Operator::Modulo {
+        let values = (0..rows).map(|row| match is_valid(row) && b.get(row) != 0 {
+            true => exact(a.get(row), b.get(row)).map(Some).ok_or_else(|| beyond(row)),
+            false => Ok(None),
+        });
+        return Ok(Vector::Decimal(values.collect::<Result<Decimal128Array>>()?, scale));
+    }
+    // The least number, which no decimal is, marks what does not fit; that is looked at again only then.
+    let values = paired(&a, &b, rows, |a, b| exact(a, b).unwrap_or(i128::MIN));
+    if values.contains(&i128::MIN)
+        && let Some(row) = (0..rows).find(|row| is_valid(*row) && values.get(*row) == Some(&i128::MIN))
+    {
+        return Err(beyond(row));
+    }
+    Ok(Vector::decimals(values, nulls, scale))
+}
+
+/// Whole numbers, as decimals where 64 bits are too few for one of them.
+pub(super) fn whole_numbers(wide: Vec<i128>, nulls: Option<NullBuffer>) -> Vector {
+    let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+    let narrow = wide
+        .iter()
+        .enumerate()
+        .map(|(row, number)| match i64::try_from(*number) {
+            Err(_) if is_null(row) => Some(0),
+            narrow => narrow.ok(),
+        });
+    match narrow.collect::<Option<Vec<i64>>>() {
+        Some(narrow) => Vector::Integer(Int64Array::new(narrow.into(), nulls)),
+        None => Vector::decimals(wide, nulls, 0),
     }
 }
 

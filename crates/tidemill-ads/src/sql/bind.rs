@@ -1,14 +1,16 @@
 //! From names to what they mean: columns, parameters, functions, aggregates.
 
+mod case;
 mod cast;
 mod concat;
+mod forms;
 mod null_test;
 
 use std::sync::Arc;
 
 use sqlparser::ast::{
-    self, BinaryOperator as B, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Spanned,
-    UnaryOperator as U,
+    self, BinaryOperator as B, CastKind, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    Spanned, UnaryOperator as U,
 };
 use sqlparser::tokenizer::Location;
 
@@ -20,8 +22,10 @@ use super::functions;
 use super::group::{Aggregate, AggregateKind};
 use super::user_functions::UserFunctions;
 use super::value::{Type, Value};
-use cast::{cast_type, typed_literal};
+use cast::{conversion, typed_literal};
 use concat::orders_of;
+use forms::disobeyed;
+pub use forms::has_form;
 
 /// How deep a bound expression nests.
 const MAX_DEPTH: usize = 60;
@@ -108,6 +112,12 @@ impl<'s> Scope<'s> {
         if let Some(key) = self.group_key(expr) {
             return Ok(key);
         }
+        if let Some(clause) = disobeyed(expr) {
+            return Err(Error::new(
+                Kind::Unsupported,
+                format!("{clause} is not supported in ADS SQL"),
+            ));
+        }
         Ok(match expr {
             ast::Expr::Identifier(ident) => self.identifier(ident)?,
             ast::Expr::CompoundIdentifier(parts) => self.qualified(parts)?,
@@ -144,14 +154,7 @@ impl<'s> Scope<'s> {
                 let operand = self.bind(expr)?;
                 match (op, operand) {
                     (U::Plus, operand) => operand,
-                    (U::Minus, Expr::Value(Value::Integer(number))) => {
-                        Expr::Value(Value::Integer(number.wrapping_neg()))
-                    }
-                    (U::Minus, Expr::Value(Value::Double(number))) => Expr::Value(Value::Double(-number)),
-                    (U::Minus, Expr::Value(Value::Decimal { unscaled, scale })) => Expr::Value(Value::Decimal {
-                        unscaled: -unscaled,
-                        scale,
-                    }),
+                    (U::Minus, Expr::Value(literal)) if literal.type_of().is_number() => Expr::Value(literal.negated()),
                     (U::Minus, operand) => {
                         self.expect(&operand, Type::is_number, "numeric")?;
                         Expr::Negate(Box::new(operand))
@@ -178,12 +181,17 @@ impl<'s> Scope<'s> {
                 else_result,
                 ..
             } => self.case(operand.as_deref(), conditions, else_result.as_deref())?,
-            ast::Expr::Cast { expr, data_type, .. } => self.cast(expr, data_type)?,
+            ast::Expr::Cast {
+                kind, expr, data_type, ..
+            } => {
+                let is_try = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
+                Expr::Cast(Box::new(self.bind(expr)?), Box::new(conversion(data_type, is_try)?))
+            }
             ast::Expr::Convert {
                 expr,
                 data_type: Some(data_type),
                 ..
-            } => self.cast(expr, data_type)?,
+            } => Expr::Cast(Box::new(self.bind(expr)?), Box::new(conversion(data_type, false)?)),
             ast::Expr::Extract { field, expr, .. } => {
                 let name = field.to_string();
                 let argument = self.bind(expr)?;
@@ -267,7 +275,7 @@ impl<'s> Scope<'s> {
             } => {
                 let escape = match escape_char.as_ref().map(|escape| &escape.value) {
                     None => None,
-                    Some(ast::Value::SingleQuotedString(text)) => text.chars().next(),
+                    Some(ast::Value::SingleQuotedString(text)) if text.chars().nth(1).is_none() => text.chars().next(),
                     Some(_) => return Err(Error::new(Kind::Syntax, "Expected a character after ESCAPE")),
                 };
                 let (value, pattern) = (self.bind(expr)?, self.bind(pattern)?);
@@ -507,46 +515,6 @@ impl<'s> Scope<'s> {
         Ok(Expr::Arithmetic(operator, Box::new(left), Box::new(right)))
     }
 
-    fn case(
-        &mut self,
-        operand: Option<&ast::Expr>,
-        conditions: &[ast::CaseWhen],
-        otherwise: Option<&ast::Expr>,
-    ) -> Result<Expr> {
-        let operand = operand.map(|operand| self.bind(operand)).transpose()?;
-        let mut branches = Vec::new();
-        for branch in conditions {
-            let condition = self.bind(&branch.condition)?;
-            let condition = match &operand {
-                None => self.condition(condition)?,
-                Some(operand) => {
-                    self.comparable(operand, &condition)?;
-                    Expr::Compare(Comparison::Equal, Box::new(operand.clone()), Box::new(condition))
-                }
-            };
-            branches.push((condition, self.bind(&branch.result)?));
-        }
-        let otherwise = match otherwise {
-            Some(otherwise) => self.bind(otherwise)?,
-            None => Expr::Value(Value::Null),
-        };
-        Ok(Expr::Case(branches, Box::new(otherwise)))
-    }
-
-    fn is_truth(&mut self, operand: &ast::Expr, wanted: bool) -> Result<Expr> {
-        let operand = self.bind(operand)?;
-        let operand = self.condition(operand)?;
-        let wanted = Box::new(Expr::Value(Value::Logical(wanted)));
-        let equal = Expr::Compare(Comparison::Equal, Box::new(operand), wanted);
-        Ok(Expr::Coalesce(vec![equal, Expr::Value(Value::Logical(false))]))
-    }
-
-    fn cast(&mut self, operand: &ast::Expr, data_type: &ast::DataType) -> Result<Expr> {
-        let operand = self.bind(operand)?;
-        let (type_of, length) = cast_type(&data_type.to_string())?;
-        Ok(Expr::Cast(Box::new(operand), type_of, length))
-    }
-
     fn function(&mut self, function: &ast::Function) -> Result<Expr> {
         let name = match function.name.0.as_slice() {
             [part] => part
@@ -576,6 +544,10 @@ impl<'s> Scope<'s> {
         };
         if let Some(kind) = AggregateKind::of(&name) {
             return self.aggregate(kind, list, orders_of(&function.args), is_distinct);
+        }
+        // Another engine may have it, whatever its arguments are.
+        if !is_operation(&name) && functions::find(&name).is_none() && self.parameters.functions.find(&name).is_none() {
+            return Err(no_function(&name));
         }
         let mut arguments = Vec::with_capacity(list.len());
         for argument in list {
@@ -624,10 +596,7 @@ impl<'s> Scope<'s> {
                         function.check(arguments.len())?;
                         return Ok(Expr::User(Arc::clone(function), arguments));
                     }
-                    return Err(Error::new(
-                        Kind::NoFunction,
-                        format!("Scalar function not found: {name}"),
-                    ));
+                    return Err(no_function(name));
                 };
                 let types: Vec<Type> = arguments.iter().map(|argument| self.type_of(argument)).collect();
                 function.check(&types)?;
@@ -769,6 +738,18 @@ impl Grouping {
         });
         keys.chain(aggregates).collect()
     }
+}
+
+/// Whether [`Scope::call`] makes an operation of a function of this name.
+fn is_operation(name: &str) -> bool {
+    [
+        "COALESCE", "DELETED", "EMPTY", "IF", "IFNULL", "IIF", "INLIST", "ISNULL", "NULLIF", "RECNO", "ROWID", "ROWNUM",
+    ]
+    .contains(&name)
+}
+
+fn no_function(name: &str) -> Error {
+    Error::new(Kind::NoFunction, format!("Scalar function not found: {name}"))
 }
 
 fn unknown(expr: &ast::Expr) -> Error {

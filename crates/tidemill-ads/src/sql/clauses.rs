@@ -9,7 +9,7 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    CastKind, CeilFloorKind, Cte, DataType, DateTimeField, Distinct, Expr, Fetch, Function, FunctionArgumentClause,
+    CeilFloorKind, Cte, DataType, DateTimeField, Distinct, Expr, Fetch, Function, FunctionArgumentClause,
     FunctionArgumentList, FunctionArguments, GroupByExpr, Join, JoinOperator, LimitClause, NamedWindowDefinition,
     NamedWindowExpr, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectFlavor, SelectItem, SetExpr,
     SetQuantifier, Spanned, TableAlias, TableAliasColumnDef, TableFactor, Top, Visitor, WildcardAdditionalOptions,
@@ -423,7 +423,7 @@ impl Clauses {
                 (!styles.is_empty(), "The style of CONVERT"),
             ]),
             Expr::Cast {
-                kind,
+                kind: _,
                 expr: _,
                 data_type,
                 array,
@@ -431,10 +431,6 @@ impl Clauses {
             } => none_of(&[
                 (*array, "CAST … AS … ARRAY"),
                 (format.is_some(), "CAST … FORMAT"),
-                (
-                    self.is_for_lanes() && !matches!(kind, CastKind::Cast | CastKind::DoubleColon),
-                    "TRY_CAST",
-                ),
                 (
                     has_lost_precision(data_type),
                     "The precision of a time, or the length of bytes, in CAST",

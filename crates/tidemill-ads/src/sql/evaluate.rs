@@ -177,6 +177,23 @@ impl<'e> Evaluation<'e> {
         self.frame.rows()
     }
 
+    /// Values that are shown, grouped by, sorted by or aggregated: of whole numbers, none is beyond 64 bits. Within an expression they
+    /// may be, and are decimals there.
+    ///
+    /// # Errors
+    /// As [`evaluate`], and [`Kind::Value`] for a number beyond 64 bits.
+    pub(super) fn settled(&self, expr: &Expr) -> Result<Vector> {
+        let vector = self.vector(expr)?;
+        let is_wide = matches!(vector.type_of(), Type::Decimal(0));
+        match is_wide && expr.type_of(self.frame.columns(), self.session.parameters) == Type::Integer {
+            true => vector.cast(Type::Integer, self.rows()).map_err(|error| {
+                let why = format!("{}: CAST it to DECIMAL(38,0)", error.message());
+                Error::new(error.kind().clone(), why)
+            }),
+            false => Ok(vector),
+        }
+    }
+
     /// # Errors
     /// As [`evaluate`].
     pub(super) fn vector(&self, expr: &Expr) -> Result<Vector> {
@@ -242,7 +259,7 @@ impl<'e> Evaluation<'e> {
             Expr::Like { value, pattern, escape } => self.like(value, pattern, *escape),
             Expr::Case(branches, otherwise) => self.case(branches, otherwise),
             Expr::Coalesce(values) => self.coalesce(values),
-            Expr::Cast(operand, type_of, length) => self.cast(operand, *type_of, *length),
+            Expr::Cast(operand, conversion) => conversion.apply(&self.vector(operand)?, self.rows()),
             Expr::User(function, arguments) => {
                 let vectors = arguments.iter().map(|argument| self.vector(argument));
                 let vectors = vectors.collect::<Result<Vec<_>>>()?;
@@ -474,21 +491,6 @@ impl<'e> Evaluation<'e> {
             };
         }
         Ok(chosen)
-    }
-
-    fn cast(&self, operand: &Expr, type_of: Type, length: u32) -> Result<Vector> {
-        let rows = self.rows();
-        let cast = self.vector(operand)?.cast(type_of, rows)?;
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        if length == 0 || !matches!(type_of, Type::Text(_)) {
-            return Ok(cast);
-        }
-        let cut = |text: &str| text.chars().take(length).collect::<String>();
-        Ok(match cast {
-            Vector::Constant(Value::Text(text)) => Vector::Constant(Value::Text(cut(&text))),
-            Vector::Text(array, _) => Vector::Text(array.iter().map(|text| text.map(cut)).collect(), 0),
-            other => other,
-        })
     }
 }
 

@@ -6,6 +6,7 @@ use tidemill_xbase as xbase;
 use tidemill_xbase::{Dialect, Field, Table};
 
 use super::arithmetic::Operator;
+use super::conversion::Conversion;
 use super::functions::Function;
 use super::user_functions::UserFunction;
 use super::value::{Type, Value};
@@ -44,8 +45,7 @@ pub(super) enum Expr {
     Case(Vec<(Expr, Expr)>, Box<Expr>),
     /// The first that is not NULL.
     Coalesce(Vec<Expr>),
-    /// To a type; text of at most so many characters, 0 for as many as there are.
-    Cast(Box<Expr>, Type, u32),
+    Cast(Box<Expr>, Box<Conversion>),
     Call(&'static Function, Vec<Expr>),
     /// A function of the data dictionary.
     User(Arc<UserFunction>, Vec<Expr>),
@@ -170,8 +170,7 @@ impl Expr {
                 .iter()
                 .map(of)
                 .fold(Type::Unknown, |all, one| all.with(one).unwrap_or(all)),
-            Self::Cast(_, Type::Text(_), length) => Type::Text(*length),
-            Self::Cast(_, type_of, _) => *type_of,
+            Self::Cast(_, conversion) => conversion.type_of(),
             Self::Call(function, arguments) => {
                 let types: Vec<Type> = arguments.iter().map(of).collect();
                 function.type_of(&types, arguments)

@@ -14,10 +14,10 @@ use concat::Texts;
 pub(super) use concat::{Concat, MAX_LENGTH};
 
 use super::arithmetic::Numbers;
-use super::error::Result;
+use super::error::{Error, Kind, Result};
 use super::expression::{Column, Expr};
 use super::interner::{Interner, Keys};
-use super::value::{Type, Value, decimal_to_f64};
+use super::value::{Type, Value, decimal_to_f64, has_room, power_of_ten, rescale};
 use super::vector::Vector;
 
 /// What is computed of the rows of a group.
@@ -120,6 +120,9 @@ impl Groups {
     }
 
     /// Adds rows: their keys, the columns of the aggregates (`None`: the rows themselves), and what these order rows by.
+    ///
+    /// # Errors
+    /// [`Kind::Value`] for sums of more than 38 digits.
     pub(super) fn add(
         &mut self,
         keys: &[Vector],
@@ -129,7 +132,7 @@ impl Groups {
         let groups = self.keys.number(keys, rows);
         self.reserve(self.keys.len().max(usize::from(keys.is_empty())));
         for (state, (argument, order)) in self.states.iter_mut().zip(arguments) {
-            state.add(&groups, argument.as_ref(), order, rows);
+            state.add(&groups, argument.as_ref(), order, rows)?;
         }
         self.rows += rows;
         Ok(())
@@ -152,7 +155,7 @@ impl Groups {
     /// How many groups there are, and their columns: keys, then aggregates.
     ///
     /// # Errors
-    /// [`Kind::Value`](super::error::Kind::Value) for texts that are longer together than they may be.
+    /// [`Kind::Value`] for texts that are longer together than they may be.
     pub(super) fn finish(self, key_types: &[Type]) -> Result<(usize, Vec<Vector>)> {
         let count = match key_types.is_empty() {
             true => 1,
@@ -167,7 +170,7 @@ impl Groups {
 }
 
 impl State {
-    fn add(&mut self, groups: &[u32], argument: Option<&Vector>, order: &[Vector], rows: usize) {
+    fn add(&mut self, groups: &[u32], argument: Option<&Vector>, order: &[Vector], rows: usize) -> Result<()> {
         let Some(argument) = argument else {
             // All rows of one group are one addition.
             match self.counts.as_mut_slice() {
@@ -180,10 +183,10 @@ impl State {
                     }
                 }
             }
-            return;
+            return Ok(());
         };
         if argument.is_null() {
-            return;
+            return Ok(());
         }
         let nulls = argument.nulls().cloned();
         let mut picked = Vec::with_capacity(rows);
@@ -209,29 +212,42 @@ impl State {
         }
         match self.kind {
             AggregateKind::Count => {}
-            AggregateKind::Sum | AggregateKind::Average => self.sum(groups, argument, &picked),
+            AggregateKind::Sum | AggregateKind::Average => return self.sum(groups, argument, &picked),
             AggregateKind::Least => self.choose(groups, argument, &picked, Ordering::Less),
             AggregateKind::Greatest => self.choose(groups, argument, &picked, Ordering::Greater),
             AggregateKind::Concat => self.texts.add(groups, argument, order, &picked),
         }
+        Ok(())
     }
 
-    fn sum(&mut self, groups: &[u32], argument: &Vector, picked: &[usize]) {
-        let Some(numbers) = Numbers::of(argument) else { return };
+    fn sum(&mut self, groups: &[u32], argument: &Vector, picked: &[usize]) -> Result<()> {
+        let Some(numbers) = Numbers::of(argument) else {
+            return Ok(());
+        };
         let group = |row: usize| groups.get(row).map_or(0, |group| *group as usize);
         match (&mut self.sums, numbers) {
-            (Sums::Exact(sums, _), Numbers::Integer(numbers)) => {
+            (Sums::Exact(sums, scale), Numbers::Integer(numbers)) => {
+                let unit = power_of_ten(*scale);
                 for row in picked {
                     if let Some(sum) = sums.get_mut(group(*row)) {
-                        *sum = sum.saturating_add(i128::from(numbers.get(*row)));
+                        let number = i128::from(numbers.get(*row)).checked_mul(unit);
+                        *sum = number.and_then(|number| sum.checked_add(number)).ok_or_else(beyond)?;
                     }
                 }
             }
             (Sums::Exact(sums, scale), Numbers::Decimal(numbers, of)) => {
-                *scale = of;
+                // Rows before these may have had fewer digits behind the point, or more.
+                if of > *scale {
+                    for sum in sums.iter_mut() {
+                        *sum = rescale(*sum, *scale, of).ok_or_else(beyond)?;
+                    }
+                    *scale = of;
+                }
+                let unit = power_of_ten(*scale - of);
                 for row in picked {
                     if let Some(sum) = sums.get_mut(group(*row)) {
-                        *sum = sum.saturating_add(numbers.get(*row));
+                        let number = numbers.get(*row).checked_mul(unit);
+                        *sum = number.and_then(|number| sum.checked_add(number)).ok_or_else(beyond)?;
                     }
                 }
             }
@@ -250,6 +266,7 @@ impl State {
                 }
             }
         }
+        Ok(())
     }
 
     /// The least or greatest value of each group: first which row has it, then the value.
@@ -289,6 +306,7 @@ impl State {
                 Vector::of_values(self.best, type_of)
             }
             AggregateKind::Sum => match self.sums {
+                Sums::Exact(sums, _) if !sums.iter().all(|sum| has_room(*sum)) => return Err(beyond()),
                 Sums::Doubles(sums) => {
                     let values = sums.into_iter().zip(self.counts);
                     Vector::Double(values.map(|(sum, count)| (count > 0).then_some(sum)).collect())
@@ -319,5 +337,35 @@ impl State {
                 Vector::Double(sums.into_iter().zip(self.counts).map(average).collect::<Float64Array>())
             }
         })
+    }
+}
+
+fn beyond() -> Error {
+    let why = "A sum has more than 38 digits: CAST what is added up to DOUBLE";
+    Error::new(Kind::Value, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A CASE may give rows before others fewer digits behind the point, or more.
+    #[test]
+    fn parts_of_several_scales_are_added_up_at_one() {
+        let sum = Aggregate {
+            kind: AggregateKind::Sum,
+            argument: Some(Expr::Column(0)),
+            is_distinct: false,
+            concat: None,
+        };
+        let mut groups = Groups::new(0, &[sum]);
+        let decimal = |unscaled, scale| Value::Decimal { unscaled, scale };
+        for value in [Value::Integer(1), decimal(250, 2), Value::Integer(1), decimal(5, 1)] {
+            groups
+                .add(&[], &[(Some(Vector::Constant(value)), Vec::new())], 2)
+                .expect("there is room");
+        }
+        let (_, columns) = groups.finish(&[]).expect("there is room");
+        assert_eq!(columns[0].value(0), decimal(1000, 2));
     }
 }

@@ -107,7 +107,7 @@ impl Scalar {
             vectors: vectors.collect::<Result<Vec<_>>>()?,
         };
         let session = self.facts.session(&[]);
-        let made = Evaluation::new(&frame, &session).vector(&self.expr)?;
+        let made = Evaluation::new(&frame, &session).settled(&self.expr)?;
         match made.is_null() {
             true => Ok(new_null_array(&data_type(self.type_of), rows)),
             false => made.cast(self.type_of, rows)?.into_plain(rows),

@@ -330,7 +330,7 @@ impl Plan {
         for frame in reader.frames(selection) {
             let evaluation = Evaluation::new(&frame, session);
             for ((expr, _), key) in self.order.iter().zip(&mut keys) {
-                key.push((evaluation.vector(expr)?, frame.rows()));
+                key.push((evaluation.settled(expr)?, frame.rows()));
             }
             records.extend(frame.records());
         }
@@ -366,13 +366,13 @@ impl Plan {
         let mut groups = Groups::new(grouping.keys.len(), &grouping.aggregates);
         for frame in frames {
             let evaluation = Evaluation::new(*frame, session);
-            let keys = grouping.keys.iter().map(|key| evaluation.vector(key));
+            let keys = grouping.keys.iter().map(|key| evaluation.settled(key));
             let keys = keys.collect::<Result<Vec<_>>>()?;
             let arguments = grouping.aggregates.iter().map(|aggregate| {
                 let argument = aggregate.argument.as_ref();
-                let argument = argument.map(|argument| evaluation.vector(argument)).transpose()?;
+                let argument = argument.map(|argument| evaluation.settled(argument)).transpose()?;
                 let order = aggregate.concat.iter().flat_map(|concat| &concat.order);
-                let order = order.map(|(key, _)| evaluation.vector(key));
+                let order = order.map(|(key, _)| evaluation.settled(key));
                 Ok((argument, order.collect::<Result<Vec<_>>>()?))
             });
             let arguments = arguments.collect::<Result<Vec<_>>>()?;
@@ -440,7 +440,7 @@ impl Plan {
         }
         let picked = UInt32Array::from(rows.clone());
         let take = |expr: &Expr| -> Result<Vector> {
-            let vector = evaluation.vector(expr)?;
+            let vector = evaluation.settled(expr)?;
             match picked.len() == frame.rows {
                 true => Ok(vector),
                 false => vector.take(&picked),
@@ -505,7 +505,7 @@ impl Plan {
             };
             columns.push(match stored.filter(|array| array.data_type() == field.data_type()) {
                 Some(array) => array,
-                None => evaluation.vector(&item.expr)?.into_answer(type_of, frame.rows())?,
+                None => evaluation.settled(&item.expr)?.into_answer(type_of, frame.rows())?,
             });
         }
         batch_in(&schema, columns, frame.rows())

@@ -139,10 +139,16 @@ impl Value {
         let Some((whole, fraction)) = digits.split_once('.') else {
             return match digits.parse() {
                 Ok(number) => Some(Self::Integer(number)),
-                Err(_) => digits.parse().ok().map(Self::Double),
+                Err(_) => match digits.parse() {
+                    Ok(unscaled) if has_room(unscaled) => Some(Self::Decimal { unscaled, scale: 0 }),
+                    _ => digits.parse().ok().map(Self::Double),
+                },
             };
         };
-        let unscaled = format!("{whole}{fraction}").parse().ok();
+        let unscaled = format!("{whole}{fraction}")
+            .parse()
+            .ok()
+            .filter(|unscaled| has_room(*unscaled));
         match (unscaled, u8::try_from(fraction.len())) {
             (Some(unscaled), Ok(scale)) if scale <= 30 => Some(Self::Decimal { unscaled, scale }),
             _ => digits.parse().ok().map(Self::Double),
@@ -157,6 +163,29 @@ impl Value {
             Self::Decimal { unscaled, scale } => Some(decimal_to_f64(*unscaled, *scale)),
             Self::Double(number) => Some(*number),
             _ => None,
+        }
+    }
+
+    /// The number with the other sign; what is none stays as it is.
+    pub(super) fn negated(self) -> Self {
+        match self {
+            Self::Integer(number) => match number.checked_neg() {
+                Some(number) => Self::Integer(number),
+                None => Self::Decimal {
+                    unscaled: -i128::from(number),
+                    scale: 0,
+                },
+            },
+            Self::Decimal { unscaled, scale } => {
+                let unscaled = unscaled.saturating_neg();
+                // The digits of the least whole number are none of 64 bits without their sign.
+                match unscaled == i64::MIN.into() && scale == 0 {
+                    true => Self::Integer(i64::MIN),
+                    false => Self::Decimal { unscaled, scale },
+                }
+            }
+            Self::Double(number) => Self::Double(-number),
+            other => other,
         }
     }
 
@@ -205,6 +234,11 @@ impl Value {
             _ => self.to_f64()?.partial_cmp(&other.to_f64()?),
         }
     }
+}
+
+/// Whether a decimal has at most 38 digits.
+pub(super) fn has_room(unscaled: i128) -> bool {
+    unscaled.unsigned_abs() < 10_u128.pow(38)
 }
 
 /// 10 to the power, as far as 128 bits go.
@@ -356,6 +390,15 @@ pub(super) fn cannot_convert(value: &str, wanted: &str) -> Error {
     Error::new(Kind::Value, format!("Cannot convert {value:?} to {wanted}"))
 }
 
+/// A fault about a number that a column of whole numbers does not hold.
+fn beyond_64_bits(value: &Value) -> Error {
+    let number = match value {
+        Value::Double(number) => format!("{number:e}"),
+        number => number.to_text().into_owned(),
+    };
+    Error::new(Kind::Value, format!("{number} is beyond 64 bits"))
+}
+
 impl Value {
     /// The value as another type, exactly or cut: what CAST does.
     ///
@@ -375,24 +418,19 @@ impl Value {
                 };
                 let is_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
                 let parsed = Self::number(digits).filter(|_| is_number).ok_or_else(fail)?;
-                let signed = match parsed {
-                    Self::Integer(number) if negative => Self::Integer(number.wrapping_neg()),
-                    Self::Decimal { unscaled, scale } if negative => Self::Decimal {
-                        unscaled: -unscaled,
-                        scale,
-                    },
-                    Self::Double(number) if negative => Self::Double(-number),
-                    other => other,
-                };
+                let signed = if negative { parsed.negated() } else { parsed };
                 return signed.cast(wanted);
             }
             (Self::Logical(value), Type::Integer | Type::Decimal(_) | Type::Double) => {
                 return Self::Integer(i64::from(*value)).cast(wanted);
             }
-            (_, Type::Integer) => Self::Integer(self.to_i64().ok_or_else(fail)?),
+            (_, Type::Integer) => Self::Integer(self.to_i64().ok_or_else(|| match self.to_f64() {
+                Some(number) if number.is_finite() => beyond_64_bits(self),
+                _ => fail(),
+            })?),
             (_, Type::Double) => Self::Double(self.to_f64().ok_or_else(fail)?),
             (_, Type::Decimal(scale)) => Self::Decimal {
-                unscaled: self.unscaled(scale).ok_or_else(fail)?,
+                unscaled: self.unscaled(scale).filter(|made| has_room(*made)).ok_or_else(fail)?,
                 scale,
             },
             (Self::Text(text), Type::Logical) => match text.trim().to_ascii_lowercase().as_str() {

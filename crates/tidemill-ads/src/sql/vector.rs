@@ -22,7 +22,7 @@ use arrow_select::zip::zip;
 
 use super::error::{Error, Kind, Result};
 use super::expression::Blank;
-use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, midnight, rescale, trimmed};
+use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, has_room, midnight, rescale, trimmed};
 
 /// The digits of decimals in answers.
 pub(super) const DIGITS: u8 = 38;
@@ -246,17 +246,18 @@ impl Vector {
             return Ok(self);
         }
         let nulls = self.nulls().cloned();
+        if let Type::Decimal(to) = wanted {
+            let scaled = |value: i128, from: u8| rescale(value, from, to).filter(|made| has_room(*made));
+            let made: Option<Vec<i128>> = match &self {
+                Self::Integer(array) => array.values().iter().map(|value| scaled((*value).into(), 0)).collect(),
+                Self::Decimal(array, from) => array.values().iter().map(|value| scaled(*value, *from)).collect(),
+                _ => None,
+            };
+            if let Some(made) = made {
+                return Ok(Self::decimals(made, nulls, to));
+            }
+        }
         Ok(match (&self, wanted) {
-            (Self::Integer(array), Type::Decimal(scale)) => {
-                let values = array.values().iter();
-                let scaled = values.map(|value| rescale(i128::from(*value), 0, scale).unwrap_or(i128::MAX));
-                Self::decimals(scaled.collect(), nulls, scale)
-            }
-            (Self::Decimal(array, from), Type::Decimal(to)) => {
-                let values = array.values().iter();
-                let scaled = values.map(|value| rescale(*value, *from, to).unwrap_or(i128::MAX));
-                Self::decimals(scaled.collect(), nulls, to)
-            }
             (Self::Date(array), Type::Timestamp) => {
                 let moments = array.values().iter().map(|day| midnight(*day));
                 Self::Timestamp(TimestampMillisecondArray::new(moments.collect(), nulls))

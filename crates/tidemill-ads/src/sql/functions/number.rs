@@ -3,7 +3,7 @@
 use arrow_array::{Float64Array, Int64Array};
 
 use super::{Body, Call, Function, Gives, argument, columns, kernel, nulls};
-use crate::sql::arithmetic::{Numbers, Operator, compute};
+use crate::sql::arithmetic::{Numbers, Operator, compute, whole_numbers};
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::value::{Type, Value, f64_to_i64, power_of_ten, rescale};
 use crate::sql::vector::Vector;
@@ -12,7 +12,7 @@ const DOUBLE: Gives = Gives::Is(Type::Double);
 
 #[rustfmt::skip]
 pub(super) const FUNCTIONS: &[Function] = &[
-    columns("ABS", "N", Gives::Argument(0), |call, a| exact(call, a, i64::saturating_abs, |n, _| n.saturating_abs(), f64::abs)),
+    columns("ABS", "N", Gives::Argument(0), |call, a| exact(call, a, i128::abs, |n, _| n.saturating_abs(), f64::abs)),
     columns("ACOS", "N", DOUBLE, |call, a| double(call, a, f64::acos)),
     columns("ASIN", "N", DOUBLE, |call, a| double(call, a, f64::asin)),
     columns("ATAN", "N", DOUBLE, |call, a| double(call, a, f64::atan)),
@@ -86,15 +86,15 @@ fn finite(call: &Call<'_>, arguments: &[Vector], f: impl Fn(usize) -> f64) -> Re
 fn exact(
     call: &Call<'_>,
     arguments: &[Vector],
-    whole: impl Fn(i64) -> i64,
+    whole: impl Fn(i128) -> i128,
     decimal: impl Fn(i128, i128) -> i128,
     double: impl Fn(f64) -> f64,
 ) -> Result<Vector> {
     let nulls = nulls(arguments);
     match Numbers::of(argument(arguments, 0)) {
         Some(Numbers::Integer(numbers)) => {
-            let values = (0..call.rows).map(|row| whole(numbers.get(row)));
-            Ok(Vector::Integer(Int64Array::new(values.collect(), nulls)))
+            let values = (0..call.rows).map(|row| whole(numbers.get(row).into()));
+            Ok(whole_numbers(values.collect(), nulls))
         }
         Some(Numbers::Decimal(numbers, scale)) => {
             let unit = power_of_ten(scale);
@@ -142,11 +142,8 @@ fn cut(call: &Call<'_>, arguments: &[Vector], rounds: bool) -> Result<Vector> {
     let nulls = nulls(arguments);
     match Numbers::of(argument(arguments, 0)) {
         Some(Numbers::Integer(numbers)) => {
-            let values = (0..call.rows).map(|row| {
-                let number = numbers.get(row);
-                i64::try_from(at(i128::from(number), 0, places(row))).unwrap_or(number)
-            });
-            Ok(Vector::Integer(Int64Array::new(values.collect(), nulls)))
+            let values = (0..call.rows).map(|row| at(numbers.get(row).into(), 0, places(row)));
+            Ok(whole_numbers(values.collect(), nulls))
         }
         Some(Numbers::Decimal(numbers, scale)) => {
             let values = (0..call.rows).map(|row| at(numbers.get(row), scale, places(row)));
