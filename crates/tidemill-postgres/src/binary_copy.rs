@@ -8,7 +8,7 @@ use arrow_schema::{Schema, SchemaRef};
 use crate::arrow_type;
 use crate::data_type::Type;
 use crate::decode::Decoder;
-use crate::encode::{HEADER, TRAILER, Target, encode};
+use crate::encode::{HEADER, Limit, TRAILER, Target, encode};
 use crate::error::{Error, Result};
 use crate::options::Unrepresentable;
 
@@ -105,6 +105,7 @@ pub fn copy_of_rows(rows: &RecordBatch, types: &[Type]) -> Result<Vec<u8>> {
         name: field.name().clone(),
         typ: typ.clone(),
         is_nullable: true,
+        limit: Limit::of(typ, -1),
     });
     let mut bytes = HEADER.to_vec();
     encode(rows, &targets.collect::<Vec<_>>(), PLACE, 0, &mut bytes)?;

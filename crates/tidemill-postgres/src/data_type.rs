@@ -58,7 +58,7 @@ pub enum Type {
     Void,
     /// An array.
     Array(Box<Type>),
-    /// Any other type, by its name. Its values are read and written as text.
+    /// Any other type, by its name, with a length where the column has one: `inet`, `bit(8)`. Its values are read and written as text.
     Other(String),
 }
 
@@ -74,8 +74,9 @@ impl Type {
     }
 
     fn simple(wire: &WireType, modifier: i32) -> Self {
-        // The length of a varlena's header, which modifiers have added (`VARHDRSZ`).
+        // The length of a varlena's header, which these modifiers have added (`VARHDRSZ`).
         const HEADER: i32 = 4;
+        let plain = u32::try_from(modifier).ok();
         let modifier = modifier.checked_sub(HEADER).filter(|modifier| *modifier >= 0);
         let length = || modifier.and_then(|length| u32::try_from(length).ok());
         match *wire {
@@ -103,8 +104,24 @@ impl Type {
             WireType::INTERVAL => Self::Interval,
             WireType::UUID => Self::Uuid,
             WireType::VOID => Self::Void,
+            WireType::BIT => Self::bits("bit", plain),
+            WireType::VARBIT => Self::bits("varbit", plain),
+            WireType::TIMETZ => Self::with_length("timetz", plain),
             _ => Self::Other(qualified(wire)),
         }
+    }
+
+    /// Without a length `bit` would be one bit in a statement, where columns and values of the type have as many as they have.
+    fn bits(name: &str, length: Option<u32>) -> Self {
+        let name = if length.is_some() { name } else { "varbit" };
+        Self::with_length(name, length)
+    }
+
+    fn with_length(name: &str, length: Option<u32>) -> Self {
+        Self::Other(match length {
+            Some(length) => format!("{name}({length})"),
+            None => name.to_owned(),
+        })
     }
 
     /// Whether values come and go in a form of bytes that this crate knows; those of other types do as text.
@@ -137,6 +154,8 @@ impl Type {
             },
             "varchar" => Self::Varchar(length()?),
             "char" => Self::Bpchar(length()?),
+            "bit" | "varbit" => Self::bits(name, length()?),
+            "timetz" => Self::with_length(name, length()?),
             _ if arguments.is_some() => return None,
             "boolean" => Self::Bool,
             "smallint" => Self::Int2,
@@ -219,15 +238,12 @@ fn qualified(wire: &WireType) -> String {
 }
 
 /// The types of every server whose values are text here.
-const OTHERS: [&str; 24] = [
+const OTHERS: [&str; 21] = [
     "inet",
     "cidr",
     "macaddr",
     "macaddr8",
     "money",
-    "bit",
-    "varbit",
-    "timetz",
     "tsvector",
     "tsquery",
     "point",
@@ -263,6 +279,12 @@ mod tests {
             "timestamp with time zone",
             "text[]",
             "inet",
+            "bit(8)",
+            "bit(8)[]",
+            "varbit",
+            "varbit(5)",
+            "timetz",
+            "timetz(0)",
         ] {
             assert_eq!(Type::named(name).map(|found| found.to_string()).as_deref(), Some(name));
         }
@@ -273,6 +295,10 @@ mod tests {
             "text; DROP TABLE t",
             "text(1)",
             "char(1",
+            "bit()",
+            "bit(x)",
+            "bit(1); DROP TABLE t",
+            "inet(1)",
         ] {
             assert_eq!(Type::named(name), None, "{name}");
         }
@@ -288,8 +314,18 @@ mod tests {
             (WireType::VARCHAR, -1, "varchar"),
             (WireType::NUMERIC_ARRAY, ((12 << 16) | 3) + 4, "numeric(12,3)[]"),
             (WireType::INET, -1, "inet"),
+            (WireType::BIT, 8, "bit(8)"),
+            (WireType::BIT_ARRAY, 3, "bit(3)[]"),
+            (WireType::VARBIT, 5, "varbit(5)"),
+            (WireType::VARBIT, -1, "varbit"),
+            // `bit` would have one.
+            (WireType::BIT, -1, "varbit"),
+            (WireType::TIMETZ, 0, "timetz(0)"),
+            (WireType::TIMETZ, -1, "timetz"),
         ] {
             assert_eq!(Type::of_wire(&wire, modifier).to_string(), expected);
         }
+        // As older files have it.
+        assert_eq!(Type::named("bit"), Type::named("varbit"));
     }
 }

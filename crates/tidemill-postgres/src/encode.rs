@@ -4,6 +4,7 @@
 //! refused where it would be rounded or cut. The format is that of `decode`.
 
 mod cell;
+mod limit;
 mod number;
 mod time;
 
@@ -11,6 +12,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_buffer::NullBuffer;
 
 pub(crate) use self::cell::{Cell, cell, element_number, shown};
+pub(crate) use self::limit::Limit;
 use crate::data_type::Type;
 use crate::error::{Error, Misfit, Result};
 
@@ -20,6 +22,8 @@ pub(crate) struct Target {
     pub(crate) name: String,
     pub(crate) typ: Type,
     pub(crate) is_nullable: bool,
+    /// What the column keeps of the values of its type.
+    pub(crate) limit: Option<Limit>,
 }
 
 /// What stands in front of the first row.
@@ -72,7 +76,14 @@ impl Column<'_> {
     fn write(&self, row: usize, out: &mut Vec<u8>) -> Result<(), Misfit> {
         let is_null = self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
         match (is_null, self.target.is_nullable) {
-            (false, _) => measured(out, |out| (self.cell)(row, out)),
+            (false, _) => measured(out, |out| {
+                let begin = out.len();
+                (self.cell)(row, out)?;
+                match &self.target.limit {
+                    Some(limit) => limit.check(out.get(begin..).unwrap_or_default()),
+                    None => Ok(()),
+                }
+            }),
             (true, true) => {
                 out.extend_from_slice(&NULL);
                 Ok(())

@@ -14,11 +14,11 @@ use tokio_postgres::CopyInSink;
 use crate::arrow_type;
 use crate::client::{Client, Lease};
 use crate::data_type::Type;
-use crate::encode::{HEADER, TRAILER, Target, encode};
+use crate::encode::{HEADER, Limit, TRAILER, Target, encode};
 use crate::error::{Error, Result};
 use crate::new_table::{NewTable, shortened};
 use crate::sql_text::{list, literal, quoted};
-use crate::table::{Table, shown};
+use crate::table::{Column, Table, shown};
 
 /// Rows on their way into a table. All of them are in one transaction: others see them, and the table that they are for, when
 /// [`Fill::finish`] has returned, and nothing is left of them when this is dropped before, the connection breaks or the program ends.
@@ -78,10 +78,7 @@ impl Fill {
             .iter()
             .filter(|column| columns.is_empty() && !column.is_generated)
         {
-            targets.push((
-                column.declared.clone(),
-                target(&column.name, &column.typ, column.is_nullable),
-            ));
+            targets.push((column.declared.clone(), column_target(column)));
         }
         for name in columns {
             let Some(column) = table.columns.iter().find(|column| column.name == *name) else {
@@ -98,7 +95,7 @@ impl Fill {
                     hint: "leave it out: the server computes its values".to_owned(),
                 });
             }
-            targets.push((column.declared.clone(), target(name, &column.typ, column.is_nullable)));
+            targets.push((column.declared.clone(), column_target(column)));
         }
         let name = table.quoted_name();
         let begin = match there {
@@ -204,9 +201,7 @@ impl Fill {
             let made = made.collect::<Vec<_>>().join(", ");
             let make = format!("CREATE TEMPORARY TABLE {stage} ({made}) ON COMMIT DROP");
             client.within(&doing, lease.driver().batch_execute(&make)).await?;
-            let values = columns
-                .iter()
-                .map(|(declared, target)| format!("{}::{declared}", quoted(&target.name)));
+            let values = columns.iter().map(|(declared, target)| cast(declared, target));
             let values = values.collect::<Vec<_>>().join(", ");
             let conflict = conflict.unwrap_or_default();
             let insert = format!(
@@ -439,18 +434,25 @@ fn update(table: &Table, targets: &[(String, Target)]) -> Result<String> {
     })
 }
 
-fn target(name: &str, typ: &Type, is_nullable: bool) -> Target {
+fn column_target(column: &Column) -> Target {
     Target {
-        name: name.to_owned(),
-        typ: typ.clone(),
-        is_nullable,
+        name: column.name.clone(),
+        typ: column.typ.clone(),
+        is_nullable: column.is_nullable,
+        limit: Limit::of(&column.typ, column.modifier),
     }
 }
 
 fn targets(table: &NewTable) -> Vec<(String, Target)> {
     let columns = table.columns.iter().map(|column| {
         let is_nullable = column.is_nullable && !table.primary_key.contains(&column.name);
-        (column.typ.to_string(), target(&column.name, &column.typ, is_nullable))
+        let target = Target {
+            name: column.name.clone(),
+            typ: column.typ.clone(),
+            is_nullable,
+            limit: Limit::of(&column.typ, -1),
+        };
+        (column.typ.to_string(), target)
     });
     columns.collect()
 }
@@ -461,6 +463,20 @@ fn staged(typ: &Type) -> Option<Type> {
         Type::Array(element) if matches!(**element, Type::Enum(_)) => Some(Type::Array(Box::new(Type::Text))),
         typ if !typ.is_known() => Some(Type::Text),
         _ => None,
+    }
+}
+
+/// The value of a column as one of its type, from the table that rows come to first.
+fn cast(declared: &str, target: &Target) -> String {
+    let name = quoted(&target.name);
+    match &target.typ {
+        // Which sign is the point of a text is for `lc_monetary` to say; a number has one point on every server.
+        Type::Other(typ) if typ == "money" => {
+            format!(
+                "CASE WHEN {name} ~ '^[+-]?[0-9]*[.]?[0-9]+$' THEN {name}::numeric::money ELSE {name}::money END::{declared}"
+            )
+        }
+        _ => format!("{name}::{declared}"),
     }
 }
 

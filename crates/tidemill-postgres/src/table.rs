@@ -54,6 +54,8 @@ pub struct Column {
     pub typ: Type,
     /// The type as the table declares it: also the name of a domain.
     pub declared: String,
+    /// What the catalogue says of the type beyond its name, also of the type that a domain is made of (`atttypmod`); -1 for nothing.
+    pub(crate) modifier: i32,
     /// Whether it takes NULL.
     pub is_nullable: bool,
     /// Whether its values are computed from other columns, so that none can be written.
@@ -184,13 +186,19 @@ impl Client {
         let lease = self.lease().await?;
         let statement = self.within(doing, lease.driver().prepare(&query)).await?;
         let types = types(&statement);
+        let modifiers: Vec<i32> = statement
+            .columns()
+            .iter()
+            .map(|column| column.type_modifier())
+            .collect();
         drop(statement);
         lease.done();
-        for ((row, name), typ) in rows.iter().zip(names).zip(types) {
+        for ((row, name), (typ, modifier)) in rows.iter().zip(names).zip(types.into_iter().zip(modifiers)) {
             table.columns.push(Column {
                 name,
                 typ,
                 declared: cell(row, 1, doing)?,
+                modifier,
                 is_nullable: !cell::<bool>(row, 2, doing)?,
                 is_generated: cell(row, 3, doing)?,
                 is_identity: cell(row, 4, doing)?,

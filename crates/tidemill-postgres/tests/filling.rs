@@ -228,6 +228,50 @@ async fn columns_of_every_kind_are_filled() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_of_a_table_keeps_the_length_of_bits() {
+    let Some(server) = Postgres::need() else { return };
+    let client = client(&server).await;
+    server
+        .psql(
+            "CREATE DOMAIN flags AS bit(4);
+             CREATE TABLE t (b bit(8), v varbit(10), w varbit, one bit, l bit(3)[], d flags, z timetz(0));
+             INSERT INTO t VALUES (B'10110011', B'10101', B'1', B'1', '{101,010}', B'1001', '10:00:01+02');
+             CREATE TABLE free AS SELECT B'1011' AS b",
+        )
+        .unwrap();
+    for (name, types) in [
+        (
+            "t",
+            "bit(8) bit varying(10) bit varying bit(1) bit(3)[] bit(4) time(0) with time zone",
+        ),
+        // The server knows no length of the column either.
+        ("free", "bit varying"),
+    ] {
+        let table = client.table(None, name).await.unwrap();
+        let all: Vec<usize> = (0..table.columns.len()).collect();
+        let schema = table.schema();
+        let mut read = Read::begin(&client, name, &table.select(&all), Some(&schema))
+            .await
+            .unwrap();
+        let rows = read.next().await.unwrap().unwrap();
+        let new = NewTable::of_schema(&rows.schema()).unwrap();
+        let copy = format!("{name}_copy");
+        let mut fill = Fill::create(&client, None, &copy, &new).await.unwrap();
+        fill.write(&rows).await.unwrap();
+        fill.finish().await.unwrap();
+        let found = server.psql(&format!(
+            "SELECT string_agg(format_type(atttypid, atttypmod), ' ' ORDER BY attnum) FROM pg_attribute
+             WHERE attrelid = '{copy}'::regclass AND attnum > 0"
+        ));
+        assert_eq!(found.unwrap().trim_end(), types);
+        assert_eq!(
+            server.psql(&format!("SELECT * FROM {copy}")).unwrap(),
+            server.psql(&format!("SELECT * FROM {name}")).unwrap()
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_fill_that_is_cut_off_leaves_the_old_table() {
     let Some(mut server) = Postgres::need() else { return };
     let client = client(&server).await;

@@ -20,6 +20,7 @@ fn written(array: ArrayRef, typ: &str) -> Result<ArrayRef, String> {
         name: "c".to_owned(),
         typ: typ.clone(),
         is_nullable: true,
+        limit: None,
     };
     let mut bytes = HEADER.to_vec();
     encode(&batch, &[target], "t", 0, &mut bytes).map_err(|error| error.to_string())?;
@@ -233,6 +234,7 @@ fn a_column_without_null_refuses_it() {
         name: "c".to_owned(),
         typ: Type::Int4,
         is_nullable: false,
+        limit: None,
     };
     let error = encode(&batch, &[target], "t", 10, &mut Vec::new())
         .unwrap_err()
