@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tidemill_ads::ErrorCode;
 use tidemill_ads::sql::Kind;
-use tidemill_sql::{Error, with_causes};
+use tidemill_sql::{Error, Fault, with_causes};
 use tidemill_trust::printable;
 
 /// An error, in its parts.
@@ -120,7 +120,7 @@ pub(crate) fn state(error: &Error) -> &'static str {
             Kind::NoFunction => "42883",
             Kind::Type => "42804",
             Kind::Grouping => "42803",
-            Kind::Value => "22P02",
+            Kind::Value => state_of_words(statement.message()).unwrap_or("22P02"),
             Kind::Parameter => "08P01",
             Kind::NeedsAnalytical | Kind::Unsupported => "0A000",
             Kind::Transaction => "25000",
@@ -130,9 +130,15 @@ pub(crate) fn state(error: &Error) -> &'static str {
             _ => match statement.native_code() {
                 // A name that leads out of the folders.
                 code if code == i64::from(ErrorCode::InvalidPath.number()) => "42501",
-                _ => "XX000",
+                code if code == i64::from(ErrorCode::IndexExists.number()) => "42P07",
+                code if LOCKED.iter().any(|locked| code == i64::from(locked.number())) => "55P03",
+                _ => state_of_words(statement.message()).unwrap_or("XX000"),
             },
         };
+    }
+    let is_of_values = matches!(error, Error::Xbase(_) | Error::Ads(_)) || error.fault() == Some(Fault::Value);
+    if is_of_values && let Some(state) = state_of_words(&error.to_string()) {
+        return state;
     }
     match error.sqlstate() {
         "42S02" => "42P01",
@@ -143,6 +149,41 @@ pub(crate) fn state(error: &Error) -> &'static str {
         "HY000" => "XX000",
         other => other,
     }
+}
+
+/// What ADS calls a record, a table or a file that somebody else has locked.
+const LOCKED: [ErrorCode; 3] = [ErrorCode::LockFailed, ErrorCode::FileInUse, ErrorCode::AppendLockFailed];
+
+/// The SQLSTATE of an error of which only the words tell it, as the tables and Arrow have them; `None` for others.
+fn state_of_words(words: &str) -> Option<&'static str> {
+    let has = |parts: &[&str]| parts.iter().any(|part| words.contains(part));
+    if words.ends_with("already exists") {
+        return Some("42P07");
+    }
+    if has(&[" is locked by "]) {
+        return Some("55P03");
+    }
+    if has(&["ivide by zero", "ivision by zero"]) {
+        return Some("22012");
+    }
+    let overflows = [
+        "verflow",
+        "Can't cast value",
+        "too large to store in a Decimal",
+        "at most 38 digits",
+        "that fits",
+    ];
+    if has(&overflows) {
+        return Some("22003");
+    }
+    // A value of a field that has no room for it, which is a number or a text.
+    let (_, rest) = words.split_once("expected at most ")?;
+    let (room, found) = rest.split_once(", found ")?;
+    let is_of_room = room.ends_with(" characters") || room.ends_with(" bytes");
+    is_of_room.then(|| match found.trim_matches('"').parse::<f64>() {
+        Ok(_) => "22003",
+        Err(_) => "22001",
+    })
 }
 
 /// The letter of a text at a line and a column, all counted from 1.
@@ -172,6 +213,30 @@ mod tests {
             (0, 1, None),
         ] {
             assert_eq!(position("äb\nSELECT", line, column), expected, "{line}:{column}");
+        }
+    }
+
+    #[test]
+    fn states_are_told_by_words_where_nothing_else_tells_them() {
+        for (words, expected) in [
+            ("Divide by zero error", Some("22012")),
+            ("Arithmetic overflow: 9 + 1", Some("22003")),
+            (
+                "t.dbf: record 1, field A: expected at most 5 characters, found 123456",
+                Some("22003"),
+            ),
+            (
+                "t.dbf: record 1, field A: expected at most 5 bytes, found \"abcdef\"",
+                Some("22001"),
+            ),
+            (
+                "t.dbf: record 7 is locked by process 9 (1..2); waited 0 ms",
+                Some("55P03"),
+            ),
+            ("index tag A: already exists", Some("42P07")),
+            ("Cannot convert 'x' to an integer", None),
+        ] {
+            assert_eq!(state_of_words(words), expected, "{words}");
         }
     }
 

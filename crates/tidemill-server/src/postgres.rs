@@ -8,7 +8,9 @@
 //! | `client.rs` | a client's session, settings and transaction |
 //! | `rows.rs` | answers as rows |
 //! | `parameters.rs` | types and values of parameters |
+//! | `lists.rs` | arrays as parameters |
 //! | `catalog.rs` | `pg_catalog`, as clients ask for it |
+//! | `functions.rs` | functions of PostgreSQL that tell of a connection, or wait |
 //! | `copy.rs` | `COPY … TO STDOUT` and `COPY … FROM STDIN` |
 //! | `failure.rs` | errors with SQLSTATE and position |
 //!
@@ -20,6 +22,8 @@ mod command;
 mod copy;
 mod door;
 pub(crate) mod failure;
+mod functions;
+mod lists;
 mod parameters;
 mod rows;
 mod running;

@@ -91,7 +91,14 @@ pub(super) async fn run(
             Body::from(run.statement.end(whole)?)
         }
         Some(format) => match run.begin(format).await {
-            Ok(begun) => run.into_body(begun),
+            Ok(begun) => {
+                let mut reading = run.into_reading(begun);
+                // What fails at its first rows is answered by a status of its own.
+                match reading.next().await {
+                    Ok(first) => reading.into_body(first),
+                    Err(failure) => return Err(reading.statement.failed(failure).into()),
+                }
+            }
             Err(failure) => return Err(run.statement.failed(failure).into()),
         },
     };
@@ -180,16 +187,15 @@ impl Run {
         Ok(Begun { answer, sink, pending })
     }
 
-    /// The body that the rows are.
-    fn into_body(self, begun: Begun) -> Body {
-        let reading = Reading {
+    /// The rows as they are read.
+    fn into_reading(self, begun: Begun) -> Reading {
+        Reading {
             answer: begun.answer,
             sink: Some(begun.sink),
             pending: begun.pending,
             statement: self.statement,
             _session: Box::new(self.session),
-        };
-        reading.into_body()
+        }
     }
 }
 
@@ -270,12 +276,16 @@ impl Reading {
         Ok(None)
     }
 
-    /// An error ends the body before its end, which a client sees.
-    fn into_body(self) -> Body {
-        Body::from_stream(stream::unfold(Some(self), |reading| async {
-            let mut reading = reading?;
-            match reading.next().await {
-                Ok(Some(bytes)) => Some((Ok(bytes), Some(reading))),
+    /// The body, whose first bytes are read already. An error ends it before its end, which a client sees.
+    fn into_body(self, first: Option<Vec<u8>>) -> Body {
+        Body::from_stream(stream::unfold(Some((self, first)), |state| async {
+            let (mut reading, first) = state?;
+            let next = match first {
+                Some(bytes) => Ok(Some(bytes)),
+                None => reading.next().await,
+            };
+            match next {
+                Ok(Some(bytes)) => Some((Ok(bytes), Some((reading, None)))),
                 done => match reading.statement.end(done) {
                     Ok(_) => None,
                     Err(failure) => Some((Err(std::io::Error::other(failure.message)), None)),

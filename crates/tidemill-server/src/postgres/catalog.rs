@@ -37,8 +37,8 @@ use tidemill_postgres::arrow_type::column_type;
 use tidemill_sql::Session;
 
 use super::command::plain_name;
-use super::failure;
-use super::settings::VERSION;
+use super::settings::{Settings, VERSION};
+use super::{failure, functions};
 use crate::stores::tables_of;
 
 /// The name of the one database.
@@ -48,7 +48,7 @@ pub(crate) const DATABASE: &str = "tidemill";
 static PARSER: LazyLock<PostgresCompatibilityParser> = LazyLock::new(PostgresCompatibilityParser::new);
 
 /// Functions that tell of the server, and need no table.
-const FUNCTIONS: [&str; 16] = [
+const FUNCTIONS: [&str; 18] = [
     "version",
     "current_database",
     "current_catalog",
@@ -65,6 +65,8 @@ const FUNCTIONS: [&str; 16] = [
     "has_schema_privilege",
     "has_database_privilege",
     "obj_description",
+    "quote_ident",
+    "quote_literal",
 ];
 
 /// A statement that reads the catalogue and nothing else.
@@ -233,7 +235,7 @@ pub(crate) struct Catalog {
 const FRESH: Duration = Duration::from_secs(1);
 
 impl Catalog {
-    pub(super) fn new(names: &[String], user: &str) -> Result<Self, DataFusionError> {
+    pub(super) fn new(names: &[String], user: &str, settings: &Arc<Mutex<Settings>>) -> Result<Self, DataFusionError> {
         let config = SessionConfig::new()
             .with_default_catalog_and_schema(DATABASE, crate::stores::PUBLIC)
             .with_information_schema(true)
@@ -254,7 +256,7 @@ impl Catalog {
         }
         context.register_catalog(DATABASE, catalog);
         setup_pg_catalog(&context, DATABASE, EmptyContextProvider).map_err(|error| *error)?;
-        for function in functions(user) {
+        for function in constants(user).into_iter().chain(functions::functions(settings)) {
             context.register_udf(function);
         }
         context.register_udf(create_pg_relation_size_udf().with_aliases(["pg_table_size"]));
@@ -311,6 +313,12 @@ impl Catalog {
             told.or(said).unwrap_or(Type::Text)
         });
         Ok(types.collect())
+    }
+
+    /// The columns of a query, which does not run.
+    pub(super) async fn columns(&self, statement: &Statement) -> Result<SchemaRef, PgWireError> {
+        let plan = self.plan(statement).await?;
+        Ok(Arc::clone(plan.schema().inner()))
     }
 
     /// The rows of a query; none where it asks for keys and the like in a way that is not planned.
@@ -400,7 +408,7 @@ impl SchemaProvider for ServedSchema {
 }
 
 /// Functions that clients call and the catalogue does not have.
-fn functions(user: &str) -> Vec<ScalarUDF> {
+fn constants(user: &str) -> Vec<ScalarUDF> {
     let version = format!("PostgreSQL {VERSION}");
     let text = |value: Option<&str>| ScalarValue::Utf8(value.map(str::to_owned));
     let number = DataType::Int32;
@@ -474,6 +482,8 @@ mod tests {
             ("SELECT current_schema()", true),
             ("SELECT c.relname FROM pg_catalog.pg_class c WHERE c.relname = $1", true),
             ("SELECT oid FROM pg_type", true),
+            ("SELECT pg_advisory_unlock_all()", true),
+            ("SELECT quote_literal(name) FROM orders", false),
             ("SELECT * FROM orders", false),
             ("SELECT current_user, name FROM orders", false),
             ("SELECT pg_name FROM orders", false),
@@ -489,7 +499,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_catalogue_answers() {
-        let catalog = Catalog::new(&["public".to_owned(), "shop".to_owned()], "ann").expect("a catalogue");
+        let catalog = Catalog::new(&["public".to_owned(), "shop".to_owned()], "ann", &Arc::default());
+        let catalog = catalog.expect("a catalogue");
         let schema = arrow_schema::Schema::new(vec![arrow_schema::Field::new("CITY", DataType::Utf8, true)]);
         let [public, _] = catalog.schemas.as_slice() else {
             panic!("two schemas")
@@ -498,6 +509,16 @@ mod tests {
         let values = RecordBatch::new_empty(Arc::new(arrow_schema::Schema::empty()));
         for (text, rows) in [
             ("SELECT version(), current_database(), current_user", 1),
+            ("SELECT pg_advisory_unlock_all()", 1),
+            (
+                "SELECT current_setting('server_version'), current_setting('a.b', true)",
+                1,
+            ),
+            ("SELECT set_config('a.b', 'c', false)", 1),
+            (
+                "SELECT pg_sleep(0.01), pg_typeof(1), quote_literal('it''s'), quote_ident('A b')",
+                1,
+            ),
             (
                 "SELECT nspname FROM pg_catalog.pg_namespace WHERE nspname IN ('public', 'shop')",
                 2,

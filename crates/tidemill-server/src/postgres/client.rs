@@ -20,8 +20,8 @@ use super::command::{Command, Prepared, Sql};
 use super::copy::{CopyStatement, Out};
 use super::rows::{Rows, Source};
 use super::running::gone;
-use super::settings::Settings;
-use super::{failure, parameters};
+use super::settings::{READS_ONLY, Settings};
+use super::{failure, functions, lists, parameters};
 use crate::failure::Failure;
 use crate::server::Shared;
 use crate::statement::Canceller;
@@ -33,7 +33,7 @@ pub(crate) struct Client {
     shared: Arc<Shared>,
     pub(crate) user: String,
     rights: Rights,
-    settings: Mutex<Settings>,
+    settings: Arc<Mutex<Settings>>,
     /// The settings before the transaction.
     before: Mutex<Option<Settings>>,
     catalog: OnceCell<Catalog>,
@@ -45,8 +45,8 @@ pub(crate) struct Client {
 pub(crate) enum Outcome {
     Rows(Rows),
     Done(Tag),
-    /// A setting was changed. Some are reported to the client.
-    Set(Option<(&'static str, String)>, Tag),
+    /// Settings were changed. The client is told these.
+    Set(Vec<(&'static str, String)>, Tag),
     Begun(Tag),
     Ended(Tag),
     /// Prepared statements are forgotten: this one, or all.
@@ -132,7 +132,7 @@ impl Client {
             shared: Arc::clone(shared),
             user,
             rights,
-            settings: Mutex::new(settings),
+            settings: Arc::new(Mutex::new(settings)),
             before: Mutex::default(),
             catalog: OnceCell::new(),
             cursors: tokio::sync::Mutex::default(),
@@ -149,7 +149,7 @@ impl Client {
         let schemas = || self.shared.stores.schemas(&self.rights);
         let catalog = self
             .catalog
-            .get_or_try_init(|| async { Catalog::new(&schemas(), &self.user) })
+            .get_or_try_init(|| async { Catalog::new(&schemas(), &self.user, &self.settings) })
             .await;
         let catalog = catalog.map_err(failure::of_catalog)?;
         catalog
@@ -211,8 +211,14 @@ impl Client {
                     self.session.set_autocommit(false).await.map_err(of_session)?;
                     *self.before.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.settings().clone());
                 }
-                if *reads_only {
-                    self.settings().set_local("transaction_read_only", "on")?;
+                let mut settings = self.settings();
+                // What is set for later transactions is not for this one.
+                let reads_only = match (*reads_only, status) {
+                    (None, TransactionStatus::Idle) => Some(settings.reads_only()),
+                    (said, _) => said,
+                };
+                if let Some(reads_only) = reads_only {
+                    settings.set_local(READS_ONLY, if reads_only { "on" } else { "off" })?;
                 }
                 Outcome::Begun(Tag::new("BEGIN"))
             }
@@ -243,27 +249,25 @@ impl Client {
                 }
             }
             Command::Set { name, value, is_local } => {
+                let is_local = *is_local || name.eq_ignore_ascii_case(READS_ONLY);
                 let told = match value {
                     // Without a transaction it holds for no statement.
-                    Some(_) if *is_local && status == TransactionStatus::Idle => None,
-                    Some(value) if *is_local => {
+                    Some(_) if is_local && status == TransactionStatus::Idle => None,
+                    Some(value) if is_local => {
                         self.settings().set_local(name, value)?;
                         None
                     }
                     Some(value) => self.settings().set(name, value)?,
-                    None => {
-                        self.settings().reset(name);
-                        None
-                    }
+                    None => self.settings().reset(name),
                 };
-                Outcome::Set(told, Tag::new("SET"))
+                Outcome::Set(told.into_iter().collect(), Tag::new("SET"))
             }
             Command::Reset(name) => {
-                match name {
-                    Some(name) => self.settings().reset(name),
-                    None => *self.settings() = Settings::default(),
-                }
-                Outcome::Done(Tag::new("RESET"))
+                let told = match name {
+                    Some(name) => self.settings().reset(name).into_iter().collect(),
+                    None => self.settings().reset_all(),
+                };
+                Outcome::Set(told, Tag::new("RESET"))
             }
             Command::Show(name) => {
                 let value = self.settings().get(name).map(str::to_owned);
@@ -280,11 +284,14 @@ impl Client {
                 Outcome::Rows(texts(&[("name", names), ("setting", values)], "SHOW")?)
             }
             Command::Discard => {
-                *self.settings() = Settings::default();
+                let _ = self.settings().reset_all();
                 self.cursors.lock().await.clear();
                 Outcome::Forget(None, Tag::new("DISCARD ALL"))
             }
-            Command::Deallocate(name) => Outcome::Forget(name.clone(), Tag::new("DEALLOCATE")),
+            Command::Deallocate(name) => {
+                let tag = if name.is_some() { "DEALLOCATE" } else { "DEALLOCATE ALL" };
+                Outcome::Forget(name.clone(), Tag::new(tag))
+            }
             Command::Nothing(tag) => Outcome::Done(Tag::new(tag)),
             Command::Declare { name, query } => {
                 if status == TransactionStatus::Idle {
@@ -302,17 +309,21 @@ impl Client {
             Command::Fetch { name, rows, shows } => self.fetch(name, *rows, *shows, interrupts, line).await?,
             Command::CloseCursor(name) => {
                 let mut cursors = self.cursors.lock().await;
-                match name {
-                    None => cursors.clear(),
+                let tag = match name {
+                    None => {
+                        cursors.clear();
+                        "CLOSE CURSOR ALL"
+                    }
                     Some(name) => {
                         cursors.remove(&name.to_lowercase()).ok_or_else(|| no_cursor(name))?;
+                        "CLOSE CURSOR"
                     }
-                }
-                Outcome::Done(Tag::new("CLOSE CURSOR"))
+                };
+                Outcome::Done(Tag::new(tag))
             }
             Command::Copy(copy) => match copy.query() {
                 Some(query) => match self.sql(&query, &prepared.text, values, interrupts, line).await? {
-                    Outcome::Rows(rows) => Outcome::CopyOut(Box::new(Out::new(rows, copy.options.clone()))),
+                    Outcome::Rows(rows) => Outcome::CopyOut(Box::new(Out::new(rows, copy.options.clone())?)),
                     _ => return Err(failure::error("42601", "COPY … TO STDOUT wants a query")),
                 },
                 None => {
@@ -322,7 +333,12 @@ impl Client {
             },
             Command::Catalog(statement) => {
                 let catalog = self.catalog().await?;
-                let stream = interrupts.within(line, catalog.query(statement, values)).await?;
+                let stream = interrupts.within(line, catalog.query(statement, values)).await;
+                if status == TransactionStatus::Idle {
+                    // What `set_config` set for a transaction was for this statement alone.
+                    self.settings().end_transaction();
+                }
+                let stream = stream?;
                 Outcome::Rows(Rows::new(Source::Catalog(stream), "SELECT", None))
             }
             Command::Sql(sql) => self.sql(sql, &prepared.text, values, interrupts, line).await?,
@@ -339,12 +355,17 @@ impl Client {
         line: &TcpStream,
     ) -> Result<Outcome, PgWireError> {
         let of_session = |error: tidemill_sql::Error| failure::of_session(&error, text);
-        let reads = is_query(&sql.text).map_err(of_session)?;
+        let with_lists = lists::written_out(&sql.text, values)?;
+        let (statement, places, values) = match &with_lists {
+            Some(written) => (&written.text, &written.places, &written.values),
+            None => (&sql.text, &sql.places, values),
+        };
+        let reads = is_query(statement).map_err(of_session)?;
         if !reads {
             self.check_writes(sql.tag.split(' ').next().unwrap_or_default())?;
         }
-        let values = parameters::in_order(values, &sql.places)?;
-        let work = async { self.session.query_with(&sql.text, &values).await.map_err(of_session) };
+        let values = parameters::in_order(values, places)?;
+        let work = async { self.session.query_with(statement, &values).await.map_err(of_session) };
         let answer = match reads {
             true => interrupts.within(line, work).await?,
             false => interrupts.change(line, work).await?,
@@ -408,6 +429,24 @@ impl Client {
     /// Ends it.
     pub(crate) async fn end_text(&self, keeps: bool) -> Result<(), PgWireError> {
         self.end(keeps).await.map_err(|error| failure::of_session(&error, ""))
+    }
+
+    /// The columns of a query that does something when it runs, such as to wait; `None` for other statements.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the query.
+    pub(crate) async fn columns_of_act(
+        &self,
+        prepared: &Prepared,
+    ) -> Result<Option<Vec<super::rows::Sent>>, PgWireError> {
+        match &prepared.command {
+            Command::Catalog(statement) if functions::acts(statement) => {
+                let columns = self.catalog().await?.columns(statement).await?;
+                Ok(Some(super::rows::sent(&columns)))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The columns of a cursor.

@@ -10,7 +10,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Word};
 use tidemill_ads::sql::walk;
 
 use super::copy::{self, CopyStatement};
-use super::failure::error;
+use super::failure::{error, hinted};
+use super::settings::{READS_ONLY, READS_ONLY_BY_DEFAULT};
 use super::{catalog, parameters};
 use pgwire::error::PgWireError;
 
@@ -30,7 +31,8 @@ pub(crate) struct Prepared {
 #[derive(Debug)]
 pub(crate) enum Command {
     Begin {
-        reads_only: bool,
+        /// Whether it only reads, where the statement says it.
+        reads_only: Option<bool>,
     },
     Commit,
     Rollback,
@@ -82,7 +84,7 @@ pub(crate) struct Sql {
 }
 
 /// The name that a parameter gets.
-const PARAMETER: &str = "PG";
+pub(super) const PARAMETER: &str = "PG";
 
 /// How many bytes a statement has at most.
 const LONGEST: usize = 16 << 20;
@@ -93,6 +95,15 @@ const LONGEST: usize = 16 << 20;
 ///
 /// What the statement is, where it is none.
 pub(crate) fn split(text: &str) -> Result<Vec<String>, PgWireError> {
+    Ok(split_with_places(text)?.into_iter().map(|(_, part)| part).collect())
+}
+
+/// The same, each with the number of letters before it.
+///
+/// # Errors
+///
+/// As [`split`].
+pub(super) fn split_with_places(text: &str) -> Result<Vec<(usize, String)>, PgWireError> {
     if text.len() > LONGEST {
         return Err(error(
             "54000",
@@ -101,10 +112,10 @@ pub(crate) fn split(text: &str) -> Result<Vec<String>, PgWireError> {
     }
     // What is no text of tokens is left to the session, which says what is wrong with it.
     let Ok(tokens) = tokens(text) else {
-        return Ok(vec![text.to_owned()]);
+        return Ok(vec![(0, text.to_owned())]);
     };
     if is_script(&tokens) {
-        return Ok(vec![text.to_owned()]);
+        return Ok(vec![(0, text.to_owned())]);
     }
     let ends = tokens.iter().filter(|token| token.token == Token::SemiColon);
     let starts = Starts::of(text);
@@ -113,14 +124,15 @@ pub(crate) fn split(text: &str) -> Result<Vec<String>, PgWireError> {
     for end in ends.map(|token| starts.byte(token)).chain([text.len()]) {
         let part = text.get(begin..end).unwrap_or_default();
         if tokens_of(part).next().is_some() {
-            parts.push(part.to_owned());
+            let before = text.get(..begin).map_or(0, |before| before.chars().count());
+            parts.push((before, part.to_owned()));
         }
         begin = end + 1;
     }
     Ok(parts)
 }
 
-fn tokens(text: &str) -> Result<Vec<TokenWithSpan>, sqlparser::tokenizer::TokenizerError> {
+pub(super) fn tokens(text: &str) -> Result<Vec<TokenWithSpan>, sqlparser::tokenizer::TokenizerError> {
     let all = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize_with_location()?;
     let is_shown = |token: &TokenWithSpan| !matches!(token.token, Token::Whitespace(_) | Token::EOF);
     Ok(all.into_iter().filter(is_shown).collect())
@@ -270,7 +282,7 @@ impl<'t> Words<'t> {
                     return Ok(None);
                 }
                 Command::Begin {
-                    reads_only: rest.has("READ", "ONLY"),
+                    reads_only: rest.reads_only(),
                 }
             }
             "COMMIT" | "END" => Command::Commit,
@@ -331,12 +343,15 @@ impl<'t> Words<'t> {
             "UNLISTEN" => Command::Nothing("UNLISTEN"),
             "DECLARE" => {
                 let name = rest.name().ok_or_else(incomplete)?;
+                let mut options = Vec::new();
                 while !rest.is_at_end() && rest.word() != "FOR" {
+                    options.push(rest.word());
                     rest.skip();
                 }
                 if !rest.take("FOR") {
                     return Ok(None);
                 }
+                refuse_cursor(&options)?;
                 let query = behind(text, "FOR").unwrap_or_default();
                 Command::Declare {
                     name,
@@ -346,7 +361,15 @@ impl<'t> Words<'t> {
             "FETCH" | "MOVE" => {
                 let shows = first == "FETCH";
                 let _ = rest.take("FORWARD") || rest.take("NEXT");
+                let backward = |what: &str| {
+                    hinted(
+                        "55000",
+                        format!("{first} {what}: cursors go forward only"),
+                        "declare the cursor again to read its rows from the first",
+                    )
+                };
                 let rows = match rest.tokens.first() {
+                    Some(Token::Minus) => return Err(backward("of a number below 0")),
                     Some(Token::Number(digits, _)) => {
                         let rows = digits.parse();
                         let rows =
@@ -358,10 +381,7 @@ impl<'t> Words<'t> {
                     _ if ["BACKWARD", "PRIOR", "FIRST", "LAST", "ABSOLUTE", "RELATIVE"]
                         .contains(&rest.word().as_str()) =>
                     {
-                        return Err(error(
-                            "0A000",
-                            format!("{first} {}: cursors go forward only", rest.word()),
-                        ));
+                        return Err(backward(&rest.word()));
                     }
                     _ => Some(1),
                 };
@@ -379,6 +399,15 @@ impl<'t> Words<'t> {
             "COPY" => Command::Copy(Box::new(copy::parse(text)?)),
             _ => return Ok(None),
         }))
+    }
+
+    /// Whether these words of a transaction say READ ONLY; `None` where they say nothing of it.
+    fn reads_only(&self) -> Option<bool> {
+        match (self.has("READ", "ONLY"), self.has("READ", "WRITE")) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        }
     }
 
     fn has(&self, first: &str, second: &str) -> bool {
@@ -406,14 +435,17 @@ impl<'t> Words<'t> {
         let is_local = self.take("LOCAL");
         self.take("SESSION");
         match self.word().as_str() {
-            "TRANSACTION" | "CHARACTERISTICS" => {
-                return Ok(Some(match self.has("READ", "ONLY") {
-                    true => Command::Set {
-                        name: "transaction_read_only".to_owned(),
-                        value: Some("on".to_owned()),
-                        is_local: true,
+            // CHARACTERISTICS are those of the transactions that begin later.
+            scope @ ("TRANSACTION" | "CHARACTERISTICS") => {
+                let is_local = scope == "TRANSACTION";
+                let name = if is_local { READS_ONLY } else { READS_ONLY_BY_DEFAULT };
+                return Ok(Some(match self.reads_only() {
+                    Some(reads_only) => Command::Set {
+                        name: name.to_owned(),
+                        value: Some(if reads_only { "on" } else { "off" }.to_owned()),
+                        is_local,
                     },
-                    false => Command::Nothing("SET"),
+                    None => Command::Nothing("SET"),
                 }));
             }
             "TIME" => {
@@ -464,6 +496,21 @@ impl<'t> Words<'t> {
         });
         Some(words.collect::<String>())
     }
+}
+
+/// # Errors
+///
+/// SQLSTATE 0A000 for a cursor whose rows would have to be kept.
+fn refuse_cursor(options: &[String]) -> Result<(), PgWireError> {
+    let has = |words: &[&str]| options.windows(words.len()).any(|window| window == words);
+    let (what, hint) = if has(&["WITH", "HOLD"]) {
+        ("WITH HOLD", "read its rows before the transaction ends")
+    } else if has(&["SCROLL"]) && !has(&["NO", "SCROLL"]) {
+        ("SCROLL", "declare it without SCROLL: its rows are read forward")
+    } else {
+        return Ok(());
+    };
+    Err(hinted("0A000", format!("a cursor {what} is not supported"), hint))
 }
 
 /// The text behind the first of these words.
@@ -551,7 +598,7 @@ fn with_names(text: &str) -> Result<String, PgWireError> {
 }
 
 /// Which of the client's values the session wants, in its order.
-fn places(text: &str) -> Result<Vec<usize>, PgWireError> {
+pub(super) fn places(text: &str) -> Result<Vec<usize>, PgWireError> {
     let names = tidemill_ads::sql::parameters(text).map_err(|fault| error("42601", fault.message()))?;
     let place = |name: Option<String>| {
         let number = name
@@ -571,6 +618,16 @@ fn in_standard_words(text: &str) -> Option<String> {
         return None;
     };
     let _ = walk::expressions_mut(statement, &mut |expression| {
+        // The session has no type that is an array. What a parameter is, is known without the cast.
+        if let Expr::Cast {
+            expr,
+            data_type: DataType::Array(_),
+            ..
+        } = expression
+        {
+            let inner = Expr::clone(expr);
+            *expression = inner;
+        }
         match expression {
             Expr::Cast { kind, data_type, .. } => {
                 *kind = CastKind::Cast;
@@ -618,16 +675,22 @@ fn standard_type(data_type: &DataType) -> Option<DataType> {
 /// The command tag of a statement.
 fn tag(tokens: &[Token]) -> String {
     let words = Words { tokens };
+    // What is made, behind the words that say how.
     let second = || {
-        tokens
-            .get(1)
-            .map(|token| token.to_string().to_uppercase())
-            .unwrap_or_default()
+        let mut words = tokens.iter().skip(1).map(|token| token.to_string().to_uppercase());
+        let is_how = |word: &String| {
+            matches!(
+                word.as_str(),
+                "OR" | "REPLACE" | "TEMP" | "TEMPORARY" | "GLOBAL" | "LOCAL" | "UNLOGGED" | "UNIQUE"
+            )
+        };
+        words.find(|word| !is_how(word)).unwrap_or_default()
     };
     match words.word().as_str() {
         "INSERT" => "INSERT 0".to_owned(),
         word @ ("UPDATE" | "DELETE" | "MERGE") => word.to_owned(),
-        word @ ("CREATE" | "DROP" | "ALTER" | "TRUNCATE") => format!("{word} {}", second()),
+        "TRUNCATE" => "TRUNCATE TABLE".to_owned(),
+        word @ ("CREATE" | "DROP" | "ALTER") => format!("{word} {}", second()),
         "EXPLAIN" => "EXPLAIN".to_owned(),
         _ => "SELECT".to_owned(),
     }
@@ -673,98 +736,4 @@ impl Prepared {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_is_split_at_its_semicolons() {
-        for (text, parts) in [
-            (
-                "SELECT 1; SELECT ';' AS \"a;b\"; -- ; \n",
-                vec!["SELECT 1", " SELECT ';' AS \"a;b\""],
-            ),
-            ("SELECT 'ä;'\n;\nSELECT $$;$$", vec!["SELECT 'ä;'\n", "\nSELECT $$;$$"]),
-            (";;", vec![]),
-            (
-                "DECLARE @x INTEGER; SET @x = 1; SELECT @x FROM system.iota;",
-                vec!["DECLARE @x INTEGER; SET @x = 1; SELECT @x FROM system.iota;"],
-            ),
-            (
-                "DECLARE c CURSOR FOR SELECT 1; FETCH 1 FROM c",
-                vec!["DECLARE c CURSOR FOR SELECT 1", " FETCH 1 FROM c"],
-            ),
-        ] {
-            assert_eq!(split(text).expect(text), parts, "{text}");
-        }
-    }
-
-    #[test]
-    fn statements_of_the_protocol_are_known() {
-        for (text, expected) in [
-            ("BEGIN", "Begin { reads_only: false }"),
-            (
-                "START TRANSACTION ISOLATION LEVEL SERIALIZABLE READ ONLY",
-                "Begin { reads_only: true }",
-            ),
-            ("end", "Commit"),
-            ("ABORT", "Rollback"),
-            (
-                "ROLLBACK TO SAVEPOINT \"a b\"",
-                "Savepoint { sql: \"ROLLBACK TO SAVEPOINT \\\"a b\\\"\", tag: \"ROLLBACK\" }",
-            ),
-            (
-                "SET search_path TO shop, public",
-                "Set { name: \"search_path\", value: Some(\"shop, public\"), is_local: false }",
-            ),
-            (
-                "SET SESSION myapp.x = 'a b'",
-                "Set { name: \"myapp.x\", value: Some(\"a b\"), is_local: false }",
-            ),
-            (
-                "SET TIME ZONE 'UTC'",
-                "Set { name: \"TimeZone\", value: Some(\"UTC\"), is_local: false }",
-            ),
-            ("SHOW TIME ZONE", "Show(\"TimeZone\")"),
-            ("SHOW ALL", "ShowAll"),
-            (
-                "FETCH FORWARD 10 FROM c",
-                "Fetch { name: \"c\", rows: Some(10), shows: true }",
-            ),
-            ("CLOSE ALL", "CloseCursor(None)"),
-            ("DEALLOCATE PREPARE s1", "Deallocate(Some(\"s1\"))"),
-        ] {
-            assert_eq!(format!("{:?}", parse(text).expect(text)), expected, "{text}");
-        }
-        for text in ["SAVEPOINT", "FETCH LAST FROM c", "SET ROLE x"] {
-            assert!(parse(text).is_err(), "{text}");
-        }
-        assert!(matches!(parse("SHOW TABLES"), Ok(Command::Sql(_))));
-    }
-
-    #[test]
-    fn parameters_and_casts_are_put_in_the_words_of_the_session() {
-        for (text, expected, places) in [
-            (
-                "SELECT $2, '$1', $1 FROM t",
-                "SELECT :PG2, '$1', :PG1 FROM t",
-                vec![1, 0],
-            ),
-            (
-                "SELECT $1::int4, E'a\\n'",
-                "SELECT CAST(:PG1 AS INTEGER), 'a\n'",
-                vec![0],
-            ),
-            ("SELECT n::text FROM t", "SELECT CAST(n AS VARCHAR) FROM t", vec![]),
-            (
-                "SELECT a FROM t WHERE b = $1 OR c = $1",
-                "SELECT a FROM t WHERE b = :PG1 OR c = :PG1",
-                vec![0],
-            ),
-        ] {
-            let Ok(Command::Sql(sql)) = parse(text) else {
-                panic!("{text}")
-            };
-            assert_eq!((sql.text.as_str(), &sql.places), (expected, &places), "{text}");
-        }
-    }
-}
+mod tests;

@@ -10,9 +10,10 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{Schema, SchemaRef};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use pgwire::error::PgWireError;
-use sqlparser::ast::{CopyLegacyOption, CopyOption, CopySource, CopyTarget, Statement};
+use sqlparser::ast::{CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident, Statement};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
+use sqlparser::tokenizer::Token;
 use tidemill_postgres::arrow_type::{column_type, field};
 use tidemill_postgres::wire::{ValueFormat, WireRows};
 use tidemill_postgres::{CopyReader, Type, copy_of_rows, rows_of_copy};
@@ -50,6 +51,10 @@ pub(crate) struct CopyOptions {
     pub(super) quote: u8,
     pub(super) escape: u8,
     pub(super) has_header: bool,
+    /// Whether the names of the header have to be those of the columns.
+    pub(super) header_matches: bool,
+    /// The columns whose values are always in quotes, `*` for all.
+    pub(super) force_quote: Vec<String>,
 }
 
 /// The formats of COPY.
@@ -70,6 +75,8 @@ impl CopyOptions {
             quote: b'"',
             escape: b'"',
             has_header: false,
+            header_matches: false,
+            force_quote: Vec::new(),
         }
     }
 
@@ -96,7 +103,14 @@ impl CopyStatement {
 /// SQLSTATE 42601 for what is no COPY, 42501 for files and programs of the server, 0A000 for an option that is not known.
 pub(super) fn parse(text: &str) -> Result<CopyStatement, PgWireError> {
     let wrong = |what: String| error("42601", what);
-    let statements = Parser::parse_sql(&PostgreSqlDialect {}, text).map_err(|fault| wrong(fault.to_string()))?;
+    let (statements, header_matches) = match in_words_of_parser(text) {
+        Some((tokens, header_matches)) => {
+            let mut parser = Parser::new(&PostgreSqlDialect {}).with_tokens(tokens);
+            (parser.parse_statements(), header_matches)
+        }
+        None => (Parser::parse_sql(&PostgreSqlDialect {}, text), false),
+    };
+    let statements = statements.map_err(|fault| wrong(fault.to_string()))?;
     let [
         Statement::Copy {
             source,
@@ -117,7 +131,14 @@ pub(super) fn parse(text: &str) -> Result<CopyStatement, PgWireError> {
             "use STDIN or STDOUT: psql's \\copy reads and writes files of the client",
         ));
     }
-    let options = options_of(options, legacy_options)?;
+    let mut options = options_of(options, legacy_options)?;
+    options.header_matches = header_matches;
+    if header_matches && *to {
+        return Err(error("0A000", "HEADER MATCH is of COPY … FROM STDIN alone"));
+    }
+    if !options.force_quote.is_empty() && (!*to || options.format != CopyFormat::Csv) {
+        return Err(error("0A000", "FORCE_QUOTE is of COPY … TO STDOUT (FORMAT csv) alone"));
+    }
     let what = match (source, to) {
         (CopySource::Query(query), true) => query_of(&query.to_string())?,
         (CopySource::Table { table_name, columns }, true) => {
@@ -138,6 +159,47 @@ pub(super) fn parse(text: &str) -> Result<CopyStatement, PgWireError> {
     Ok(CopyStatement { what, options })
 }
 
+/// All columns, as FORCE_QUOTE has them.
+const ALL: &str = "*";
+
+/// A COPY with FORCE_QUOTE of all columns, or HEADER MATCH, in words that the parser knows, and whether it has HEADER MATCH; `None`
+/// for others.
+fn in_words_of_parser(text: &str) -> Option<(Vec<Token>, bool)> {
+    let tokens: Vec<Token> = command::tokens(text)
+        .ok()?
+        .into_iter()
+        .map(|token| token.token)
+        .collect();
+    let is_target = |token: &Token| is_word(Some(token), "STDIN") || is_word(Some(token), "STDOUT");
+    let target = tokens.iter().rposition(is_target)?;
+    let mut written: Vec<Token> = Vec::with_capacity(tokens.len());
+    let mut header_matches = false;
+    for (place, token) in tokens.iter().enumerate() {
+        let before = place.checked_sub(1).and_then(|before| tokens.get(before));
+        match token {
+            Token::Mul if place > target && is_word(before, "FORCE_QUOTE") => {
+                written.extend([Token::LParen, Token::make_word(ALL, Some('"')), Token::RParen]);
+            }
+            Token::Mul if place > target && is_word(before, "QUOTE") => {
+                written.push(Token::make_word(ALL, Some('"')));
+            }
+            token if place > target && is_word(Some(token), "MATCH") && is_word(before, "HEADER") => {
+                header_matches = true;
+            }
+            token => written.push(token.clone()),
+        }
+    }
+    (written != tokens).then_some((written, header_matches))
+}
+
+/// Whether a token is this word, without quotes.
+fn is_word(token: Option<&Token>, wanted: &str) -> bool {
+    match token {
+        Some(Token::Word(word)) => word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted),
+        _ => false,
+    }
+}
+
 fn query_of(text: &str) -> Result<What, PgWireError> {
     match command::parse(text)? {
         command::Command::Sql(sql) => Ok(What::Query(sql)),
@@ -149,6 +211,7 @@ fn options_of(given: &[CopyOption], legacy: &[CopyLegacyOption]) -> Result<CopyO
     let unknown = |what: String| error("0A000", format!("COPY: {what} is not supported"));
     let letter =
         |letter: char| u8::try_from(letter).map_err(|_| error("22023", format!("COPY: {letter:?} is not one byte")));
+    let names = |columns: &[Ident]| columns.iter().map(|column| column.value.clone()).collect::<Vec<_>>();
     let mut format = CopyFormat::Text;
     for option in given {
         if let CopyOption::Format(name) = option {
@@ -176,6 +239,7 @@ fn options_of(given: &[CopyOption], legacy: &[CopyLegacyOption]) -> Result<CopyO
             CopyOption::Header(has_header) => options.has_header = *has_header,
             CopyOption::Quote(quote) => options.quote = letter(*quote)?,
             CopyOption::Escape(escape) => options.escape = letter(*escape)?,
+            CopyOption::ForceQuote(columns) => options.force_quote = names(columns),
             CopyOption::Encoding(name) if name.replace('-', "").eq_ignore_ascii_case("utf8") => {}
             other => return Err(unknown(other.to_string())),
         }
@@ -193,6 +257,7 @@ fn options_of(given: &[CopyOption], legacy: &[CopyLegacyOption]) -> Result<CopyO
                         Csv::Header => options.has_header = true,
                         Csv::Quote(quote) => options.quote = letter(*quote)?,
                         Csv::Escape(escape) => options.escape = letter(*escape)?,
+                        Csv::ForceQuote(columns) => options.force_quote = names(columns),
                         other => return Err(unknown(other.to_string())),
                     }
                 }
@@ -207,6 +272,8 @@ fn options_of(given: &[CopyOption], legacy: &[CopyLegacyOption]) -> Result<CopyO
 pub(crate) struct Out {
     rows: Rows,
     options: CopyOptions,
+    /// For each column, whether its values are always in quotes.
+    quoted: Vec<bool>,
     /// What has to be sent before the next rows.
     head: Option<Bytes>,
     /// How many rows were sent.
@@ -215,7 +282,22 @@ pub(crate) struct Out {
 }
 
 impl Out {
-    pub(crate) fn new(rows: Rows, options: CopyOptions) -> Self {
+    /// # Errors
+    ///
+    /// SQLSTATE 42703 for a column of FORCE_QUOTE that the rows do not have.
+    pub(crate) fn new(rows: Rows, options: CopyOptions) -> Result<Self, PgWireError> {
+        let is_all = options.force_quote.iter().any(|name| name == ALL);
+        for name in options.force_quote.iter().filter(|name| *name != ALL) {
+            if !rows.columns.iter().any(|column| column.name.eq_ignore_ascii_case(name)) {
+                return Err(error("42703", format!("column {name:?} of FORCE_QUOTE does not exist")));
+            }
+        }
+        let is_named = |column: &str| options.force_quote.iter().any(|name| name.eq_ignore_ascii_case(column));
+        let quoted = rows
+            .columns
+            .iter()
+            .map(|column| is_all || is_named(&column.name))
+            .collect();
         let head = match options.format {
             CopyFormat::Binary => Some(Bytes::from_static(b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0")),
             _ if options.has_header => {
@@ -224,20 +306,21 @@ impl Out {
                     if place > 0 {
                         line.push(options.delimiter);
                     }
-                    push_field(column.name.as_bytes(), &options, &mut line);
+                    push_field(column.name.as_bytes(), &options, false, &mut line);
                 }
                 line.push(b'\n');
                 Some(line.into())
             }
             _ => None,
         };
-        Self {
+        Ok(Self {
             rows,
             options,
+            quoted,
             head,
             sent: 0,
             is_at_end: false,
-        }
+        })
     }
 
     /// The formats of the columns, as the protocol has them.
@@ -254,22 +337,33 @@ impl Out {
     ///
     /// As [`Rows::next`].
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<Bytes>>, PgWireError> {
-        if let Some(head) = self.head.take() {
+        let is_binary = self.options.format == CopyFormat::Binary;
+        if !is_binary && let Some(head) = self.head.take() {
             return Ok(Some(vec![head]));
         }
         if self.is_at_end {
             return Ok(None);
         }
-        match self.rows.next_batch().await? {
+        let mut messages = match self.rows.next_batch().await? {
             Some(batch) => {
                 self.sent += batch.num_rows() as u64;
-                self.write(&batch).map(Some)
+                self.write(&batch)?
             }
             None => {
                 self.is_at_end = true;
-                Ok((self.options.format == CopyFormat::Binary).then(|| vec![Bytes::from_static(&[0xff, 0xff])]))
+                if !is_binary {
+                    return Ok(None);
+                }
+                vec![Bytes::from_static(&[0xff, 0xff])]
             }
+        };
+        // Clients that read each message for itself know the head in front of the first row only, as PostgreSQL sends it.
+        if let Some(first) = messages.first_mut()
+            && let Some(head) = self.head.take()
+        {
+            *first = [&head[..], &first[..]].concat().into();
         }
+        Ok(Some(messages))
     }
 
     fn write(&self, batch: &RecordBatch) -> Result<Vec<Bytes>, PgWireError> {
@@ -300,7 +394,10 @@ impl Out {
                     }
                     value.clear();
                     match writer.write_text(row, column, &mut value).map_err(of_value)? {
-                        true => push_field(&value, &self.options, &mut bytes),
+                        true => {
+                            let is_quoted = self.quoted.get(column).copied().unwrap_or(false);
+                            push_field(&value, &self.options, is_quoted, &mut bytes);
+                        }
                         false => bytes.extend_from_slice(self.options.null.as_bytes()),
                     }
                 }
@@ -463,7 +560,10 @@ impl Batches {
     ) -> tidemill_postgres::Result<Self> {
         let reader = match options.format {
             CopyFormat::Binary => Reader::Binary(CopyReader::new(&columns)?),
-            _ => Reader::Fields(Fields::new(options, columns.len())),
+            _ => {
+                let names = columns.iter().map(|(name, _)| name.clone()).collect();
+                Reader::Fields(Fields::new(options, columns.len()).with_names(names))
+            }
         };
         Ok(Self {
             received,
@@ -564,6 +664,28 @@ mod tests {
                 },
             ),
             (
+                "COPY t TO STDOUT (FORMAT csv, FORCE_QUOTE *)",
+                CopyOptions {
+                    force_quote: vec!["*".to_owned()],
+                    ..CopyOptions::of_format(CopyFormat::Csv)
+                },
+            ),
+            (
+                "COPY t TO STDOUT CSV FORCE QUOTE a, b",
+                CopyOptions {
+                    force_quote: vec!["a".to_owned(), "b".to_owned()],
+                    ..CopyOptions::of_format(CopyFormat::Csv)
+                },
+            ),
+            (
+                "COPY t FROM STDIN (FORMAT csv, HEADER MATCH)",
+                CopyOptions {
+                    has_header: true,
+                    header_matches: true,
+                    ..CopyOptions::of_format(CopyFormat::Csv)
+                },
+            ),
+            (
                 "COPY t TO STDOUT (FORMAT binary)",
                 CopyOptions::of_format(CopyFormat::Binary),
             ),
@@ -576,6 +698,9 @@ mod tests {
             "COPY t TO STDOUT (FORMAT parquet)",
             "COPY t FROM STDIN (ENCODING 'latin1')",
             "COPY (SELECT 1) FROM STDIN",
+            "COPY t TO STDOUT (FORMAT csv, HEADER MATCH)",
+            "COPY t FROM STDIN (FORMAT csv, FORCE_QUOTE *)",
+            "COPY t TO STDOUT (FORCE_QUOTE *)",
         ] {
             assert!(parse(text).is_err(), "{text}");
         }

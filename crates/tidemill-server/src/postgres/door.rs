@@ -157,7 +157,7 @@ impl Door {
             }
             Outcome::Done(tag) => sink.feed(done(tag)).await?,
             Outcome::Set(told, tag) => {
-                if let Some((name, value)) = told.take() {
+                for (name, value) in told.drain(..) {
                     let status = ParameterStatus::new(name.to_owned(), value);
                     sink.feed(Sending::ParameterStatus(status)).await?;
                 }
@@ -233,6 +233,10 @@ impl Door {
     }
 
     /// Runs one statement of a text.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, with its place in the statement.
     async fn simple<C>(&self, sink: &mut C, text: &str) -> PgWireResult<()>
     where
         C: ClientInfo + ClientPortalStore + Sink<Sending> + Unpin + Send + Sync,
@@ -324,7 +328,7 @@ impl SimpleQueryHandler for Door {
             return Err(failure::fatal("08P01", "a query before the last one was answered"));
         }
         sink.set_state(PgWireConnectionState::QueryInProgress);
-        let statements = command::split(&query.query)?;
+        let statements = command::split_with_places(&query.query)?;
         if statements.is_empty() {
             sink.feed(Sending::EmptyQueryResponse(EmptyQueryResponse::new()))
                 .await?;
@@ -335,20 +339,23 @@ impl SimpleQueryHandler for Door {
         if let [earlier @ .., last] = statements.as_slice()
             && !earlier.is_empty()
         {
-            if earlier.iter().any(|text| takes_rows(text)) {
+            if earlier.iter().any(|(_, text)| takes_rows(text)) {
                 return Err(failure::error(
                     "0A000",
                     "COPY … FROM STDIN must be the last statement of a text",
                 ));
             }
-            is_whole &= !statements.iter().any(|text| ends_or_begins(text)) && !takes_rows(last);
+            is_whole &= !statements.iter().any(|(_, text)| ends_or_begins(text)) && !takes_rows(&last.1);
         }
         if is_whole {
             client.begin_text().await?;
         }
         let mut done = Ok(());
-        for text in &statements {
-            done = self.simple(sink, text).await;
+        for (before, text) in &statements {
+            done = self
+                .simple(sink, text)
+                .await
+                .map_err(|error| failure::moved(error, *before));
             if done.is_err() || matches!(sink.state(), PgWireConnectionState::CopyInProgress(_)) {
                 break;
             }
@@ -577,6 +584,9 @@ impl Door {
         let client = self.known()?;
         if matches!(prepared.command, Command::Fetch { .. }) {
             return Err(failure::error("0A000", "FETCH cannot be described before it runs"));
+        }
+        if let Some(columns) = client.columns_of_act(prepared).await? {
+            return Ok(Some(columns));
         }
         let nothing: Vec<Option<bytes::Bytes>> = vec![None; prepared.types.len()];
         let values = parameters::given(&prepared.types, &Format::UnifiedText, &nothing)?;

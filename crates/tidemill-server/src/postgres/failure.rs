@@ -1,5 +1,6 @@
 //! Errors as clients of PostgreSQL have them: severity, SQLSTATE, message, hint and position.
 
+use datafusion::error::DataFusionError;
 use pgwire::error::{ErrorInfo, PgWireError};
 use tidemill_sql::{Error, with_causes};
 use tidemill_trust::printable;
@@ -51,6 +52,20 @@ fn info(severity: &str, state: &str, message: String) -> ErrorInfo {
     info
 }
 
+/// The same error in a text in which so many letters stand before the statement.
+pub(crate) fn moved(mut error: PgWireError, letters: usize) -> PgWireError {
+    if let PgWireError::UserError(info) = &mut error {
+        let position = info
+            .position
+            .as_ref()
+            .and_then(|position| position.parse::<usize>().ok());
+        if let Some(position) = position {
+            info.position = Some(position.saturating_add(letters).to_string());
+        }
+    }
+    error
+}
+
 /// What a session found wrong with a statement, whose text the client sent as it is here.
 pub(crate) fn of_session(error: &Error, text: &str) -> PgWireError {
     Failure::of(error, text).into()
@@ -84,7 +99,15 @@ impl From<PgWireError> for Failure {
 }
 
 /// What DataFusion found wrong with a statement over the catalogue.
-pub(crate) fn of_catalog(error: datafusion::error::DataFusionError) -> PgWireError {
+pub(crate) fn of_catalog(error: DataFusionError) -> PgWireError {
+    // What a function of ours refuses has its own SQLSTATE.
+    if let DataFusionError::External(inner) = error.find_root()
+        && let Some(PgWireError::UserError(own)) = inner.downcast_ref::<PgWireError>()
+    {
+        let mut copy = info("ERROR", &own.code, own.message.clone());
+        copy.hint.clone_from(&own.hint);
+        return PgWireError::UserError(Box::new(copy));
+    }
     let error = Error::from(error);
     self::error(crate::failure::state(&error), with_causes(&error))
 }

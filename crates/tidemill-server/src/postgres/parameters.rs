@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::{Array as _, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use datafusion::arrow::compute::cast;
 use pgwire::api::portal::Format;
@@ -21,11 +21,11 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 use tidemill_ads::sql::{Value as SqlValue, walk};
 use tidemill_postgres::Type;
 use tidemill_postgres::arrow_type::{column_type, field};
-use tidemill_postgres::wire;
+use tidemill_postgres::wire::{self, ValueFormat};
 use tidemill_sql::{Session, values_of};
 
 use super::rows::format_of;
-use super::{command, failure};
+use super::{command, failure, lists};
 
 /// How many parameters a statement has.
 pub(super) fn count(statement: &Statement) -> usize {
@@ -177,6 +177,10 @@ impl<'c> Said<'c> {
                 self.say(low, typ.as_ref());
                 self.say(high, typ.as_ref());
             }
+            Expr::AnyOp { left, right, .. } | Expr::AllOp { left, right, .. } => {
+                let typ = self.type_of(left).map(|typ| Type::Array(Box::new(typ)));
+                self.say(right, typ.as_ref());
+            }
             Expr::InList { expr, list, .. } => {
                 let typ = self.type_of(expr);
                 for item in list {
@@ -242,6 +246,9 @@ impl<'c> Said<'c> {
 /// A type by the name that a cast gives it.
 fn named(name: &str) -> Option<Type> {
     let name = name.to_lowercase();
+    if let Some(element) = name.strip_suffix("[]") {
+        return named(element).map(|element| Type::Array(Box::new(element)));
+    }
     let bare = name.split_once('(').map_or(name.as_str(), |(bare, _)| bare).trim();
     Some(match bare {
         "bool" | "boolean" => Type::Bool,
@@ -280,13 +287,65 @@ pub(super) fn given(
             format!("{given} values for {wanted} parameters"),
         ));
     }
-    let values = values.iter().zip(types).enumerate().map(|(place, (value, typ))| {
+    // Arrays that come as text, by their places.
+    let mut arrays = Vec::new();
+    let mut taken = Vec::with_capacity(values.len());
+    for (place, (value, typ)) in values.iter().zip(types).enumerate() {
         let format = format_of(format, place);
-        (typ.clone(), format, value.as_deref())
-    });
-    let values: Vec<_> = values.collect();
-    let batch = wire::parameters(&values).map_err(|error| failure::of_value(&error))?;
+        let value = match (value.as_deref(), format, typ) {
+            (Some(bytes), ValueFormat::Text, Type::Array(element)) => {
+                let text = std::str::from_utf8(bytes).map_err(|error| failure::error("22021", error.to_string()))?;
+                arrays.push((place, lists::of_text(element, text)?));
+                None
+            }
+            (Some(bytes), ValueFormat::Text, typ) => Some(without_zone(typ, bytes)),
+            (value, ..) => value,
+        };
+        taken.push((typ.clone(), format, value));
+    }
+    let mut batch = wire::parameters(&taken).map_err(|error| failure::of_value(&error))?;
+    for (place, array) in arrays {
+        batch = with_column(&batch, place, array).map_err(|error| failure::error("22P02", error.to_string()))?;
+    }
     with_scales(&batch, types).map_err(|error| failure::error("22P02", error.to_string()))
+}
+
+/// The text of a value without the time zone, which PostgreSQL passes over in a date, a time and a timestamp without one.
+fn without_zone<'b>(typ: &Type, bytes: &'b [u8]) -> &'b [u8] {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return bytes;
+    };
+    let text = text.trim();
+    let bare = match typ {
+        // Behind a date there may be a time, or a zone alone.
+        Type::Date => text.split([' ', 'T']).next().filter(|day| day.contains('-')),
+        Type::Timestamp | Type::Time => text.find(':').and_then(|colon| {
+            let zone = text.get(colon..)?.find(['+', '-', 'Z', 'z'])?;
+            let (bare, zone) = text.split_at_checked(colon.checked_add(zone)?)?;
+            let is_zone = matches!(zone, "Z" | "z")
+                || zone
+                    .get(1..)?
+                    .chars()
+                    .all(|letter| letter.is_ascii_digit() || letter == ':');
+            is_zone.then_some(bare.trim_end())
+        }),
+        _ => None,
+    };
+    bare.map_or(bytes, str::as_bytes)
+}
+
+/// The row with another column in a place.
+fn with_column(batch: &RecordBatch, place: usize, array: ArrayRef) -> Result<RecordBatch, ArrowError> {
+    let mut columns = batch.columns().to_vec();
+    if let Some(column) = columns.get_mut(place) {
+        *column = array;
+    }
+    let schema = batch.schema();
+    let fields = schema.fields().iter().zip(&columns);
+    let fields: Vec<_> = fields
+        .map(|(field, column)| Field::new(field.name(), column.data_type().clone(), true))
+        .collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
 }
 
 /// Numbers without a scale of their own, which come as text, with the one that they are written with.
@@ -335,4 +394,41 @@ pub(super) fn in_order(batch: &RecordBatch, places: &[usize]) -> Result<Vec<SqlV
     }
     let mut rows = values_of(&columns, 1).map_err(|error| failure::of_session(&error, ""))?;
     Ok(rows.pop().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_are_passed_over_where_the_type_has_none() {
+        for (typ, text, expected) in [
+            (Type::Timestamp, "2023-01-01 00:00:00+00", "2023-01-01 00:00:00"),
+            (Type::Timestamp, "2023-01-01 10:20:30.5 -05:30", "2023-01-01 10:20:30.5"),
+            (Type::Timestamp, "2023-01-01T10:20:30Z", "2023-01-01T10:20:30"),
+            (Type::Timestamp, "2023-01-01", "2023-01-01"),
+            (Type::Date, "2024-02-29 +00", "2024-02-29"),
+            (Type::Time, "10:20:30+01", "10:20:30"),
+            (Type::TimestampTz, "2023-01-01 00:00:00+00", "2023-01-01 00:00:00+00"),
+            (Type::Text, "12:00+1", "12:00+1"),
+        ] {
+            assert_eq!(without_zone(&typ, text.as_bytes()), expected.as_bytes(), "{text}");
+        }
+    }
+
+    #[test]
+    fn arrays_are_taken_as_text_and_in_binary() {
+        use arrow_array::types::Int16Type;
+        let types = [Type::Array(Box::new(Type::Int2))];
+        let binary: Vec<u8> = [1, 0, 21, 2, 1, 2].map(i32::to_be_bytes).concat();
+        let binary = [&binary[..], &[0, 1, 0, 0, 0, 2, 0, 2]].concat();
+        for (format, bytes) in [
+            (Format::UnifiedText, b"{1,2}".to_vec()),
+            (Format::UnifiedBinary, binary),
+        ] {
+            let batch = given(&types, &format, &[Some(bytes.into())]).expect("a value");
+            let list = batch.column(0).as_list::<i32>().value(0);
+            assert_eq!(list.as_primitive::<Int16Type>().values().to_vec(), [1, 2]);
+        }
+    }
 }

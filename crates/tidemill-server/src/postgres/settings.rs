@@ -65,10 +65,19 @@ const FIXED: [&str; 8] = [
     "max_identifier_length",
 ];
 
+/// Settings that are on or off.
+const SWITCHES: [&str; 3] = [READS_ONLY, READS_ONLY_BY_DEFAULT, "default_transaction_deferrable"];
+
+/// Whether a transaction only reads, and whether those do that do not say it.
+pub(crate) const READS_ONLY: &str = "transaction_read_only";
+pub(crate) const READS_ONLY_BY_DEFAULT: &str = "default_transaction_read_only";
+
 /// The settings of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     values: BTreeMap<String, String>,
+    /// What the client came in with, which RESET goes back to.
+    startup: BTreeMap<String, String>,
     /// What holds until the transaction ends.
     local: BTreeMap<String, String>,
 }
@@ -76,10 +85,12 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let all = REPORTED.iter().chain(&OTHERS);
+        let values: BTreeMap<String, String> = all
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         Self {
-            values: all
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect(),
+            startup: values.clone(),
+            values,
             local: BTreeMap::new(),
         }
     }
@@ -104,6 +115,7 @@ impl Settings {
                 }
             }
         }
+        settings.startup = settings.values.clone();
         Ok(settings)
     }
 
@@ -117,14 +129,17 @@ impl Settings {
         all.push(("is_superuser", "off".to_owned()));
         all.push(("in_hot_standby", "off".to_owned()));
         all.push((
-            "default_transaction_read_only",
-            self.get("default_transaction_read_only").unwrap_or("off").to_owned(),
+            READS_ONLY_BY_DEFAULT,
+            self.get(READS_ONLY_BY_DEFAULT).unwrap_or("off").to_owned(),
         ));
         all
     }
 
     /// The value of a setting.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        // A transaction that does not say it is as the session has it.
+        let is_open = name.eq_ignore_ascii_case(READS_ONLY) && !self.local.contains_key(READS_ONLY);
+        let name = if is_open { READS_ONLY_BY_DEFAULT } else { name };
         self.find(name).map(|(_, value)| value)
     }
 
@@ -136,7 +151,8 @@ impl Settings {
 
     /// All settings, by name.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.values.keys().filter_map(|name| self.find(name))
+        let names = self.values.keys().map(String::as_str);
+        names.filter_map(|name| Some((name, self.get(name)?)))
     }
 
     /// Sets a setting until the transaction ends.
@@ -201,6 +217,14 @@ impl Settings {
                     ));
                 }
             }
+            name if SWITCHES.contains(&name) => {
+                let on =
+                    is_on(value).ok_or_else(|| error("22023", format!("{known}: {value:?} is neither on nor off")))?;
+                let value = if on { "on" } else { "off" };
+                self.values.insert(known.clone(), value.to_owned());
+                let is_reported = known == READS_ONLY_BY_DEFAULT;
+                return Ok(is_reported.then(|| (READS_ONLY_BY_DEFAULT, value.to_owned())));
+            }
             "statement_timeout" | "lock_timeout" => {
                 milliseconds(value).ok_or_else(|| error("22023", format!("{known}: {value:?} is no time")))?;
             }
@@ -217,12 +241,32 @@ impl Settings {
         Ok(reported.map(|(name, _)| (*name, value.to_owned())))
     }
 
-    /// Sets a setting to what it is by default.
-    pub(crate) fn reset(&mut self, name: &str) {
-        let all = REPORTED.iter().chain(&OTHERS);
-        if let Some((name, value)) = all.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-            self.values.insert((*name).to_owned(), (*value).to_owned());
-        }
+    /// Sets a setting to what it was when the client came in. Returns its name and value where clients are told of it.
+    pub(crate) fn reset(&mut self, name: &str) -> Option<(&'static str, String)> {
+        self.local
+            .retain(|known, _| known == READS_ONLY || !known.eq_ignore_ascii_case(name));
+        let known = self
+            .values
+            .keys()
+            .find(|known| known.eq_ignore_ascii_case(name))?
+            .clone();
+        let before = match self.startup.get(&known) {
+            Some(value) => self.values.insert(known.clone(), value.clone()),
+            None => self.values.remove(&known),
+        };
+        let value = self
+            .startup
+            .get(&known)
+            .filter(|value| before.as_ref() != Some(*value))?;
+        let mut told = REPORTED.iter().map(|(name, _)| *name).chain([READS_ONLY_BY_DEFAULT]);
+        told.find(|name| *name == known).map(|name| (name, value.clone()))
+    }
+
+    /// Sets all settings to what they were when the client came in. A transaction that only reads goes on so. Returns names and values of
+    /// those that clients are told of.
+    pub(crate) fn reset_all(&mut self) -> Vec<(&'static str, String)> {
+        let names: Vec<String> = self.values.keys().cloned().collect();
+        names.iter().filter_map(|name| self.reset(name)).collect()
     }
 
     /// How long a statement may take.
@@ -233,14 +277,16 @@ impl Settings {
 
     /// Whether statements may only read.
     pub(crate) fn reads_only(&self) -> bool {
-        ["transaction_read_only", "default_transaction_read_only"]
-            .iter()
-            .any(|name| {
-                let value = self.get(name).unwrap_or("off");
-                ["on", "true", "1", "yes"]
-                    .iter()
-                    .any(|on| value.eq_ignore_ascii_case(on))
-            })
+        self.get(READS_ONLY) == Some("on")
+    }
+}
+
+/// What a switch is set to: `on`, `off`, or another word for one of them.
+fn is_on(value: &str) -> Option<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "on" | "true" | "t" | "yes" | "y" | "1" => Some(true),
+        "off" | "of" | "false" | "f" | "no" | "n" | "0" => Some(false),
+        _ => None,
     }
 }
 
@@ -307,8 +353,23 @@ mod tests {
         assert_eq!(settings.statement_time(), None);
         settings.set_local("transaction_read_only", "on").expect("set");
         assert!(settings.reads_only());
+        assert_eq!(settings.get("transaction_read_only"), Some("on"));
+        let _ = settings.reset_all();
+        assert!(settings.reads_only());
         settings.end_transaction();
         assert!(!settings.reads_only());
+        let told = settings.set("default_transaction_read_only", "TRUE").expect("set");
+        assert_eq!(told, Some(("default_transaction_read_only", "on".to_owned())));
+        assert_eq!(settings.get("Transaction_Read_Only"), Some("on"));
+        settings.set_local("transaction_read_only", "off").expect("set");
+        assert!(!settings.reads_only());
+        settings.end_transaction();
+        assert_eq!(
+            settings.reset_all(),
+            [("default_transaction_read_only", "off".to_owned())]
+        );
+        assert!(!settings.reads_only());
+        assert!(settings.set("transaction_read_only", "perhaps").is_err());
         assert_eq!(
             options("-c statement_timeout=5 --search-path=public"),
             [

@@ -9,7 +9,7 @@ use tidemill_testkit::{GoModule, Postgres, Python, jar, java, npm_package};
 
 use crate::run::{Folder, Run};
 
-mod certificates;
+pub(crate) mod certificates;
 mod flight;
 mod hostile;
 mod http;
@@ -257,6 +257,22 @@ fn psql_asks_and_changes() {
         (
             "BEGIN; DECLARE c CURSOR FOR SELECT n FROM numbers; FETCH 2 FROM c; MOVE 5 FROM c; FETCH 1 FROM c; CLOSE c; COMMIT",
             "BEGIN\nDECLARE CURSOR\n0\n1\nMOVE 5\n7\nCLOSE CURSOR\nCOMMIT",
+        ),
+        (
+            "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY; SHOW transaction_read_only; BEGIN READ WRITE; SHOW transaction_read_only; COMMIT; RESET ALL; BEGIN READ ONLY; SHOW transaction_read_only; ROLLBACK; SHOW transaction_read_only",
+            "SET\non\nBEGIN\noff\nCOMMIT\nRESET\nBEGIN\non\nROLLBACK\noff",
+        ),
+        (
+            "CLOSE ALL; UNLISTEN *; RESET ALL; DEALLOCATE ALL",
+            "CLOSE CURSOR ALL\nUNLISTEN\nRESET\nDEALLOCATE ALL",
+        ),
+        (
+            "SELECT set_config('a.b', 'c', false); SELECT current_setting('a.b'), current_setting('no.such', true) IS NULL, quote_literal('it''s')",
+            "c\nc|t|'it''s'",
+        ),
+        (
+            "\\copy (SELECT order_no, city FROM orders o JOIN customers c ON c.cust_no = o.cust_no WHERE order_no = 1) TO STDOUT WITH (FORMAT csv, FORCE_QUOTE *)",
+            "\"1\",\"York\"",
         ),
         (
             "SHOW search_path; SET search_path TO public; SHOW server_encoding",

@@ -28,6 +28,8 @@ pub(super) struct Fields {
     /// Whether the line, as far as it is there, ends within quotes.
     is_quoted: bool,
     skips_header: bool,
+    /// What a header has to name, where it has to match.
+    names: Vec<String>,
     is_at_end: bool,
 }
 
@@ -41,8 +43,14 @@ impl Fields {
             before: 0,
             line: Vec::new(),
             is_quoted: false,
+            names: Vec::new(),
             is_at_end: false,
         }
+    }
+
+    /// With the names of the columns.
+    pub(super) fn with_names(self, names: Vec<String>) -> Self {
+        Self { names, ..self }
     }
 
     /// How many rows were read before those that are there.
@@ -118,16 +126,13 @@ impl Fields {
     fn read(&mut self, line: &[u8]) -> Result<(), Error> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if std::mem::take(&mut self.skips_header) {
-            return Ok(());
+            return self.check_header(line);
         }
         self.is_at_end |= line == b"\\.";
         if self.is_at_end {
             return Ok(());
         }
-        let values = match self.options.format {
-            CopyFormat::Csv => csv(line, &self.options),
-            _ => text(line, &self.options),
-        };
+        let values = self.values(line);
         let values: Vec<Option<Vec<u8>>> = match (self.columns.len(), line.is_empty()) {
             (0, true) => Vec::new(),
             _ => values,
@@ -145,6 +150,31 @@ impl Fields {
         }
         self.rows += 1;
         Ok(())
+    }
+
+    fn values(&self, line: &[u8]) -> Vec<Option<Vec<u8>>> {
+        match self.options.format {
+            CopyFormat::Csv => csv(line, &self.options),
+            _ => text(line, &self.options),
+        }
+    }
+
+    /// Whether a header names the columns, in any case, where it has to.
+    fn check_header(&self, line: &[u8]) -> Result<(), Error> {
+        if !self.options.header_matches {
+            return Ok(());
+        }
+        let found = self.values(line).into_iter().map(Option::unwrap_or_default);
+        let found: Vec<String> = found.map(|name| String::from_utf8_lossy(&name).into_owned()).collect();
+        let is_same = found.len() == self.names.len()
+            && found
+                .iter()
+                .zip(&self.names)
+                .all(|(found, name)| found.eq_ignore_ascii_case(name));
+        match is_same {
+            true => Ok(()),
+            false => Err(self.wrong(format!("a header of {}", self.names.join(", ")), found.join(", "))),
+        }
     }
 
     fn wrong(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
@@ -258,7 +288,9 @@ fn csv(line: &[u8], options: &CopyOptions) -> Vec<Option<Vec<u8>>> {
 }
 
 /// Appends the text of a value that is not null.
-pub(super) fn push_field(value: &[u8], options: &CopyOptions, out: &mut Vec<u8>) {
+///
+/// CSV has it in quotes where it needs them, and where `is_quoted` says so.
+pub(super) fn push_field(value: &[u8], options: &CopyOptions, is_quoted: bool, out: &mut Vec<u8>) {
     if options.format != CopyFormat::Csv {
         for byte in value {
             let escape = match byte {
@@ -283,7 +315,7 @@ pub(super) fn push_field(value: &[u8], options: &CopyOptions, out: &mut Vec<u8>)
         *byte == options.delimiter || *byte == options.quote || *byte == options.escape || matches!(byte, b'\n' | b'\r')
     };
     // A line with `\.` alone is the end of the data.
-    let needs_quotes = value == options.null.as_bytes() || value == b"\\." || value.iter().any(is_special);
+    let needs_quotes = is_quoted || value == options.null.as_bytes() || value == b"\\." || value.iter().any(is_special);
     if !needs_quotes {
         return out.extend_from_slice(value);
     }
@@ -386,6 +418,20 @@ mod tests {
     }
 
     #[test]
+    fn a_header_has_to_match_where_it_is_asked_to() {
+        for (header, is_right) in [("A,b", true), ("b,a", false), ("a", false), ("a,b,c", false)] {
+            let options = CopyOptions {
+                has_header: true,
+                header_matches: true,
+                ..options(CopyFormat::Csv)
+            };
+            let mut fields = Fields::new(options, 2).with_names(vec!["a".to_owned(), "b".to_owned()]);
+            let fed = fields.feed(format!("{header}\n1,2\n").as_bytes());
+            assert_eq!(fed.is_ok(), is_right, "{header}");
+        }
+    }
+
+    #[test]
     fn wrong_lines_are_told() {
         for (format, data) in [
             (CopyFormat::Csv, &b"a\n"[..]),
@@ -404,7 +450,7 @@ mod tests {
         for format in [CopyFormat::Csv, CopyFormat::Text] {
             for value in ["", "a", "\\N", "a,b\t\"c\"\n\r\\", "\\.", "ä"] {
                 let mut line = Vec::new();
-                push_field(value.as_bytes(), &options(format), &mut line);
+                push_field(value.as_bytes(), &options(format), false, &mut line);
                 line.push(b'\n');
                 let found = read(format, 1, &line, 1).expect("a line");
                 assert_eq!(found, [[Some(value.to_owned())]], "{format:?} {value:?}");

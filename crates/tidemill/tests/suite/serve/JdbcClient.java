@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.sql.Timestamp;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -74,6 +75,15 @@ public class JdbcClient {
                 check(true, column(schemas, "TABLE_SCHEM").containsAll(List.of("public", "more")));
             }
             if (args.length > 1) {
+                // Both are sent with a time zone, which a date has not.
+                try (PreparedStatement statement = connection.prepareStatement(
+                        "SELECT order_no FROM orders WHERE day >= ? AND day <= ? ORDER BY 1")) {
+                    statement.setTimestamp(1, Timestamp.valueOf("2024-03-01 00:00:00"));
+                    statement.setDate(2, Date.valueOf("2024-03-01"));
+                    try (ResultSet rows = statement.executeQuery()) {
+                        check(List.of("2", "3"), column(rows, "order_no"));
+                    }
+                }
                 connection.setAutoCommit(false);
                 try (Statement statement = connection.createStatement()) {
                     statement.executeUpdate("DELETE FROM orders");

@@ -32,6 +32,20 @@ async def main(host, port):
     await connection.execute("DELETE FROM customers WHERE cust_no = 20")
     await connection.close()
 
+    # Each release of a connection gives back what it has, and sets what it changed to what it was.
+    settings = {"application_name": "shop"}
+    async with asyncpg.create_pool(
+        host=host, port=port, user="ann", database="tidemill", min_size=1, max_size=1, server_settings=settings
+    ) as pool:
+        for _ in range(2):
+            async with pool.acquire() as pooled:
+                assert await pooled.fetchval("SHOW statement_timeout") == "0"
+                assert await pooled.fetchval("SHOW application_name") == "shop"
+                await pooled.execute("SET statement_timeout = '60s'; SET application_name = 'other'")
+        begun = asyncio.get_running_loop().time()
+        await pool.fetchval("SELECT pg_sleep(0.2)")
+        assert 0.2 <= asyncio.get_running_loop().time() - begun < 10
+
 
 asyncio.run(main(sys.argv[1], int(sys.argv[2])))
 print("done")

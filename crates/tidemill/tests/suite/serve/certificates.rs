@@ -7,9 +7,9 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, 
 use super::{Served, books};
 use crate::run::{Folder, Run};
 
-type Authority = CertifiedIssuer<'static, KeyPair>;
+pub(crate) type Authority = CertifiedIssuer<'static, KeyPair>;
 
-fn authority(folder: &Folder, name: &str) -> Authority {
+pub(crate) fn authority(folder: &Folder, name: &str) -> Authority {
     let mut params = CertificateParams::new(Vec::new()).expect("no names");
     params.distinguished_name.push(DnType::CommonName, name);
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -19,7 +19,7 @@ fn authority(folder: &Folder, name: &str) -> Authority {
 }
 
 /// Writes `NAME.pem` and `NAME.key`.
-fn identity(folder: &Folder, name: &str, issuer: &Authority) {
+pub(crate) fn identity(folder: &Folder, name: &str, issuer: &Authority) {
     let key = KeyPair::generate().expect("a key");
     let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
     let certificate = params.signed_by(&key, issuer).expect("signed");

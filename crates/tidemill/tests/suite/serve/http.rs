@@ -164,6 +164,23 @@ fn errors_have_a_place_and_a_way_on() {
             assert_eq!(error["position"], position, "{statement}: {error}");
         }
     }
+    for kind in [
+        "application/json",
+        "text/csv",
+        "application/x-ndjson",
+        "application/vnd.apache.arrow.stream",
+        "application/vnd.apache.parquet",
+    ] {
+        let accept = format!("Accept: {kind}");
+        let statement = "SELECT CAST(name AS INTEGER) AS n FROM customers";
+        let answer = ask(&served, "POST", "/sql", &[&accept], statement);
+        assert_eq!(answer.status, 400, "{kind}: {}", answer.headers);
+        assert!(
+            answer.json()["error"]["message"].is_string(),
+            "{kind}: {}",
+            answer.text()
+        );
+    }
     assert_eq!(ask(&served, "GET", "/nothing", &[], "").status, 404);
     let accept = "Accept: image/png";
     assert_eq!(ask(&served, "POST", "/sql", &[accept], "SELECT 1").status, 406);

@@ -52,6 +52,31 @@ with psycopg.connect(conninfo, autocommit=True) as connection:
         row = connection.execute("SELECT total FROM orders WHERE order_no = %s", (number,)).fetchone()
         assert (row is not None) == (number <= 3)
 
+    for numbers, expected in [([1, 3], [(1,), (3,)]), ([], []), ([70000], [])]:
+        found = connection.execute("SELECT order_no FROM orders WHERE order_no = ANY(%s) ORDER BY 1", (numbers,))
+        assert found.fetchall() == expected, numbers
+    found = connection.execute("SELECT cust_no FROM customers WHERE name = ANY(%s)", (["Olav", 'a "b"'],))
+    assert found.fetchall() == [(2,)]
+    found = connection.execute("SELECT order_no FROM orders WHERE order_no <> ALL(%s)", ([1, 3],))
+    assert found.fetchall() == [(2,)]
+
+    # What a session, or a transaction, only reads is not changed.
+    connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+    refused("25006", lambda: connection.execute("DELETE FROM orders"))
+    connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE")
+    with connection.transaction():
+        connection.execute("SET TRANSACTION READ ONLY")
+        assert connection.execute("SHOW transaction_read_only").fetchone() == ("on",)
+    assert connection.execute("SHOW transaction_read_only").fetchone() == ("off",)
+
+    for text, sqlstate in [
+        ("DECLARE c CURSOR WITH HOLD FOR SELECT 1", "0A000"),
+        ("DECLARE c SCROLL CURSOR FOR SELECT 1", "0A000"),
+        ("FETCH -1 FROM c", "55000"),
+        ("MOVE BACKWARD 2 IN c", "55000"),
+    ]:
+        refused(sqlstate, lambda: connection.execute(text))
+
     # What is not committed is not there.
     with psycopg.connect(conninfo) as other:
         other.execute("INSERT INTO orders (order_no, total) VALUES (%s, %s)", (4, decimal.Decimal("1.25")))
@@ -90,6 +115,14 @@ with psycopg.connect(conninfo, autocommit=True) as connection:
             copy.set_types(["int4", "text"])
             # A Char field of dBASE III has no NULL.
             assert list(copy.rows()) == [(10, "a\tb\\"), (11, ""), (12, "bytes")]
+        with cursor.copy("COPY (SELECT order_no FROM orders ORDER BY 1) TO STDOUT (FORMAT binary)") as copy:
+            copy.set_types(["int4"])
+            assert list(copy.rows()) == [(1,), (2,), (3,)]
+        with cursor.copy("COPY (SELECT order_no FROM orders WHERE order_no > 3) TO STDOUT (FORMAT binary)") as copy:
+            assert b"".join(copy) == b"PGCOPY\n\xff\r\n\0" + bytes(8) + b"\xff\xff"
+        with cursor.copy("COPY customers (cust_no, name) FROM STDIN (FORMAT csv, HEADER MATCH)") as copy:
+            copy.write(b"cust_no,name\n13,z\n")
+        cursor.execute("DELETE FROM customers WHERE cust_no = 13")
         with cursor.copy("COPY (SELECT order_no FROM orders ORDER BY 1) TO STDOUT (FORMAT csv, HEADER)") as copy:
             assert b"".join(copy).lower() == b"order_no\n1\n2\n3\n"
         error = refused("22P02", lambda: copy_wrong(cursor))
@@ -100,12 +133,18 @@ with psycopg.connect(conninfo, autocommit=True) as connection:
 
     error = refused("42703", lambda: connection.execute("SELECT totl FROM orders"))
     assert error.diag.statement_position == "8", error.diag.statement_position
+    error = refused("42703", lambda: connection.execute("SELECT 'ä';\nSELECT totl FROM orders"))
+    assert error.diag.statement_position == "20", error.diag.statement_position
     refused("42601", lambda: connection.execute("SELEC 1"))
+    refused("42704", lambda: connection.execute("SELECT current_setting('no_such_thing')"))
+    refused("42P07", lambda: connection.execute("CREATE INDEX order_no ON orders (order_no)"))
+    refused("22001", lambda: connection.execute("UPDATE customers SET name = 'more than twenty letters' WHERE cust_no = 1"))
     refused("0A000", lambda: connection.execute("SET datestyle TO german"))
     refused("42501", lambda: connection.execute("COPY orders TO '/tmp/x'"))
     refused("42501", lambda: connection.execute("SELECT * FROM '/etc/passwd'"))
     connection.execute("SET statement_timeout = '50ms'")
     refused("57014", lambda: connection.execute("SELECT COUNT(*) FROM numbers a, numbers b, numbers c, numbers d"))
+    refused("57014", lambda: connection.execute("SELECT pg_sleep(60)"))
     connection.execute("RESET statement_timeout")
 
     # Cancelled from another thread.
