@@ -114,6 +114,7 @@ impl SheetWriter {
         let columns = columns.collect::<Result<Vec<_>>>()?;
         let sheet = self.workbook.worksheet_from_index(0)?;
         for row in 0..batch.num_rows() {
+            let mut has_cell = false;
             for ((number, (shape, numbers, text)), column) in (0_u16..).zip(&columns).zip(batch.columns()) {
                 if column.is_null(row) {
                     continue;
@@ -137,6 +138,9 @@ impl SheetWriter {
                     }
                     _ => {
                         let text = text.value(row).try_to_string()?;
+                        if text.is_empty() {
+                            continue;
+                        }
                         if text.encode_utf16().count() > MAX_TEXT {
                             return Err(Error::Unwritable {
                                 what: format!("row {}: a text of more than {MAX_TEXT} letters", self.row + 1),
@@ -146,6 +150,13 @@ impl SheetWriter {
                         sheet.write_string(self.row, number, text)?;
                     }
                 }
+                has_cell = true;
+            }
+            if !has_cell {
+                return Err(Error::Unwritable {
+                    what: format!("row {} has no value, and a sheet keeps no such row", self.row),
+                    hint: "leave it out with a SELECT … WHERE, or write CSV or Parquet",
+                });
             }
             self.row += 1;
         }
