@@ -2,16 +2,22 @@
 //!
 //! What cargo-fuzz does for a build is a few flags: coverage instrumentation by LLVM's own pass, and the address
 //! sanitizer, whose hooks show libFuzzer what is compared with what (without them it does not find a four-byte signature).
-//! Plain cargo takes the flags, so a fresh machine needs a C++ compiler (for libFuzzer) and nothing else. The sanitizer is
-//! an unstable flag of a stable compiler, and is switched on for this build alone, in a target folder of its own.
+//! A fresh machine needs a C++ compiler (for libFuzzer) and nothing else. The sanitizer is an unstable flag of a stable
+//! compiler, and is switched on for this build alone.
+//!
+//! Only the project's own crates are instrumented. What they use is built once, for the command line and for the targets:
+//! cargo runs this program in place of the compiler for the members of the workspace ([`compile`]), keeps apart what comes of
+//! it, and adds nothing to the rest. Instrumented as a whole, it takes a quarter of an hour on two cores.
 //!
 //! Inputs that a run finds interesting are kept in the target folder and are the next run's start.
 
 use std::{
+    env,
+    ffi::OsString,
     fs,
     num::NonZero,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Command, ExitCode, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
     thread::{self, ScopedJoinHandle},
 };
@@ -20,7 +26,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args as ClapArgs;
 
 use crate::{
-    cargo::{cargo, host, run as run_command},
+    cargo::{cargo, run as run_command},
     workspace::Workspace,
 };
 
@@ -57,6 +63,9 @@ pub(crate) enum Seeds {
     /// Each file with this extension, and 16 bytes behind it.
     Extension(&'static str),
 }
+
+/// The crate of the targets.
+pub(crate) const CRATE: &str = "tidemill-fuzz";
 
 /// Every target; `cargo xtask tidy` holds it against `fuzz/Cargo.toml`.
 pub(crate) const TARGETS: &[Target] = &[
@@ -281,7 +290,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
     let is_wanted = |target: &&Target| args.target.is_empty() || args.target.iter().any(|name| name == target.name);
     let wanted: Vec<&Target> = TARGETS.iter().filter(is_wanted).collect();
     let folder = workspace.target.join("fuzz");
-    let programs = build(&workspace.root.join("fuzz"), &folder, &wanted)?;
+    let programs = build(workspace, &wanted)?;
     let next = AtomicUsize::new(0);
     let work = || -> Result<bool> {
         let mut good = true;
@@ -302,21 +311,55 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
 }
 
 /// Builds the targets and returns the folder of the programs.
-fn build(source: &Path, folder: &Path, targets: &[&Target]) -> Result<PathBuf> {
-    let host = host()?;
-    // With `--target`, the flags stay away from build scripts and macros.
+fn build(workspace: &Workspace, targets: &[&Target]) -> Result<PathBuf> {
+    // With all crates over DataFusion, so that no dependency is built with other features than for them.
     let good = run_command(
-        cargo(source)
-            .args(["build", "--release", "--locked", "--target", &host])
+        cargo(&workspace.root)
+            .args(["build", "--release", "--locked", "-p", CRATE])
+            .args(workspace.heavy().iter().flat_map(|name| ["-p", name]))
             .args(targets.iter().flat_map(|target| ["--bin", target.name]))
-            .env("CARGO_TARGET_DIR", folder)
-            .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
+            .env("RUSTC_WORKSPACE_WRAPPER", env::current_exe()?)
+            .env(COMPILES, "1")
             .env("RUSTC_BOOTSTRAP", "1"),
     )?;
     if !good {
         bail!("the fuzz targets do not build");
     }
-    Ok(folder.join(host).join("release"))
+    Ok(workspace.target.join("release"))
+}
+
+/// Tells this program that cargo runs it in place of the compiler.
+const COMPILES: &str = "TIDEMILL_FUZZ_COMPILES";
+
+/// Where cargo runs this program in place of the compiler: runs the compiler, with [`FLAGS`] for what becomes part of a target.
+pub(crate) fn compile() -> Option<Result<ExitCode>> {
+    env::var_os(COMPILES)?;
+    let mut words = env::args_os().skip(1);
+    let compiler = words.next()?;
+    let words: Vec<OsString> = words.collect();
+    let mut command = Command::new(&compiler);
+    command.args(&words);
+    if is_part_of_a_target(&words) {
+        command.args(FLAGS);
+    }
+    let status = command
+        .status()
+        .with_context(|| format!("{} does not start", compiler.display()));
+    Some(status.map(|status| match status.success() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }))
+}
+
+/// Whether the compiler is asked for a crate that is neither a build script nor a macro, and not only for what it knows.
+fn is_part_of_a_target(words: &[OsString]) -> bool {
+    let behind = |option: &str| {
+        let place = words.iter().position(|word| word == option)?;
+        words.get(place + 1)?.to_str()
+    };
+    let name = behind("--crate-name");
+    name.is_some_and(|name| name != "___" && !name.starts_with("build_script_"))
+        && behind("--crate-type") != Some("proc-macro")
 }
 
 fn fuzz(workspace: &Workspace, target: &Target, folder: &Path, program: &Path, seconds: u32) -> Result<bool> {
@@ -452,7 +495,7 @@ fn coverage(log: &str) -> Option<String> {
 /// What libFuzzer needs from the compiler: an 8-bit counter per edge, the table of program counters, and the operands of
 /// comparisons (clang's documentation, SanitizerCoverage). Branches are not folded into one, so that each is seen; `cfg(fuzzing)`
 /// is the name that crates know.
-const FLAGS: [&str; 9] = [
+const FLAGS: [&str; 10] = [
     "--cfg=fuzzing",
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -460,8 +503,10 @@ const FLAGS: [&str; 9] = [
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
     "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
-    "-Ccodegen-units=1",
     "-Zsanitizer=address",
+    // What a release would silently wrap, a fuzzer should see.
+    "-Cdebug-assertions=on",
+    "-Coverflow-checks=on",
 ];
 
 const LONGEST_INPUT: usize = 1 << 16;
@@ -469,6 +514,19 @@ const LONGEST_INPUT: usize = 1 << 16;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn build_scripts_and_macros_are_not_instrumented() {
+        let part = |line: &str| is_part_of_a_target(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert!(part(
+            "--crate-name tidemill_xbase --edition=2024 src/lib.rs --crate-type lib"
+        ));
+        assert!(part("--crate-name dbf fuzz_targets/dbf.rs --crate-type bin"));
+        assert!(!part("--crate-name build_script_build build.rs --crate-type bin"));
+        assert!(!part("--crate-name macros src/lib.rs --crate-type proc-macro"));
+        assert!(!part("- --crate-name ___ --print=file-names --crate-type bin"));
+        assert!(!part("-vV"));
+    }
 
     #[test]
     fn a_table_is_packed_with_its_memo() {

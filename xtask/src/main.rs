@@ -61,7 +61,7 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse()) {
+    match fuzz::compile().unwrap_or_else(|| run(Cli::parse())) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("xtask: {error:#}");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use serde_json::Value;
 
-use crate::wheel;
+use crate::{fuzz, wheel};
 
 /// The crates that build DataFusion, which takes minutes: they are tested in the release profile, together, so that
 /// the tests and `cargo run --release` share one build of it. Every other member is a leaf.
@@ -67,12 +67,12 @@ impl Workspace {
         Ok(packages.iter().map(Package::from_metadata).collect())
     }
 
-    /// Members that do not build DataFusion, by name, without the wheel's: its tests are not cargo's.
+    /// Members that do not build DataFusion, by name, without the wheel's, whose tests are not cargo's, and the fuzz targets', which has none.
     pub(crate) fn leaves(&self) -> Vec<&str> {
         self.members
             .iter()
             .map(|m| m.name.as_str())
-            .filter(|name| !HEAVY.contains(name) && *name != wheel::CRATE)
+            .filter(|name| !HEAVY.contains(name) && ![wheel::CRATE, fuzz::CRATE].contains(name))
             .collect()
     }
 
@@ -171,6 +171,7 @@ mod tests {
             "packages": [
                 {"name": "tidemill", "description": null, "dependencies": [], "targets": [{"kind": ["bin"], "name": "tidemill"}]},
                 {"name": "tidemill-riegeli-py", "description": "d", "dependencies": [], "targets": [{"kind": ["cdylib"], "name": "x"}]},
+                {"name": "tidemill-fuzz", "description": "d", "dependencies": [], "targets": [{"kind": ["bin"], "name": "dbf"}]},
                 {"name": "tidemill-xbase", "description": "d", "targets": [{"kind": ["lib"], "name": "x"}, {"kind": ["bench"], "name": "decode"}],
                  "dependencies": [{"name": "a", "kind": null}, {"name": "b", "kind": "dev"}, {"name": "c", "kind": "build"}]},
             ],
@@ -178,7 +179,7 @@ mod tests {
         let workspace = Workspace::from_metadata(&metadata).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(workspace.leaves(), ["tidemill-xbase"]);
         assert_eq!(workspace.heavy(), ["tidemill"]);
-        let xbase = &workspace.members[2];
+        let xbase = &workspace.members[3];
         assert_eq!(xbase.dependencies, ["a", "c"]);
         assert_eq!(xbase.benches, ["decode"]);
         assert!(xbase.has_library);

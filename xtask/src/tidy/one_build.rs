@@ -25,10 +25,23 @@ pub(super) struct Trees {
 }
 
 /// Selections that are built beside the command line and the tests.
-const OTHERS: [&[&str]; 3] = [
+const OTHERS: [&[&str]; 4] = [
     &["-p", "tidemill", "--no-default-features"],
     &["-p", "tidemill-sql"],
     &["-p", "tidemill-adbc", "-p", "tidemill-ace"],
+    // What `cargo xtask fuzz` builds.
+    &[
+        "-p",
+        "tidemill-fuzz",
+        "-p",
+        "tidemill-sql",
+        "-p",
+        "tidemill-server",
+        "-p",
+        "tidemill-adbc",
+        "-p",
+        "tidemill",
+    ],
 ];
 
 impl Trees {
