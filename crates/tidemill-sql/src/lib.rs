@@ -37,6 +37,7 @@ mod engine;
 mod error;
 mod exact_sum;
 mod faults;
+mod floats_with_decimals;
 mod folder;
 mod format;
 mod information_schema;
@@ -63,6 +64,8 @@ mod stores;
 mod summary;
 mod top_percent;
 mod uuid_text;
+#[cfg(feature = "workers")]
+mod workers;
 mod yielding;
 
 pub use answer::{Answer, Changed};
@@ -95,3 +98,5 @@ pub use summary::{BARS, ColumnSummary, KEPT_HASHES, SAMPLE, Summary, as_numbers,
 pub use tidemill_ads::sql::function_names;
 pub use tidemill_trust::with_causes;
 pub use uuid_text::with_uuids_as_text;
+#[cfg(feature = "workers")]
+pub use workers::{Worker, WorkerTls, Workers};

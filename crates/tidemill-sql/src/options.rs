@@ -39,6 +39,8 @@ pub struct SessionOptions {
     planner_only: bool,
     most_sorted: MostSorted,
     counts_scans: bool,
+    #[cfg(feature = "workers")]
+    workers: Option<crate::Workers>,
 }
 
 /// How many records the lanes of ADS SQL sort, or group in a way that takes memory for each, by themselves. The planner has threads for
@@ -170,6 +172,37 @@ impl SessionOptions {
     /// See [`Self::max_expansion`].
     pub(crate) fn expansion(&self) -> u64 {
         self.reading().expansion()
+    }
+
+    /// The workers that read, group, join and sort files for statements of this session: Parquet, Arrow, Riegeli, ArrayRecord, TFRecord,
+    /// Native and JSON lines, in files or objects that they see at the same places. Statements over other tables, and those that give a
+    /// table's rows in its order, are answered here. Default: none.
+    #[cfg(feature = "workers")]
+    #[must_use]
+    pub fn workers(mut self, workers: crate::Workers) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+
+    #[cfg(feature = "workers")]
+    pub(crate) fn get_workers(&self) -> Option<&crate::Workers> {
+        self.workers.as_ref()
+    }
+
+    /// Whether a worker can be told these settings.
+    #[cfg(feature = "workers")]
+    pub(crate) fn can_travel(&self) -> bool {
+        !self.recover && self.descriptors.is_none() && self.field_projection.is_none() && self.positions.is_none()
+    }
+
+    #[cfg(feature = "workers")]
+    pub(crate) fn message_name(&self) -> Option<&str> {
+        self.message.as_deref()
+    }
+
+    #[cfg(feature = "workers")]
+    pub(crate) fn expansion_limit(&self) -> Option<u64> {
+        self.max_expansion
     }
 
     /// Whether a line of JSON may have any length.

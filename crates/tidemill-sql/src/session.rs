@@ -16,6 +16,7 @@ use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
+use datafusion::optimizer::Analyzer;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::limit::GlobalLimitExec;
@@ -33,6 +34,7 @@ use crate::checked_arithmetic::{CheckedArithmetic, CheckedConstants, WindowArgum
 use crate::damage::DamageLog;
 use crate::engine::Offsets;
 use crate::exact_sum::exact_sum;
+use crate::floats_with_decimals::{ColumnsWithDecimals, FloatsWithDecimals};
 use crate::format::Format;
 use crate::information_schema::View;
 use crate::location::{Location, Place};
@@ -47,6 +49,8 @@ use crate::scope::{self, Bound};
 use crate::stores::key_lookup::{KeyLookups, ServersLast};
 use crate::stores::server::push_down::PushDown;
 use crate::stores::server::{ServerUrl, Servers, TableChange};
+#[cfg(feature = "workers")]
+use crate::workers;
 use crate::yielding::YieldingJoins;
 use crate::{Error, Result, binary_functions, faults, lowering, planner_forms, stores, top_percent};
 
@@ -106,7 +110,7 @@ impl Session {
     }
 
     /// What a statement is planned and run with. What the engine remembers of files is gone with it.
-    fn state(&self) -> SessionState {
+    pub(crate) fn state(&self) -> SessionState {
         let mut runtime = RuntimeEnv::default();
         if let Some(memory) = &self.memory {
             runtime.memory_pool = Arc::clone(memory) as _;
@@ -116,11 +120,15 @@ impl Session {
         rules.insert(0, Arc::new(PushDown));
         rules.insert(1, Arc::new(ServersLast));
         rules.insert(2, Arc::new(CheckedArithmetic));
+        let mut analysis = Analyzer::new().rules;
+        analysis.insert(0, Arc::new(ColumnsWithDecimals));
+        analysis.push(Arc::new(WindowArguments));
         let state = SessionStateBuilder::new()
             .with_config(self.config.clone())
             .with_runtime_env(Arc::new(runtime))
             .with_default_features()
             .with_query_planner(Arc::new(top_percent::Planner))
+            .with_analyzer_rules(analysis)
             .with_physical_optimizer_rules(rules)
             .with_physical_optimizer_rule(Arc::new(Offsets))
             .with_physical_optimizer_rule(Arc::new(KeyLookups))
@@ -132,7 +140,7 @@ impl Session {
         }
         let _ = state.register_udaf(exact_sum());
         let _ = state.register_function_rewrite(Arc::new(CheckedConstants));
-        state.add_analyzer_rule(Arc::new(WindowArguments));
+        let _ = state.register_function_rewrite(Arc::new(FloatsWithDecimals));
         if self.options.has_blanks() {
             let _ = state.register_function_rewrite(Arc::new(BlanksToFunctions));
         }
@@ -416,7 +424,8 @@ impl Session {
                 let options = options.clone().most_sorted(None);
                 Box::pin(self.select(text, select, explains, &options)).await
             }
-            // What nobody knows is refused in the words of the first who was asked.
+            // What nobody knows is refused in the words of the first who was asked; what somebody knows and cannot do, in theirs.
+            (Err(told @ Error::Unsupported { .. }), Some((Kind::NoFunction, _))) => Err(told),
             (Err(_), Some((kind, error))) if kind != Kind::NeedsAnalytical => Err(error),
             (answer, _) => answer,
         }
@@ -449,6 +458,8 @@ impl Session {
             Tables::Named(_) => self.state(),
         };
         let (mut tables, mut providers) = (HashMap::new(), Providers::new());
+        #[cfg(feature = "workers")]
+        let (mut files, mut are_files) = (HashMap::new(), true);
         for (written, place) in scope::relations(statement) {
             let (registered, alias, is_xbase, provider) = match &from {
                 Tables::Lent(source) => {
@@ -467,6 +478,11 @@ impl Session {
                     let location = location.map_err(|error| faults::absent(error, place, sql))?;
                     let provider = self.table(&location, options, &state).await?;
                     let is_xbase = location.format == Format::Xbase;
+                    #[cfg(feature = "workers")]
+                    {
+                        are_files &= workers::can_travel(&location, options);
+                        files.insert(location.to_string(), location.clone());
+                    }
                     (location.to_string(), location.table_name(), is_xbase, provider)
                 }
             };
@@ -494,6 +510,22 @@ impl Session {
             let execution = &mut state.config_mut().options_mut().execution;
             execution.batch_size = execution.batch_size.min(ConfigNonZeroUsize::try_new(rows.max(1))?);
         }
+        #[cfg(feature = "workers")]
+        let team = match self.options.get_workers() {
+            Some(workers) if are_files && files.len() == providers.len() && !files.is_empty() => {
+                let (team, absent) = workers::Team::gathered(workers).await?;
+                absent.into_iter().for_each(|line| self.note(line));
+                for (name, location) in &files {
+                    if let Some(provider) = providers.get_mut(name) {
+                        *provider = workers::travelling(location, Arc::clone(provider), options).await?;
+                    }
+                }
+                Some(team)
+            }
+            _ => None,
+        };
+        #[cfg(feature = "workers")]
+        let plans = plans.filter(|_| team.is_none());
         let settles = options.has_types_of_ads() && tables.values().any(|table| table.is_xbase);
         let key = Key::new(statement, &tables, &providers);
         let known = plans.map_or(Ok(None), |plans| plans.find(&key, &providers))?;
@@ -533,6 +565,18 @@ impl Session {
             execution.collect_statistics = false;
         }
         let fault = |error| faults::of_planning(Error::from(error), statement, None, sql);
+        #[cfg(feature = "workers")]
+        if let Some(team) = team
+            && !keeps_order
+            && workers::can_run(&plan, &state)?
+        {
+            let state = team.state(state).map_err(fault)?;
+            let answer = Answer::streamed(team.run(plan, state).await.map_err(fault)?);
+            return match renamed.is_empty() {
+                true => Ok(answer),
+                false => answer.renamed(&renamed),
+            };
+        }
         let physical = state.query_planner().create_physical_plan(&plan, &state).await;
         let physical = physical.map_err(fault)?;
         if self.options.are_scans_counted() {
@@ -564,6 +608,15 @@ impl Session {
                 return stores::of_table(location, table, options, &self.damage);
             }
         }
+        self.opened(location, options, state).await
+    }
+
+    pub(crate) async fn opened(
+        &self,
+        location: &Location,
+        options: &SessionOptions,
+        state: &SessionState,
+    ) -> Result<Arc<dyn TableProvider>> {
         stores::open(location, options, &self.damage, &self.servers, state).await
     }
 
@@ -698,7 +751,7 @@ async fn plan(
     for function in scalars::lower(&mut statement, around)? {
         state.register_udf(Arc::new(function))?;
     }
-    planner_forms::put(&mut statement);
+    planner_forms::put(&mut statement)?;
     state.register_udf(Arc::new(top_percent::function()))?;
     let plan = state
         .statement_to_plan(PlannerStatement::Statement(Box::new(statement)))

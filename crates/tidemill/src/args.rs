@@ -60,6 +60,8 @@ pub(crate) enum Command {
     Serve(crate::commands::serve::ServeArgs),
     #[cfg(feature = "serve")]
     User(crate::commands::user::UserArgs),
+    #[cfg(feature = "workers")]
+    Worker(crate::commands::worker::WorkerArgs),
     Tour(TourArgs),
     SelfCheck(crate::commands::self_check::SelfCheckArgs),
     Completions(CompletionsArgs),
@@ -109,6 +111,9 @@ pub(crate) struct SqlArgs {
     /// run in a single thread. Default: no limit.
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(crate) memory: Option<usize>,
+    #[cfg(feature = "workers")]
+    #[command(flatten)]
+    pub(crate) workers: crate::commands::worker::WorkersArgs,
     #[command(flatten)]
     pub(crate) making: MakingArgs,
     #[command(flatten)]

@@ -168,7 +168,7 @@ impl Outcome {
 }
 
 async fn run(command: Command, stopped: Stopped) -> anyhow::Result<Outcome> {
-    #[cfg(not(feature = "serve"))]
+    #[cfg(not(any(feature = "serve", feature = "workers")))]
     drop(stopped);
     match command {
         Command::Sql(args) => commands::sql::run(args).await,
@@ -195,6 +195,8 @@ async fn run(command: Command, stopped: Stopped) -> anyhow::Result<Outcome> {
         Command::Serve(args) => commands::serve::run(args, stopped).await,
         #[cfg(feature = "serve")]
         Command::User(args) => commands::user::run(args),
+        #[cfg(feature = "workers")]
+        Command::Worker(args) => commands::worker::run(args, stopped).await,
         #[cfg(feature = "bench")]
         Command::Bench(_) => unreachable!("main has run it"),
     }
@@ -203,10 +205,13 @@ async fn run(command: Command, stopped: Stopped) -> anyhow::Result<Outcome> {
 impl Command {
     /// Whether it is told of signals, and not ended by them.
     fn ends_itself(&self) -> bool {
-        #[cfg(feature = "serve")]
-        return matches!(self, Self::Serve(_));
-        #[cfg(not(feature = "serve"))]
-        false
+        match self {
+            #[cfg(feature = "serve")]
+            Self::Serve(_) => true,
+            #[cfg(feature = "workers")]
+            Self::Worker(_) => true,
+            _ => false,
+        }
     }
 
     /// How many threads run its tasks.

@@ -24,6 +24,8 @@ pub(crate) mod summarize;
 #[cfg(feature = "serve")]
 pub(crate) mod user;
 pub(crate) mod verify;
+#[cfg(feature = "workers")]
+pub(crate) mod worker;
 
 use std::path::Path;
 

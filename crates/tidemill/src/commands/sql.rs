@@ -34,6 +34,8 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
     if let Some(bytes) = args.memory {
         options = options.memory(bytes);
     }
+    #[cfg(feature = "workers")]
+    let options = args.workers.of_session(options)?;
     let session = Session::new(options);
     let with_place = |error| with_place(error, &statement);
     if args.explain {
