@@ -1,6 +1,7 @@
 //! The formats that DataFusion reads by itself: Parquet and Arrow IPC.
 
 mod expansion;
+mod merged;
 mod messages;
 mod pages;
 mod rows;
@@ -25,6 +26,7 @@ use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
+use futures::{StreamExt as _, TryStreamExt as _};
 use object_store::ObjectStoreExt as _;
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::basic::LogicalType;
@@ -32,6 +34,7 @@ use parquet::file::metadata::ParquetMetaData;
 use tidemill_riegeli::SharedSource;
 use url::Url;
 
+use self::merged::{merged, same};
 use super::decimals::widened;
 use super::object::Object;
 use crate::ads_connection::blocking;
@@ -39,6 +42,9 @@ use crate::format::Format;
 use crate::location::{Location, Place, SourceReader};
 use crate::options::SessionOptions;
 use crate::{Error, Result};
+
+/// How many files are asked for their columns at once.
+const FOOTERS_AT_ONCE: usize = 8;
 
 pub(super) async fn open(
     location: &Location,
@@ -77,18 +83,39 @@ pub(super) async fn open(
         .map_or_else(String::new, |extension| extension.to_string_lossy().into_owned());
     let format = format(location.format);
     let listing = ListingOptions::new(format).with_file_extension(extension);
-    let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(listing);
-    let mut config = config
-        .infer_schema(state)
-        .await
-        .map_err(|error| named(location, error))?;
-    if let Some(schema) = config.file_schema.clone() {
-        let schema = match (location.format, &a_file) {
-            (Format::Parquet, Some(first)) => Arc::new(described(&schema, first, state).await?),
-            _ => schema,
-        };
-        config = config.with_schema(widened(&schema));
-    }
+    let files = urls.iter().cloned().zip(parts.iter().cloned());
+    let schemas = files.map(|(url, part)| {
+        let listing = &listing;
+        async move {
+            let schema = listing.infer_schema(state, &url).await;
+            let schema = schema.map_err(|error| named(&part, error))?;
+            Ok::<_, Error>((part.to_string(), schema))
+        }
+    });
+    let schemas: Vec<_> = futures::stream::iter(schemas)
+        .buffered(FOOTERS_AT_ONCE)
+        .try_collect()
+        .await?;
+    let schema = match (location.format, &a_file) {
+        (Format::Parquet, Some(first)) => {
+            for (url, part) in urls.iter().zip(&parts) {
+                let metadata = metadata_of(url, state).await?;
+                let columns = metadata
+                    .file_metadata()
+                    .schema_descr()
+                    .root_schema()
+                    .get_fields()
+                    .iter();
+                refuse_repeated(part, columns.map(|column| column.name()))?;
+            }
+            Arc::new(described(&*merged(&schemas)?, first, state).await?)
+        }
+        // The engine's reader of Arrow files knows the columns of the first file alone.
+        _ => same(&schemas)?,
+    };
+    let config = ListingTableConfig::new_with_multi_paths(urls)
+        .with_listing_options(listing)
+        .with_schema(widened(&schema));
     let table = ListingTable::try_new(config)?;
     let scans = match location.format {
         Format::Parquet => Scans::Bounded {
@@ -101,6 +128,19 @@ pub(super) async fn open(
     Ok(Arc::new(FileTable { table, scans }))
 }
 
+/// The engine finds columns by their names, and would read the first of two with one name twice, or not at all.
+fn refuse_repeated<'n>(file: &Location, names: impl Iterator<Item = &'n str>) -> Result<()> {
+    let mut known = BTreeSet::new();
+    let mut repeated = names.filter(|name| !known.insert(*name));
+    match repeated.next() {
+        Some(name) => Err(Error::Unsupported {
+            what: format!("{file}: a file with two columns {name}"),
+            hint: "write it anew with columns of different names".to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
 /// Checks that no part of a file takes more memory than it may, however small the file is. The pages of Parquet are checked when they
 /// come ([`pages`]).
 async fn check(file: &Location, options: &SessionOptions) -> Result<()> {
@@ -110,7 +150,15 @@ async fn check(file: &Location, options: &SessionOptions) -> Result<()> {
     };
     let Some(source) = source else { return Ok(()) };
     let (place, format, max_expansion) = (file.to_string(), file.format, options.expansion());
+    let file = file.clone();
     blocking(move || {
+        if format == Format::Arrow {
+            let repeated = messages::repeated_name(Arc::clone(&source));
+            let repeated = repeated.map_err(Error::io(&place, "read"))?;
+            if let Some(name) = repeated {
+                refuse_repeated(&file, [name.as_str(), name.as_str()].into_iter())?;
+            }
+        }
         let what = match format {
             Format::Parquet => check_footer(&source).map(|()| None),
             _ => messages::look(source, max_expansion),

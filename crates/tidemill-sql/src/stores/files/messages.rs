@@ -3,6 +3,7 @@
 //!
 //! Source: the Arrow columnar format's specification, "IPC Streaming Format", "IPC File Format" and "Compression"; `Message.fbs`.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use arrow_ipc::{Block, RecordBatch, root_as_footer, root_as_message};
@@ -33,6 +34,26 @@ pub(super) fn look(source: SharedSource, max_expansion: u64) -> io::Result<Optio
     })
 }
 
+/// A name that two columns of a file have. A stream is left to the reader.
+pub(super) fn repeated_name(source: SharedSource) -> io::Result<Option<String>> {
+    let mut messages = Messages {
+        size: source.size()?,
+        file: SourceReader::new(source),
+        max_expansion: 0,
+    };
+    let Some(footer) = messages.footer()? else {
+        return Ok(None);
+    };
+    let Ok(footer) = root_as_footer(&footer) else {
+        return Ok(None);
+    };
+    let fields = footer.schema().and_then(|schema| schema.fields());
+    let names = fields.into_iter().flatten().filter_map(|field| field.name());
+    let mut known = BTreeSet::new();
+    let repeated = { names }.find(|name| !known.insert(name.to_owned()));
+    Ok(repeated.map(str::to_owned))
+}
+
 struct Messages {
     file: SourceReader,
     size: u64,
@@ -42,15 +63,9 @@ struct Messages {
 impl Messages {
     /// The batches that the footer names.
     fn of_file(&mut self) -> io::Result<Option<Expansion>> {
-        const END: u64 = 4 + MAGIC.len() as u64;
-        let Some(end) = self.size.checked_sub(END) else {
+        let Some(footer) = self.footer()? else {
             return Ok(None);
         };
-        let length = self.integer(end)?;
-        let Some(begin) = end.checked_sub(u64::from(length)) else {
-            return Ok(None);
-        };
-        let footer = self.bytes(begin, u64::from(length))?;
         let Ok(footer) = root_as_footer(&footer) else {
             return Ok(None);
         };
@@ -61,6 +76,19 @@ impl Messages {
             }
         }
         Ok(None)
+    }
+
+    /// The bytes of the footer, where there is room for one.
+    fn footer(&mut self) -> io::Result<Option<Vec<u8>>> {
+        const END: u64 = 4 + MAGIC.len() as u64;
+        let Some(end) = self.size.checked_sub(END) else {
+            return Ok(None);
+        };
+        let length = self.integer(end)?;
+        let Some(begin) = end.checked_sub(u64::from(length)) else {
+            return Ok(None);
+        };
+        self.bytes(begin, u64::from(length)).map(Some)
     }
 
     fn of_block(&mut self, block: &Block) -> io::Result<Option<Expansion>> {
