@@ -10,6 +10,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::StreamExt;
 
 use crate::scope::Renamed;
+use crate::sink::distinct_names;
 use crate::{Error, Result, blanks};
 
 /// The rows that a statement gives, batch by batch.
@@ -49,6 +50,14 @@ impl Answer {
 
     pub(crate) fn streamed(stream: SendableRecordBatchStream) -> Self {
         Self { stream, changed: None }
+    }
+
+    /// The same rows, whose columns all have names of their own: the second `id` is `id_2`.
+    pub(crate) fn with_distinct_names(self) -> Result<Self> {
+        match distinct_names(&self.schema()) {
+            Some(names) => self.named(&names),
+            None => Ok(self),
+        }
     }
 
     /// The same rows under other names of their columns, in order.

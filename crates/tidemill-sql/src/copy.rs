@@ -237,6 +237,11 @@ impl Session {
         destination: &'s Location,
         options: &'s CopyOptions,
     ) -> Result<PlannedCopy<'s>> {
+        // Names in xBase tables and sheets are made to differ where these are written, and tables of servers have their own.
+        let answer = match (&destination.place, destination.format) {
+            (Place::Server(_), _) | (_, Format::Xbase | Format::Excel(_)) => answer,
+            _ => answer.with_distinct_names()?,
+        };
         let schema = answer.schema();
         draft::check_destination(destination, options.existing()).await?;
         let columns = match &destination.place {

@@ -143,9 +143,7 @@ pub(crate) fn losses(schema: &Schema, format: Format) -> Vec<Option<Loss>> {
             (Some(_), Some(_)) => Some(Loss::ZoneAndFinerThanMilliseconds),
             (zone, finer) => zone.or(finer),
         },
-        // A moment with a zone is written with all its digits.
-        Format::JsonLines if matches!(field.data_type(), DataType::Timestamp(_, Some(_))) => None,
-        Format::Excel(_) | Format::JsonLines => cut_to_milliseconds(field),
+        Format::Excel(_) => cut_to_milliseconds(field),
         _ => None,
     };
     fields.map(|field| loss(field)).collect()

@@ -1,19 +1,23 @@
 //! JSON, an object a row.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::{Arc, LazyLock};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+use arrow_array::types::{
+    Float16Type, Float32Type, Float64Type, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampNanosecondType,
+};
 use arrow_array::{Array, RecordBatch};
 use arrow_json::writer::{JsonArray, JsonFormat, LineDelimited, NullableEncoder, make_encoder};
 use arrow_json::{Encoder, EncoderFactory, EncoderOptions, Writer, WriterBuilder};
-use arrow_schema::{ArrowError, DataType, FieldRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, TimeUnit};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tidemill_csv::Packed;
 
-use super::{Sink, TIME_MILLISECONDS, TIMESTAMP_MILLISECONDS};
+use super::{Sink, TIME_MILLISECONDS, TIMESTAMP_MILLISECONDS, distinct_names};
 use crate::uuid_text::with_uuids_as_text;
 use crate::{Error, Result};
 
@@ -57,7 +61,9 @@ impl<W: Write> End for Packed<W> {
 
 impl<W: End + Send, F: JsonFormat + Send> Sink for JsonSink<W, F> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        Ok(self.0.write(&with_uuids_as_text(batch)?)?)
+        let batch = with_uuids_as_text(batch)?;
+        let batch = with_distinct_names(&batch)?;
+        Ok(self.0.write(&batch)?)
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
@@ -65,6 +71,19 @@ impl<W: End + Send, F: JsonFormat + Send> Sink for JsonSink<W, F> {
         let ended = self.0.into_inner().end();
         ended.map_err(|error| Error::from(ArrowError::from(error)))
     }
+}
+
+/// An object has no two members of one name.
+fn with_distinct_names(batch: &RecordBatch) -> Result<Cow<'_, RecordBatch>> {
+    let schema = batch.schema_ref();
+    let Some(names) = distinct_names(schema) else {
+        return Ok(Cow::Borrowed(batch));
+    };
+    let fields = schema.fields().iter().zip(names);
+    let fields = fields.map(|(field, name)| Field::clone(field).with_name(name));
+    let renamed = Schema::new(fields.collect::<Vec<_>>());
+    let renamed = RecordBatch::try_new(Arc::new(renamed), batch.columns().to_vec())?;
+    Ok(Cow::Owned(renamed))
 }
 
 fn builder() -> WriterBuilder {
@@ -125,6 +144,14 @@ impl EncoderFactory for Values {
             };
             return Ok(Some(NullableEncoder::new(Box::new(encoder), array.nulls().cloned())));
         }
+        if let Some(is_fine) = finer_than_milliseconds(array) {
+            let encoder = TimeEncoder {
+                coarse: make_encoder(field, array, &MILLISECONDS)?,
+                fine: make_encoder(field, array, &AS_FINE_AS_THEY_ARE)?,
+                is_fine,
+            };
+            return Ok(Some(NullableEncoder::new(Box::new(encoder), array.nulls().cloned())));
+        }
         let value: Box<dyn Fn(usize) -> &'a [u8] + 'a> = match array.data_type() {
             DataType::Binary => {
                 let array = array.as_binary::<i32>();
@@ -151,6 +178,51 @@ impl EncoderFactory for Values {
 }
 
 static DEFAULT: LazyLock<EncoderOptions> = LazyLock::new(EncoderOptions::default);
+
+static MILLISECONDS: LazyLock<EncoderOptions> = LazyLock::new(|| {
+    EncoderOptions::default()
+        .with_timestamp_format(TIMESTAMP_MILLISECONDS.to_owned())
+        .with_time_format(TIME_MILLISECONDS.to_owned())
+});
+
+static AS_FINE_AS_THEY_ARE: LazyLock<EncoderOptions> = LazyLock::new(|| {
+    EncoderOptions::default()
+        .with_timestamp_format("%Y-%m-%dT%H:%M:%S%.f".to_owned())
+        .with_time_format("%H:%M:%S%.f".to_owned())
+});
+
+/// Tells the times without a zone that have more than milliseconds; `None` where no one has.
+fn finer_than_milliseconds(array: &dyn Array) -> Option<Box<dyn Fn(usize) -> bool + '_>> {
+    let (values, of_millisecond) = match array.data_type() {
+        DataType::Timestamp(TimeUnit::Microsecond, None) => {
+            (array.as_primitive::<TimestampMicrosecondType>().values(), 1_000)
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, None) => {
+            (array.as_primitive::<TimestampNanosecondType>().values(), 1_000_000)
+        }
+        DataType::Time64(TimeUnit::Microsecond) => (array.as_primitive::<Time64MicrosecondType>().values(), 1_000),
+        DataType::Time64(TimeUnit::Nanosecond) => (array.as_primitive::<Time64NanosecondType>().values(), 1_000_000),
+        _ => return None,
+    };
+    let has_any = values.iter().any(|value| value % of_millisecond != 0);
+    has_any.then(|| Box::new(move |row: usize| values.get(row).is_some_and(|value| value % of_millisecond != 0)) as _)
+}
+
+/// Writes three digits behind the second, and more where there are more.
+struct TimeEncoder<'a> {
+    coarse: NullableEncoder<'a>,
+    fine: NullableEncoder<'a>,
+    is_fine: Box<dyn Fn(usize) -> bool + 'a>,
+}
+
+impl Encoder for TimeEncoder<'_> {
+    fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
+        match (self.is_fine)(row) {
+            true => self.fine.encode(row, out),
+            false => self.coarse.encode(row, out),
+        }
+    }
+}
 
 struct DenormalEncoder<'a> {
     finite: NullableEncoder<'a>,

@@ -13,6 +13,7 @@ mod positions;
 mod record_column;
 mod unwritable;
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -38,6 +39,27 @@ pub(crate) use self::unwritable::refuse_unwritable;
 use crate::cast::cast_batch;
 use crate::format::{FileName, Format};
 use crate::{Error, Result};
+
+/// The names of columns, where two have the same, so that all differ: `id_2` for the second `id`. `None` where they differ.
+pub(crate) fn distinct_names(schema: &Schema) -> Option<Vec<String>> {
+    let fields = schema.fields();
+    let given: HashSet<&str> = fields.iter().map(|field| field.name().as_str()).collect();
+    if given.len() == fields.len() {
+        return None;
+    }
+    let mut used: HashSet<String> = HashSet::new();
+    let names = fields.iter().map(|field| {
+        let mut name = field.name().clone();
+        let mut number = 2;
+        while used.contains(&name) || (number > 2 && given.contains(name.as_str())) {
+            name = format!("{}_{number}", field.name());
+            number += 1;
+        }
+        used.insert(name.clone());
+        name
+    });
+    Some(names.collect())
+}
 
 /// Takes batches of one schema.
 pub trait Sink: Send {

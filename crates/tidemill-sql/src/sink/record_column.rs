@@ -43,12 +43,11 @@ impl Sink for RecordColumnSink {
         let column = batch.column(0);
         if let Some(row) = (0..column.len()).find(|row| column.is_null(*row)) {
             return Err(Error::Unsupported {
-                what: format!(
-                    "{}: NULL as a record, in row {},",
-                    self.path.display(),
-                    self.rows + row as u64
+                what: format!("NULL as a record, in row {},", self.rows + row as u64 + 1),
+                hint: format!(
+                    "leave such rows out with a SELECT … WHERE {} IS NOT NULL",
+                    batch.schema_ref().field(0).name()
                 ),
-                hint: "leave such rows out by WHERE record IS NOT NULL".to_owned(),
             });
         }
         match column.as_binary_opt::<i32>() {

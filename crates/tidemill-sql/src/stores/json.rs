@@ -1,6 +1,7 @@
 //! JSON files: one object per line, objects over several lines, or an array of objects; compressed or not.
 //!
-//! The first [`LOOKED_AT`] records of each file determine the columns. A batch ends at [`BATCH_BYTES`] of text, so that long records take no
+//! The first [`LOOKED_AT`] records of each file determine the columns; of a small file, all of them. A record with a key that none of them
+//! has is an error where all columns are read. A batch ends at [`BATCH_BYTES`] of text, so that long records take no
 //! more memory than short ones.
 
 mod shape;
@@ -32,6 +33,9 @@ use crate::{Error, Result};
 
 /// The number of records that determine the columns.
 const LOOKED_AT: usize = 10_000;
+
+/// Files of so many bytes are read whole to determine the columns.
+const SMALL_FILE: u64 = 4 << 20;
 
 /// The most text that is read to determine the columns.
 const LOOKED_AT_BYTES: u64 = 32 << 20;
@@ -168,7 +172,7 @@ impl File {
         let text = self.text().map_err(Error::io(&self.name, "read"))?;
         let text = BufReader::new(text.take(self.looked_at_bytes()));
         let values = serde_json::Deserializer::from_reader(text).into_iter::<Record>();
-        let values = values.take(LOOKED_AT).enumerate();
+        let values = values.take(self.looked_at()).enumerate();
         let values = values.map_while(move |(number, value)| match value {
             Ok(value) => Some(Ok(value)),
             // The text that is looked at ends in a record.
@@ -184,6 +188,15 @@ impl File {
             }
         });
         Ok(Box::new(values))
+    }
+
+    /// How many records determine the columns.
+    fn looked_at(&self) -> usize {
+        let is_small = self.source.size().is_ok_and(|size| size <= SMALL_FILE);
+        match is_small && self.packing == Packing::None {
+            true => usize::MAX,
+            false => LOOKED_AT,
+        }
     }
 
     fn looked_at_bytes(&self) -> u64 {
@@ -224,9 +237,9 @@ impl File {
     }
 
     /// Finds the first record that cannot be decoded, starting at an offset in the text. `error` is the error of its batch.
-    fn locate(&self, from: u64, schema: &SchemaRef, error: &ArrowError) -> Result<Error> {
+    fn locate(&self, from: u64, (schema, is_strict): (&SchemaRef, bool), error: &ArrowError) -> Result<Error> {
         let mut pieces = self.pieces()?;
-        let mut decoder = Records::new(schema, 1)?;
+        let mut decoder = Records::new(schema, 1, is_strict)?;
         // Of the text so far, and of that before the record. An element of an array is on a line of its own.
         let (mut lines, mut before) = (0, 0);
         loop {
@@ -268,9 +281,16 @@ fn told(error: &ArrowError) -> String {
         ArrowError::JsonError(words) => words.clone(),
         other => other.to_string(),
     };
-    match words.contains("decoding field") {
-        true => format!("{words}; the first {LOOKED_AT} records tell the types"),
-        false => words,
+    let late_key = words
+        .split_once("column '")
+        .and_then(|(_, rest)| rest.strip_suffix("' missing from schema"));
+    match late_key {
+        Some(key) => format!(
+            "the first {LOOKED_AT} records have no key {key}, and they tell the columns; name the columns in a SELECT to leave it out, or \
+             put a record with it first"
+        ),
+        None if words.contains("decoding field") => format!("{words}; the first {LOOKED_AT} records tell the types"),
+        None => words,
     }
 }
 
@@ -332,6 +352,8 @@ impl Engine for JsonEngine {
         let ((part, parts), batch_rows) = (request.part, request.batch_rows);
         let chosen = Chosen::needed(request);
         let needed = Arc::new(self.schema.project(chosen.columns())?);
+        // Others are left out on purpose.
+        let is_strict = needed.fields().len() == self.schema.fields().len();
         let pieces = match parts {
             ..=1 => self.file.pieces()?,
             parts => {
@@ -342,7 +364,8 @@ impl Engine for JsonEngine {
             }
         };
         Ok(Box::new(Rows {
-            decoder: Records::new(&needed, batch_rows)?,
+            decoder: Records::new(&needed, batch_rows, is_strict)?,
+            is_strict,
             flushed_at: pieces.place(),
             fed: pieces.place(),
             pieces,
@@ -357,6 +380,7 @@ impl Engine for JsonEngine {
 
 struct Rows {
     decoder: Records,
+    is_strict: bool,
     pieces: Pieces,
     /// The rest of the lines that were read last.
     piece: Vec<u8>,
@@ -416,7 +440,7 @@ impl Rows {
 
     fn located(&self, error: &ArrowError) -> Error {
         self.file
-            .locate(self.flushed_at, &self.needed, error)
+            .locate(self.flushed_at, (&self.needed, self.is_strict), error)
             .unwrap_or_else(|error| error)
     }
 }

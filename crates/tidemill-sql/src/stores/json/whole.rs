@@ -18,10 +18,13 @@ pub(super) struct Records {
 }
 
 impl Records {
-    pub(super) fn new(schema: &SchemaRef, batch_rows: usize) -> Result<Self, ArrowError> {
+    /// Strict ones refuse keys that are no columns.
+    pub(super) fn new(schema: &SchemaRef, batch_rows: usize, is_strict: bool) -> Result<Self, ArrowError> {
         let as_text = Schema::new(with_text(schema.fields()));
         let has_whole = as_text.fields() != schema.fields();
-        let decoder = ReaderBuilder::new(Arc::new(as_text)).with_batch_size(batch_rows);
+        let decoder = ReaderBuilder::new(Arc::new(as_text))
+            .with_batch_size(batch_rows)
+            .with_strict_mode(is_strict);
         Ok(Self {
             // A column of numbers and texts is one of texts.
             decoder: decoder.with_coerce_primitive(true).build_decoder()?,
