@@ -1,7 +1,7 @@
 //! The SQL text, parsed.
 //!
 //! The grammar is sqlparser's generic one, with one thing that ADS and Access users write every day: `[bracketed names]`.
-//! They are told at the level of tokens; so an array is written `make_array(1, 2)`, not `[1, 2]`. What stands in brackets right behind a
+//! They are told at the level of tokens; so an array is written `ARRAY[1, 2]`, not `[1, 2]`. What stands in brackets right behind a
 //! name, without a blank, is a subscript: `features['label']`, `list[1]`.
 
 use sqlparser::ast::Statement;
@@ -36,7 +36,7 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
     }
 }
 
-/// Whether a statement has a subscript, which ADS SQL has not: it would read another name of the column.
+/// Whether a statement has a subscript or an array, which ADS SQL has not: it would read another name of the column.
 pub(crate) fn has_subscripts(sql: &str) -> bool {
     sql.contains('[') && tokens_of(sql).is_ok_and(|tokens| (1..tokens.len()).any(|at| is_subscript(&tokens, at)))
 }
@@ -46,7 +46,8 @@ fn tokens_of(sql: &str) -> Result<Vec<TokenWithSpan>> {
     tokens.map_err(|error| wrong(&error.to_string()))
 }
 
-/// Whether the token is a text or a number in brackets, right behind a name or another subscript.
+/// Whether the token is a text or a number in brackets, right behind a name or another subscript, or whatever stands in them right
+/// behind ARRAY.
 fn is_subscript(tokens: &[TokenWithSpan], at: usize) -> bool {
     let Some(Token::Word(word)) = tokens.get(at).map(|token| &token.token) else {
         return false;
@@ -54,6 +55,13 @@ fn is_subscript(tokens: &[TokenWithSpan], at: usize) -> bool {
     let is_of_one =
         word.value.starts_with('\'') || word.value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     let follows = at.checked_sub(1).and_then(|before| tokens.get(before));
+    let is_array = follows.is_some_and(|before| match &before.token {
+        Token::Word(before) => before.quote_style.is_none() && before.value.eq_ignore_ascii_case("ARRAY"),
+        _ => false,
+    });
+    if is_array {
+        return word.quote_style == Some('[');
+    }
     let follows = follows.is_some_and(|before| matches!(before.token, Token::Word(_) | Token::RParen));
     word.quote_style == Some('[') && !word.value.is_empty() && is_of_one && follows
 }
@@ -131,6 +139,9 @@ mod tests {
             ("SELECT a.b['c']['d'] FROM t", true),
             ("SELECT f(a)[1] FROM t", true),
             ("SELECT [a b] FROM [t]", false),
+            ("SELECT ARRAY[1, 2] FROM t", true),
+            ("SELECT b FROM t WHERE a = ANY(array[c, 'd'])", true),
+            ("SELECT array [b] FROM t", false),
             ("SELECT a [b] FROM t", false),
             ("SELECT a[b] FROM t", false),
             ("SELECT '[1]', \"a['b']\" FROM t", false),

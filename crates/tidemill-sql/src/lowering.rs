@@ -81,12 +81,16 @@ impl Parameters {
     }
 }
 
-/// Puts the values of parameters into a statement of the planner's own grammar, which does not number them.
+/// Gives the columns of a statement of the planner's own grammar the names that ADS gives them, and puts the values of parameters into it,
+/// which that grammar does not number.
 ///
 /// # Errors
 ///
 /// [`Error::Ads`] for a value that is no literal.
 pub(crate) fn bind(statement: &mut Statement, parameters: &Parameters) -> Result<()> {
+    if let Statement::Query(query) = statement {
+        name_columns(&mut query.body);
+    }
     let mut marks = 0;
     let bound = walk::expressions_mut(statement, &mut |expr| {
         if let Expr::Value(value) = expr

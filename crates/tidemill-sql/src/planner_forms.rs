@@ -8,27 +8,41 @@
 //! out rows whose `a` is NULL where the subquery is empty, which SQL keeps.
 //!
 //! `GROUP_CONCAT(a SEPARATOR ';')` is `string_agg(CAST(a AS VARCHAR), ';')`.
+//!
+//! A number of more digits than a floating-point number keeps is a decimal: `CAST('1234567890123456.78' AS DECIMAL(18, 2))`.
+//!
+//! [`patterns`] of dates and times get the letters that the engine knows, and [`similar`] patterns are regular expressions.
+
+mod patterns;
+mod similar;
 
 use std::ops::ControlFlow;
 
+use arrow_schema::DECIMAL128_MAX_PRECISION;
 use sqlparser::ast::{
-    AccessExpr, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    AccessExpr, BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, Query, Select,
     SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitorMut,
 };
 use tidemill_ads::sql::{GROUP_CONCAT_LENGTH, walk};
 
+use crate::{Error, Result};
+
 /// Gives expressions of a statement these forms.
-pub(crate) fn put(statement: &mut Statement) {
-    let _ = walk::change(statement, &mut Forms);
+///
+/// # Errors
+///
+/// [`Error::Unsupported`](crate::Error::Unsupported) for what the engine would take for something else.
+pub(crate) fn put(statement: &mut Statement) -> Result<()> {
+    walk::change(statement, &mut Forms)
 }
 
 struct Forms;
 
 impl VisitorMut for Forms {
-    type Break = ();
+    type Break = Error;
 
-    fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+    fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
         let outer = aliases(&select.from);
         if let Some(condition) = &mut select.selection {
             for_each_conjunct(condition, &mut |part| {
@@ -50,7 +64,17 @@ impl VisitorMut for Forms {
         ControlFlow::Continue(())
     }
 
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        if let Expr::Function(function) = expr
+            && let Err(error) = patterns::put(function)
+        {
+            return ControlFlow::Break(error);
+        }
+        match similar::as_match(expr) {
+            Ok(Some(matched)) => *expr = matched,
+            Ok(None) => {}
+            Err(error) => return ControlFlow::Break(error),
+        }
         match expr {
             Expr::Substring {
                 expr: text,
@@ -72,6 +96,20 @@ impl VisitorMut for Forms {
                     }
                 }
             }
+            Expr::Value(value) => {
+                if let Value::Number(digits, _) = &value.value
+                    && let Some((precision, scale)) = beyond_a_float(digits)
+                {
+                    let digits = Value::SingleQuotedString(digits.clone()).with_span(value.span);
+                    *expr = Expr::Cast {
+                        kind: CastKind::Cast,
+                        expr: Box::new(Expr::Value(digits)),
+                        data_type: DataType::Decimal(ExactNumberInfo::PrecisionAndScale(precision, scale)),
+                        array: false,
+                        format: None,
+                    };
+                }
+            }
             Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case("GROUP_CONCAT") => {
                 if let FunctionArguments::List(list) = &mut function.args
                     && joined_by(list)
@@ -83,6 +121,23 @@ impl VisitorMut for Forms {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// The digits of a number in all, and those behind its point, where a floating-point number would not keep them all and a decimal does.
+fn beyond_a_float(number: &str) -> Option<(u64, i64)> {
+    /// So many digits are always kept.
+    const KEPT: usize = 15;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let significant = [whole, fraction].concat();
+    let significant = significant.trim_start_matches('0').len();
+    let is_whole = fraction.is_empty() && number.parse::<u64>().is_ok();
+    if significant <= KEPT || is_whole || !are_digits(whole) || !are_digits(fraction) {
+        return None;
+    }
+    let (precision, scale) = (whole.len() + fraction.len(), fraction.len());
+    let fits = precision <= usize::from(DECIMAL128_MAX_PRECISION);
+    fits.then_some((precision as u64, i64::try_from(scale).ok()?))
 }
 
 /// Gives GROUP_CONCAT the arguments of `string_agg`, whose values are text and whose separator is always said. NULL comes first in its
@@ -361,7 +416,7 @@ mod tests {
             ),
         ] {
             let mut statement = dialect::parse(written).expect(written);
-            put(&mut statement);
+            put(&mut statement).expect("it can be said");
             assert_eq!(statement.to_string(), put_so);
         }
     }

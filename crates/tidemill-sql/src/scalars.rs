@@ -23,7 +23,8 @@ use sqlparser::ast::{
     Visitor, VisitorMut,
 };
 use tidemill_ads::sql::{
-    BLANK_IS_NULL, Clock, Error as SqlError, Kind, Scalar, ScalarColumn, Type, function_names, is_volatile, walk,
+    BLANK_IS_NULL, Clock, Error as SqlError, Kind, Scalar, ScalarColumn, Type, function_names, has_form, is_volatile,
+    walk,
 };
 use tidemill_xbase::CodePage;
 use tidemill_xbase::expression::Environment;
@@ -200,7 +201,7 @@ impl VisitorMut for Lowering<'_> {
             self.rewrite(expr);
         }
         if let GroupByExpr::Expressions(keys, _) = &mut select.group_by {
-            for key in keys {
+            for key in keys.iter_mut().flat_map(keys_of) {
                 self.rewrite_whole(key);
             }
         }
@@ -409,9 +410,19 @@ impl Lowering<'_> {
 }
 
 fn groups_of(select: &Select) -> Vec<Expr> {
-    match &select.group_by {
-        GroupByExpr::Expressions(keys, _) => keys.iter().filter(|key| !is_plain(key)).cloned().collect(),
-        GroupByExpr::All(_) => Vec::new(),
+    let GroupByExpr::Expressions(keys, _) = &select.group_by else {
+        return Vec::new();
+    };
+    let mut keys = keys.clone();
+    let keys = keys.iter_mut().flat_map(keys_of);
+    keys.filter(|key| !is_plain(key)).map(|key| key.clone()).collect()
+}
+
+/// The expressions by which a part of GROUP BY groups: those of each set of `ROLLUP`, `CUBE` and `GROUPING SETS`.
+fn keys_of(part: &mut Expr) -> Vec<&mut Expr> {
+    match part {
+        Expr::Rollup(sets) | Expr::Cube(sets) | Expr::GroupingSets(sets) => sets.iter_mut().flatten().collect(),
+        key => vec![key],
     }
 }
 
@@ -522,7 +533,7 @@ struct Parts<'s> {
     depth: usize,
     has_columns: bool,
     are_xbase: bool,
-    /// Whether ADS knows all functions.
+    /// Whether ADS knows all functions and has all forms.
     are_known: bool,
     /// Whether a function is known to nobody else.
     are_only_here: bool,
@@ -545,6 +556,7 @@ impl Visitor for Parts<'_> {
         if self.depth > 0 {
             return ControlFlow::Continue(());
         }
+        self.are_known &= has_form(expr);
         if is_column(expr) {
             self.has_columns = true;
             self.are_xbase &= self.surroundings.is_xbase(expr);
