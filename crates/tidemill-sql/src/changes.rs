@@ -87,6 +87,7 @@ impl Session {
         let Some(into) = route::take_into(&mut select) else {
             return Err(not_a_query());
         };
+        self.check_new_table(&into.to_string())?;
         let statement = lowering::statement(&select, false, &Parameters::of(sql, values)?)?;
         let answer = self.run(statement, sql, options, Tables::named()).await?;
         let (connection, given, schema) = (self.connection.clone(), options.clone(), answer.schema());

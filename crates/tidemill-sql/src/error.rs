@@ -542,17 +542,56 @@ impl From<DataFusionError> for Error {
 
 /// The message of an error of the query engine, without the names of the libraries that it came through.
 fn words(error: &DataFusionError) -> String {
-    let text = error.strip_backtrace();
-    let Some(mut words) = text.strip_prefix("Arrow error: ") else {
-        return text;
-    };
-    while let Some(rest) = ["Compute error: ", "Execution error: "]
-        .iter()
-        .find_map(|name| words.strip_prefix(name))
+    plain(&error.strip_backtrace())
+}
+
+/// A message of the query engine in plain words.
+pub(crate) fn plain(text: &str) -> String {
+    let text = without_request(text);
+    if let Some(words) = no_function(&text) {
+        return words;
+    }
+    let mut words = text.as_str();
+    while let Some(rest) = [
+        "Arrow error: ",
+        "Compute error: ",
+        "Execution error: ",
+        "Internal error: ",
+    ]
+    .iter()
+    .find_map(|name| words.strip_prefix(name))
     {
         words = rest;
     }
-    words.to_owned()
+    words.trim_end().to_owned()
+}
+
+/// The words without DataFusion's request to report them to its authors.
+fn without_request(text: &str) -> String {
+    let request = text.split_once("This issue was likely caused by a bug in DataFusion's code.");
+    match request {
+        Some((before, rest)) => {
+            let rest = rest.split_once("/issues").map_or("", |(_, rest)| rest);
+            format!("{}{}", before.trim_end(), rest.trim_start_matches('.'))
+        }
+        None => text.to_owned(),
+    }
+}
+
+/// What is said of a function whose arguments are of other types than it takes.
+fn no_function(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("No function matches the given name and argument types '")?;
+    let (call, rest) = rest.split_once('\'')?;
+    let (_, candidates) = rest.split_once("Candidate functions:")?;
+    let candidates: Vec<&str> = candidates
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    Some(format!(
+        "there is no function {call}, there is {}: convert its arguments by CAST",
+        candidates.join(", ")
+    ))
 }
 
 /// This crate's error in the layers that the query engine wrapped around it, which it may share between partitions.

@@ -9,6 +9,7 @@ use tidemill_ads::sql::{Error as SqlError, Kind, walk};
 use tidemill_trust::without_secrets;
 
 use crate::Error;
+use crate::error::plain;
 
 /// A name that leads to no table, and what is there instead.
 pub(crate) fn absent(error: Error, place: Location, sql: &str) -> Error {
@@ -148,7 +149,7 @@ fn named(expr: &Expr) -> Option<&Ident> {
 fn of_unsupported(what: &str) -> String {
     let is_subquery = |kind: &str| what.contains(kind);
     if what.starts_with("Physical plan does not support")
-        && ["ScalarSubquery(", "Exists(", "InSubquery("]
+        && ["ScalarSubquery(", "Exists(", "InSubquery(", "OuterReferenceColumn("]
             .into_iter()
             .any(is_subquery)
     {
@@ -172,7 +173,7 @@ fn of_plan(what: &str, faulty: Option<&Expr>, statement: &Statement) -> (Kind, S
         let (name, place) = function_of(quoted('\''), statement);
         (Kind::NoFunction, format!("Scalar function not found: {name}"), place)
     } else {
-        (Kind::Type, what.to_owned(), None)
+        (Kind::Type, plain(what), None)
     }
 }
 

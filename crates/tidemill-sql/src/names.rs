@@ -530,6 +530,44 @@ impl Session {
         }
     }
 
+    /// Whether an xBase table may be made by this name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for the name of a file of another format, and for one of a table in what is attached.
+    pub(crate) fn check_new_table(&self, name: &str) -> Result<()> {
+        let refused = |what: String, hint: &str| {
+            Err(Error::Unsupported {
+                what,
+                hint: hint.to_owned(),
+            })
+        };
+        match Format::from_name(Path::new(name)) {
+            Some(Format::Xbase) | None => {}
+            Some(_) => {
+                let hint = "CREATE TABLE and INTO make DBF and ADT tables: name it .dbf, or use tidemill copy";
+                return refused(format!("{name}: making a table in this format by a statement"), hint);
+            }
+        }
+        match self.names().within_attached(name)? {
+            Some((Attached::Database(database), table)) => {
+                let hint = "make it with the server's own client, or use tidemill copy --create";
+                refused(format!("{name}: making a table {table} on {database}"), hint)
+            }
+            Some((Attached::Folder(folder), table)) => {
+                let hint = format!(
+                    "name the file: '{}'",
+                    folder.join(table).with_extension("dbf").display()
+                );
+                refused(
+                    format!("{name}: making a table in a folder by its attached name"),
+                    &hint,
+                )
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The table that a statement changes, where queries find it: other statements than INSERT are for xBase tables alone.
     ///
     /// # Errors

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use sqlparser::ast::{Parens, SetExpr, Statement, Truncate, TruncateTableTarget, Values};
+use sqlparser::ast::{
+    Ident, ObjectName, Parens, SelectInto, SetExpr, Statement, Truncate, TruncateTableTarget, Values,
+};
 use tidemill_ads::sql::{Insert, InsertSource, Select, StatementKind, TableName, walk};
 use tidemill_trust::without_secrets;
 
@@ -80,6 +82,15 @@ impl Session {
                 },
             });
         };
+        if let StatementKind::CreateTable(table) = &only.kind
+            && let Some(select) = &table.select
+            && table.columns.is_empty()
+            && self.other_source(of_query(select)).await?.is_some()
+        {
+            let mut select = select.clone();
+            put_into(&mut select, &table.name);
+            return Ok(Route::Into(select));
+        }
         let (kind, files) = match only.kind {
             StatementKind::Select(select) if makes_a_table(&select) => {
                 if self.other_source(of_query(&select)).await?.is_some() {
@@ -106,6 +117,9 @@ impl Session {
                 return Ok(Route::DropOnServer { server, if_exists });
             }
             kind => {
+                if let StatementKind::CreateTable(table) = &kind {
+                    self.check_new_table(&table.name.to_string())?;
+                }
                 let files = self.changed_file(&kind).await?;
                 self.refuse_other_sources(&kind).await?;
                 // A savepoint too is one of a transaction.
@@ -350,6 +364,18 @@ pub(crate) fn take_into(select: &mut Select) -> Option<TableName> {
     match &mut *select.query.body {
         SetExpr::Select(only) => only.into.take().map(|into| TableName::new(scope::text(&into.name))),
         _ => None,
+    }
+}
+
+/// Makes `SELECT … INTO table` of a query.
+fn put_into(select: &mut Select, table: &TableName) {
+    if let SetExpr::Select(only) = &mut *select.query.body {
+        only.into = Some(SelectInto {
+            temporary: false,
+            unlogged: false,
+            table: false,
+            name: ObjectName::from(vec![Ident::new(table.to_string())]),
+        });
     }
 }
 

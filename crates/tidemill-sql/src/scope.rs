@@ -11,6 +11,7 @@
 //!
 //! What this does not do: it finds no fault with names that fit nothing (the planner does, and lists what there is).
 
+mod merged_columns;
 mod repeated;
 mod size;
 
@@ -368,6 +369,11 @@ impl VisitorMut for Binder<'_> {
                         Err(ambiguous) => return ControlFlow::Break(ambiguous),
                     }
                 }
+            }
+        }
+        for table in &select.from {
+            if let Err(message) = self.check_merged_columns(table) {
+                return ControlFlow::Break(message);
             }
         }
         for join in select.from.iter_mut().flat_map(|table| &mut table.joins) {

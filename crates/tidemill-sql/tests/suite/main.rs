@@ -7,7 +7,9 @@ mod connection;
 mod copies;
 mod counts;
 mod drivers;
+mod every_store;
 mod growing;
+mod kept_values;
 mod lanes;
 mod messages;
 mod modern_clickhouse;
@@ -21,6 +23,8 @@ mod sessions;
 mod sqlite;
 mod statements;
 mod subqueries;
+#[cfg(feature = "workers")]
+mod workers;
 mod xbase;
 
 /// A file to be made.

@@ -297,3 +297,16 @@ async fn statements_insert_truncate_and_drop() {
     csv(&session, "DROP TABLE db.orders").await;
     assert!(error(&session, "SELECT * FROM db.orders").await.contains("no tables"));
 }
+
+#[tokio::test]
+async fn groups_that_are_only_counted_are_counted_there() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (session, from) = calls(folder.path()).await;
+    let to = format!("sqlite:{}/calls", folder.path().join("shop.db").display());
+    let to = Location::destination(&to).expect("a table");
+    session.copy(&from, &to, &creating(), |_| {}).await.expect("copied");
+    let counted = format!("SELECT COUNT(*) AS n FROM (SELECT DISTINCT no, caller FROM '{to}') AS q");
+    assert_eq!(csv(&session, &counted).await, "2\n");
+    let grouped = format!("SELECT COUNT(*) AS n FROM (SELECT caller, SUM(no) AS s FROM '{to}' GROUP BY caller) AS q");
+    assert_eq!(csv(&session, &grouped).await, "2\n");
+}

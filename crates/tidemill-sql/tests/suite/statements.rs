@@ -22,7 +22,7 @@ fn session(folder: &Path) -> Session {
     Session::new(SessionOptions::default().dir(folder))
 }
 
-async fn answer(session: &Session, sql: &str) -> Vec<RecordBatch> {
+pub(crate) async fn answer(session: &Session, sql: &str) -> Vec<RecordBatch> {
     let answer = match session.query(sql).await {
         Ok(answer) => answer,
         Err(error) => panic!("{sql}: {error}"),

@@ -1,12 +1,13 @@
 //! Standard input as a file, for what goes back in it: rows, descriptions.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, Read as _};
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use anyhow::Context;
 use tempfile::TempPath;
-use tidemill_sql::{Error, Location, standard_input};
+use tidemill_csv::Packing;
+use tidemill_sql::{Error, Location};
 
 /// A file of what came by standard input, which is there as long as this value.
 pub(crate) struct Spooled {
@@ -21,14 +22,8 @@ impl Spooled {
     }
 
     fn read_here() -> anyhow::Result<Self> {
-        // What begins as JSON is no record, and refused where records alone are read.
-        let is_text = is_text(io::stdin().lock().fill_buf().context("cannot read standard input")?);
-        let mut stream: Box<dyn io::Read> = match is_text {
-            true => Box::new(io::stdin().lock()),
-            false => Box::new(standard_input()?.1),
-        };
         let mut file = tempfile::Builder::new().prefix("tidemill-input-").tempfile()?;
-        io::copy(&mut stream, &mut file).context("cannot keep standard input in a temporary file")?;
+        io::copy(&mut io::stdin().lock(), &mut file).context("cannot keep standard input in a temporary file")?;
         let mut path = file.into_temp_path();
         if let Some(extension) = extension_of_text(&path).context("cannot read the temporary file")? {
             let named = path.with_extension(extension);
@@ -58,17 +53,33 @@ pub(crate) fn is_text(begin: &[u8]) -> bool {
     !begin.is_empty() && !begin.iter().any(is_control)
 }
 
-/// Text has no name that tells its format, and no first bytes: objects and arrays are JSON, all else is CSV. `None` of what is no text.
-fn extension_of_text(path: &Path) -> io::Result<Option<&'static str>> {
+/// Text, compressed or not, has no name that tells its format, and no first bytes: objects and arrays are JSON, all else is CSV. `None` of
+/// what is no text.
+fn extension_of_text(path: &Path) -> io::Result<Option<String>> {
     let mut begin = Vec::new();
     File::open(path)?.take(LOOKED_AT).read_to_end(&mut begin)?;
-    if !is_text(&begin) {
+    let packing = Packing::of_beginning(&begin);
+    if packing != Packing::None {
+        begin.clear();
+        // What is damaged is told by who reads all of it.
+        let _ = packing
+            .unpacked(File::open(path)?)?
+            .take(LOOKED_AT)
+            .read_to_end(&mut begin);
+    }
+    let is_utf16 = begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff");
+    if !is_utf16 && !is_text(&begin) {
         return Ok(None);
     }
     let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());
-    Ok(Some(match first {
+    let format = match first {
         Some(b'{') => "jsonl",
         Some(b'[') => "json",
         _ => "csv",
+    };
+    Ok(Some(match packing {
+        Packing::None => format.to_owned(),
+        Packing::Gzip => format!("{format}.gz"),
+        Packing::Zstd => format!("{format}.zst"),
     }))
 }

@@ -321,7 +321,7 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
             };
             match counted.await {
                 Ok(records) => Findings::records(table, records, Vec::new()),
-                Err(error) if is_unread(&error) => return Err(error.into()),
+                Err(error) if is_unread(table, &error) => return Err(error.into()),
                 Err(error) => whole_file(table, &error)?,
             }
         }
@@ -329,13 +329,22 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
 }
 
 /// Whether an error says nothing of the table: it could not be reached or opened, or nobody knows how to read it.
-fn is_unread(error: &tidemill_sql::Error) -> bool {
+fn is_unread(table: &Location, error: &tidemill_sql::Error) -> bool {
     use tidemill_sql::Error as Sql;
+    let is_of_reading = matches!(error, Sql::Io { .. }) || error.fault() == Some(tidemill_sql::Fault::Io);
     matches!(
         error,
-        Sql::Io { .. } | Sql::NotFound { .. } | Sql::Ambiguous { .. } | Sql::NotATable { .. } | Sql::Unsupported { .. }
+        Sql::NotFound { .. } | Sql::Ambiguous { .. } | Sql::NotATable { .. } | Sql::Unsupported { .. }
     ) || error.is_of_connection()
-        || error.fault() == Some(tidemill_sql::Fault::Io)
+        || (is_of_reading && (table.file().is_err() || is_of_system(error)))
+}
+
+/// Whether the operating system says what is wrong, and not a reader of the bytes.
+fn is_of_system(error: &(dyn std::error::Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |error| error.source()).any(|error| {
+        let error = error.downcast_ref::<io::Error>();
+        error.is_some_and(|error| error.raw_os_error().is_some())
+    })
 }
 
 /// Damage that keeps the file from being opened at all.

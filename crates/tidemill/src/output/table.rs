@@ -95,7 +95,14 @@ pub(crate) fn layout(
     let shown = |cells: &[String]| -> Vec<String> {
         let cells = cells.iter().zip(&fitted);
         cells
-            .map(|(cell, width)| shortened(cell, *width).into_owned())
+            .map(|(cell, width)| {
+                let cell = shortened(cell, *width).into_owned();
+                match style {
+                    TextStyle::Table => cell,
+                    // It would begin another cell.
+                    TextStyle::Markdown => cell.replace('|', "\\|"),
+                }
+            })
             .collect()
     };
     table.set_header(shown(&names));

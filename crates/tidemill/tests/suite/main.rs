@@ -27,3 +27,5 @@ mod shell;
 mod statements;
 mod tour;
 mod verify;
+#[cfg(all(feature = "serve", feature = "workers"))]
+mod workers;

@@ -105,3 +105,37 @@ fn what_cannot_be_indexed_anew_says_why() {
         "{verified}"
     );
 }
+
+/// Files that are cut are damaged, and not unreadable; each in a line of its own.
+#[test]
+fn files_that_are_cut_are_damaged_in_every_format() {
+    let folder = Folder::with(&[]);
+    let rows: String = (0..500).map(|row| format!("{row},name {row}\n")).collect();
+    std::fs::write(folder.file("t.csv"), format!("id,name\n{rows}")).expect("written");
+    for file in [
+        "t.parquet",
+        "t.arrow",
+        "t.csv.gz",
+        "t.jsonl.gz",
+        "t.xlsx",
+        "t.native",
+        "t.riegeli",
+    ] {
+        folder.run(&["copy", "t.csv", file, "-q"]).done();
+        let whole = std::fs::read(folder.file(file)).expect("read");
+        let cut = format!("cut-{file}");
+        std::fs::write(folder.file(&cut), &whole[..whole.len() * 2 / 3]).expect("written");
+        let sound = folder.run(&["verify", file]);
+        assert_eq!(sound.code, Some(0), "{file}: {}", sound.stderr);
+        let run = folder.run(&["verify", &cut]);
+        let said = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert_eq!(run.code, Some(1), "{file}: {said}{}", run.stderr);
+        assert!(said.contains(&cut) && said.contains("damaged in"), "{said}");
+        assert!(
+            !said.contains("DataFusion") && !said.contains("Internal error"),
+            "{said}"
+        );
+    }
+    let missing = folder.run(&["verify", "none.parquet"]);
+    assert_eq!(missing.code, Some(2), "{}", missing.stderr);
+}

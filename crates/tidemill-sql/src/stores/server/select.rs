@@ -292,9 +292,13 @@ impl<D: Dialect> Select<D> {
         let columns = self.columns.iter().map(Output::value).collect::<Option<Vec<_>>>()?;
         let name = |place: usize| format!("_tidemill_{letter}{}_{place}", self.depth);
         let listed = columns.iter().enumerate();
-        let listed: Vec<String> = listed
+        let mut listed: Vec<String> = listed
             .map(|(place, column)| format!("{} AS {}", column.text, name(place)))
             .collect();
+        if listed.is_empty() {
+            // Rows that are only counted. Not every server takes a list without columns.
+            listed.push("1".to_owned());
+        }
         let outside = columns.iter().enumerate().map(|(place, column)| Expression {
             text: name(place),
             data_type: column.data_type.clone(),
@@ -439,7 +443,12 @@ impl<D: Dialect> Select<D> {
                 true => column.text.clone(),
                 false => format!("{} AS {}", column.text, name.text),
             });
-        format!("SELECT {} FROM {rows}", listed.collect::<Vec<_>>().join(", "))
+        let listed: Vec<String> = listed.collect();
+        match listed.is_empty() {
+            // As in `nested`.
+            true => format!("SELECT 1 FROM {rows}"),
+            false => format!("SELECT {} FROM {rows}", listed.join(", ")),
+        }
     }
 
     /// Those behind the first `skipped` rows, up to a limit.

@@ -1,0 +1,59 @@
+//! Columns that NATURAL and USING make one of.
+
+use sqlparser::ast::{JoinConstraint, JoinOperator, TableFactor, TableWithJoins};
+
+use super::{Binder, Relation, same_but_for_case, text};
+
+impl Binder<'_> {
+    /// Whether the columns that NATURAL and USING merge are spelled alike: the planner merges no others.
+    pub(super) fn check_merged_columns(&self, table: &TableWithJoins) -> Result<(), String> {
+        let columns = |factor: &TableFactor| {
+            let alone = TableWithJoins {
+                relation: factor.clone(),
+                joins: Vec::new(),
+            };
+            self.relations_of(&[alone], &self.with_queries.queries)
+        };
+        let mut left = columns(&table.relation);
+        for join in &table.joins {
+            let right = columns(&join.relation);
+            let merged: Vec<String> = match constraint(&join.join_operator) {
+                Some(JoinConstraint::Using(names)) => names.iter().map(text).collect(),
+                Some(JoinConstraint::Natural) => right.iter().flat_map(|table| table.columns.clone()).collect(),
+                _ => Vec::new(),
+            };
+            let spelled = |tables: &[Relation], name: &str| {
+                let found = tables.iter().find_map(|table| {
+                    let column = same_but_for_case(&table.columns, name)?;
+                    Some((table.given.clone(), column.to_owned()))
+                });
+                found
+            };
+            for name in merged {
+                if let (Some((one, a)), Some((other, b))) = (spelled(&left, &name), spelled(&right, &name))
+                    && a != b
+                {
+                    return Err(format!(
+                        "columns {one}.{a} and {other}.{b} are spelled differently, and NATURAL and USING merge columns of one spelling; \
+                         write JOIN … ON {one}.{a} = {other}.{b}"
+                    ));
+                }
+            }
+            left.extend(right);
+        }
+        Ok(())
+    }
+}
+
+fn constraint(operator: &JoinOperator) -> Option<&JoinConstraint> {
+    match operator {
+        JoinOperator::Join(constraint)
+        | JoinOperator::Inner(constraint)
+        | JoinOperator::Left(constraint)
+        | JoinOperator::LeftOuter(constraint)
+        | JoinOperator::Right(constraint)
+        | JoinOperator::RightOuter(constraint)
+        | JoinOperator::FullOuter(constraint) => Some(constraint),
+        _ => None,
+    }
+}
