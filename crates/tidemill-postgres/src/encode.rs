@@ -3,6 +3,7 @@
 //! A value is sent as the column's type is, and only when the column holds exactly that value: a number of another type is converted, and
 //! refused where it would be rounded or cut. The format is that of `decode`.
 
+mod bytea;
 mod cell;
 mod limit;
 mod number;
@@ -11,6 +12,7 @@ mod time;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::NullBuffer;
 
+pub(crate) use self::bytea::push_hex;
 pub(crate) use self::cell::{Cell, cell, element_number, shown};
 pub(crate) use self::limit::Limit;
 use crate::data_type::Type;

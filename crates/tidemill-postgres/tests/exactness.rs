@@ -192,3 +192,29 @@ fn list_of_texts(texts: [&str; 2]) -> ListArray {
     list.append(true);
     list.finish()
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn text_of_bytes_is_read_as_the_server_shows_it() {
+    let Some(server) = Postgres::need() else { return };
+    check(
+        &server,
+        "b bytea, l bytea[]",
+        vec![
+            ("b", text("\\x00FF"), "\\x00ff"),
+            ("b", text("\\x 00 ff"), "\\x00ff"),
+            ("b", text("\\x"), "\\x"),
+            ("b", text("\\x0"), "!\\\\x0"),
+            ("b", text("\\x0g"), "!pairs of hexadecimal digits"),
+            ("b", text("\\x+1"), "!pairs of hexadecimal digits"),
+            ("b", text("é\\x00"), "\\xc3a95c783030"),
+            ("b", text("\\001"), "\\x5c303031"),
+            ("b", text(""), "\\x"),
+            (
+                "l",
+                Arc::new(list_of_texts(["\\x01", "1"])),
+                "{\"\\\\x01\",\"\\\\x31\"}",
+            ),
+        ],
+    )
+    .await;
+}

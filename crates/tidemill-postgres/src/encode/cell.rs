@@ -12,6 +12,7 @@ use arrow_array::{Array, RunArray};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
+use super::bytea::bytea;
 use super::measured;
 use super::number::number;
 use super::time::{date, time, timestamp};
@@ -44,13 +45,7 @@ pub(crate) fn cell<'a>(array: &'a dyn Array, typ: &Type) -> Option<Cell<'a>> {
         Type::Text | Type::Varchar(_) | Type::Bpchar(_) | Type::Name | Type::Other(_) => words(array),
         Type::Enum(_) | Type::Json | Type::Xml => sent_text(array, b""),
         Type::Jsonb => sent_text(array, b"\x01"),
-        Type::Bytea => {
-            let bytes = bytes(array)?;
-            Some(Box::new(move |row, out| {
-                out.extend_from_slice(bytes(row));
-                Ok(())
-            }))
-        }
+        Type::Bytea => bytea(array),
         Type::Date => date(array),
         Type::Time => time(array),
         Type::Timestamp => timestamp(array, false),
@@ -101,7 +96,8 @@ pub(super) fn texts<'a>(array: &'a dyn Array) -> Option<Box<dyn Fn(usize) -> &'a
     })
 }
 
-fn bytes<'a>(array: &'a dyn Array) -> Option<Box<dyn Fn(usize) -> &'a [u8] + 'a>> {
+/// The bytes of an array of bytes.
+pub(super) fn bytes<'a>(array: &'a dyn Array) -> Option<Box<dyn Fn(usize) -> &'a [u8] + 'a>> {
     Some(match array.data_type() {
         DataType::Binary => {
             let array = array.as_binary::<i32>();

@@ -144,7 +144,9 @@ fn texts_and_bytes() {
     check(texts(&["perhaps"]), "boolean", "!perhaps");
     check(Arc::new(BinaryArray::from(vec![b"\0\xff".as_slice()])), "bytea", "00ff");
     check(Arc::new(BinaryArray::from(vec![b"a".as_slice()])), "text", "!Binary");
-    check(texts(&["a"]), "bytea", "!Utf8");
+    check(texts(&["a", "\\x00FF", "\\x"]), "bytea", "61 00ff ");
+    check(texts(&["\\x0"]), "bytea", "!\\\\x0");
+    check(Arc::new(Int32Array::from(vec![1])), "bytea", "!Int32");
     check(
         texts(&["67e55044-10b1-426f-9247-bb680e5fe0c8"]),
         "uuid",

@@ -279,19 +279,8 @@ fn push_item(out: &mut Vec<u8>, text: &[u8]) {
 /// Appends the bytes of a `bytea` whose text is `\x00ff`, or has `\\` and `\377` in it.
 pub(super) fn push_bytea(text: &str, out: &mut Vec<u8>) -> Result<(), Misfit> {
     let wrong = || Misfit::new("a bytea, such as \\x00ff", crate::encode::shown(text));
-    let digit = |byte: u8, base| {
-        char::from(byte)
-            .to_digit(base)
-            .and_then(|digit| u8::try_from(digit).ok())
-    };
     if let Some(digits) = text.strip_prefix("\\x") {
-        let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        for pair in digits.chunks(2) {
-            let [high, low] = pair else { return Err(wrong()) };
-            let (high, low) = (digit(*high, 16).ok_or_else(wrong)?, digit(*low, 16).ok_or_else(wrong)?);
-            out.push(high << 4 | low);
-        }
-        return Ok(());
+        return crate::encode::push_hex(digits, out).ok_or_else(wrong);
     }
     let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {

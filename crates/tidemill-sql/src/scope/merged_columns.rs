@@ -23,11 +23,10 @@ impl Binder<'_> {
                 _ => Vec::new(),
             };
             let spelled = |tables: &[Relation], name: &str| {
-                let found = tables.iter().find_map(|table| {
+                tables.iter().find_map(|table| {
                     let column = same_but_for_case(&table.columns, name)?;
                     Some((table.given.clone(), column.to_owned()))
-                });
-                found
+                })
             };
             for name in merged {
                 if let (Some((one, a)), Some((other, b))) = (spelled(&left, &name), spelled(&right, &name))

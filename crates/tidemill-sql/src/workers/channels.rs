@@ -62,6 +62,7 @@ impl Channels {
             .keep_alive_while_idle(true)
             .tcp_nodelay(true);
         if url.scheme() == "https" {
+            choose_tls();
             let tls = self.tls.clone().with_enabled_roots();
             endpoint = endpoint.tls_config(tls).map_err(failed)?;
         }
@@ -69,6 +70,11 @@ impl Channels {
         open.insert(url.clone(), channel.clone());
         Ok(channel)
     }
+}
+
+/// Chooses the functions of TLS for the process, which has more than one set of them. Whoever comes first chooses.
+pub(super) fn choose_tls() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// Without the token.

@@ -24,7 +24,7 @@ use tonic::{Request, Status};
 use url::Url;
 
 use super::VERSION;
-use super::channels::Channels;
+use super::channels::{Channels, choose_tls};
 use super::scan::{ScanCodec, Travelling, TravellingPlace};
 use super::table::{FORMATS, of_location};
 use crate::checked_arithmetic::CheckedArithmetic;
@@ -135,6 +135,7 @@ impl Worker {
         };
         let mut server = Server::builder();
         if let Some(tls) = self.tls {
+            choose_tls();
             let mut config = ServerTlsConfig::new().identity(Identity::from_pem(tls.certificate, tls.key));
             if let Some(ca) = tls.client_ca {
                 config = config.client_ca_root(Certificate::from_pem(ca));

@@ -146,3 +146,34 @@ async fn names_are_found_in_any_case_and_in_other_schemas() {
     let tables = session.tables_of(&database).await.expect("tables");
     assert_eq!(tables.iter().map(Location::table_name).collect::<Vec<_>>(), ["towns"]);
 }
+
+#[tokio::test]
+async fn bytes_are_taken_as_the_server_writes_them_and_bits_keep_their_length() {
+    let Some(server) = Postgres::need() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    psql(
+        &server,
+        "CREATE TABLE w (b bytea, n numeric); CREATE TABLE bits (v bit(8)); INSERT INTO bits VALUES ('10101010')",
+    );
+    let session = Session::new(SessionOptions::default().dir(folder.path()).attach("pg", server.url()));
+    for (sql, column, expected) in [
+        ("INSERT INTO pg.w (b) VALUES ('\\x00ff')", "b", "\\x00ff\n"),
+        ("INSERT INTO pg.w (b) VALUES ('abc')", "b", "\\x616263\n"),
+        (
+            "INSERT INTO pg.w (n) VALUES (12345678901234567890.5)",
+            "n",
+            "12345678901234567890.5\n",
+        ),
+    ] {
+        session.query(sql).await.expect(sql).collect().await.expect(sql);
+        let stored = psql(&server, &format!("SELECT {column} FROM w; TRUNCATE w"));
+        assert_eq!(stored, expected, "{sql}");
+    }
+    let from = session.locate("pg.bits").await.expect("a table");
+    let to = table(&server, "copied");
+    session.copy(&from, &to, &creating(), |_| {}).await.expect("copied");
+    assert_eq!(
+        server.psql("SELECT v FROM copied").expect("read").trim_end(),
+        "10101010"
+    );
+}

@@ -25,7 +25,7 @@ impl Spooled {
         let mut file = tempfile::Builder::new().prefix("tidemill-input-").tempfile()?;
         io::copy(&mut io::stdin().lock(), &mut file).context("cannot keep standard input in a temporary file")?;
         let mut path = file.into_temp_path();
-        if let Some(extension) = extension_of_text(&path).context("cannot read the temporary file")? {
+        if let Some(extension) = extension_of(&path).context("cannot read the temporary file")? {
             let named = path.with_extension(extension);
             fs::rename(&path, &named).context("cannot rename the temporary file")?;
             path.keep().ok();
@@ -53,11 +53,16 @@ pub(crate) fn is_text(begin: &[u8]) -> bool {
     !begin.is_empty() && !begin.iter().any(is_control)
 }
 
-/// Text, compressed or not, has no name that tells its format, and no first bytes: objects and arrays are JSON, all else is CSV. `None` of
-/// what is no text.
-fn extension_of_text(path: &Path) -> io::Result<Option<String>> {
+/// Text, compressed or not, has no name that tells its format, and no first bytes: objects and arrays are JSON, all else is CSV. A
+/// workbook is a ZIP archive like others. `None` of what its bytes tell.
+fn extension_of(path: &Path) -> io::Result<Option<String>> {
     let mut begin = Vec::new();
     File::open(path)?.take(LOOKED_AT).read_to_end(&mut begin)?;
+    // The first part of a workbook says what its parts are.
+    let parts = b"[Content_Types].xml";
+    if begin.starts_with(b"PK") && begin.windows(parts.len()).any(|window| window == parts) {
+        return Ok(Some("xlsx".to_owned()));
+    }
     let packing = Packing::of_beginning(&begin);
     if packing != Packing::None {
         begin.clear();

@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use tidemill_postgres::{Column, Fill, IfThere as FillIfThere, NewIndex, NewTable};
 
 use super::{NamedTable, error_at};
-use crate::stores::server::fitting::{columns_for, fitted};
+use crate::stores::server::fitting::{column_of, columns_for, fitted};
 use crate::stores::server::new_table::{counts, keys, old_name, small, small_names};
 use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
@@ -22,6 +22,19 @@ pub(super) struct PostgresSink {
     place: String,
     /// The columns of the rows, in order.
     expected: SchemaRef,
+}
+
+/// Text for a column of bytes stays text: PostgreSQL has a form for bytes, `\x00ff`.
+fn with_text_for_bytes(expected: &SchemaRef, rows: &SchemaRef) -> SchemaRef {
+    let fields = expected.fields().iter().map(|field| {
+        let from = column_of(rows, field.name()).map(|place| rows.field(place).data_type());
+        let is_text = from.is_some_and(DataType::is_string);
+        match is_text && field.data_type().is_binary() {
+            true => Arc::new(Field::clone(field).with_data_type(DataType::Utf8)),
+            false => Arc::clone(field),
+        }
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 impl PostgresSink {
@@ -43,6 +56,7 @@ impl PostgresSink {
                 let written = found.columns.iter().filter(|column| !column.is_generated);
                 let written = written.map(Column::field).collect::<Vec<_>>();
                 let expected = columns_for(&Arc::new(Schema::new(written)), schema, (columns, there), &named.place)?;
+                let expected = with_text_for_bytes(&expected, schema);
                 let names: Vec<String> = expected.fields().iter().map(|field| field.name().clone()).collect();
                 let there = match there {
                     IfThere::Update => FillIfThere::Update,
