@@ -156,19 +156,20 @@ async fn bytes_are_taken_as_the_server_writes_them_and_bits_keep_their_length() 
         "CREATE TABLE w (b bytea, n numeric); CREATE TABLE bits (v bit(8)); INSERT INTO bits VALUES ('10101010')",
     );
     let session = Session::new(SessionOptions::default().dir(folder.path()).attach("pg", server.url()));
+    let w = table(&server, "w");
     for (sql, column, expected) in [
-        ("INSERT INTO pg.w (b) VALUES ('\\x00ff')", "b", "\\x00ff\n"),
-        ("INSERT INTO pg.w (b) VALUES ('abc')", "b", "\\x616263\n"),
-        (
-            "INSERT INTO pg.w (n) VALUES (12345678901234567890.5)",
-            "n",
-            "12345678901234567890.5\n",
-        ),
+        ("SELECT '\\x00ff' AS b", "b", "\\x00ff\n"),
+        ("SELECT 'abc' AS b", "b", "\\x616263\n"),
+        ("SELECT 12345678901234567890.5 AS n", "n", "12345678901234567890.5\n"),
     ] {
-        session.query(sql).await.expect(sql).collect().await.expect(sql);
+        let copied = session.copy_query(sql, &w, &CopyOptions::default(), |_| {}).await;
+        copied.expect(sql);
         let stored = psql(&server, &format!("SELECT {column} FROM w; TRUNCATE w"));
         assert_eq!(stored, expected, "{sql}");
     }
+    let sql = "INSERT INTO pg.w (n) VALUES (1234567890123456.78)";
+    session.query(sql).await.expect(sql).collect().await.expect(sql);
+    assert_eq!(psql(&server, "SELECT n FROM w"), "1234567890123456.78\n");
     let from = session.locate("pg.bits").await.expect("a table");
     let to = table(&server, "copied");
     session.copy(&from, &to, &creating(), |_| {}).await.expect("copied");
