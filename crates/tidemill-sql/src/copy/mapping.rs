@@ -253,7 +253,7 @@ mod tests {
                 "a_long_name: Decimal128(9, 2) → A_LONG_NAM N(11,2)",
             ]
         );
-        assert!(told(Format::JsonLines)[1].ends_with("is cut)"));
+        assert!(told(Format::JsonLines)[1].ends_with("JSON"));
         assert!(told(Format::Csv(tidemill_csv::CsvOptions::NONE))[1].ends_with("text"));
         assert_eq!(told(Format::Native)[1], "at: Timestamp(ns) → Nullable(DateTime64(9))");
         assert!(
