@@ -319,8 +319,7 @@ fn build(workspace: &Workspace, targets: &[&Target]) -> Result<PathBuf> {
             .args(workspace.heavy().iter().flat_map(|name| ["-p", name]))
             .args(targets.iter().flat_map(|target| ["--bin", target.name]))
             .env("RUSTC_WORKSPACE_WRAPPER", env::current_exe()?)
-            .env(COMPILES, "1")
-            .env("RUSTC_BOOTSTRAP", "1"),
+            .env(COMPILES, "1"),
     )?;
     if !good {
         bail!("the fuzz targets do not build");
@@ -340,7 +339,8 @@ pub(crate) fn compile() -> Option<Result<ExitCode>> {
     let mut command = Command::new(&compiler);
     command.args(&words);
     if is_part_of_a_target(&words) {
-        command.args(FLAGS);
+        // Here and not for cargo: build scripts of what the members use ask for it, and would run again.
+        command.args(FLAGS).env("RUSTC_BOOTSTRAP", "1");
     }
     let status = command
         .status()

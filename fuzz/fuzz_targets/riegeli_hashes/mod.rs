@@ -11,13 +11,13 @@ const LIMIT: u64 = 1 << 22;
 const FEW_RECORDS: u64 = 1 << 12;
 
 /// Returns options under which a mutated size takes little time.
-pub fn options() -> ReaderOptions {
+pub(crate) fn options() -> ReaderOptions {
     ReaderOptions::default().max_chunk_size(LIMIT)
 }
 
 /// Returns a file of the chunks that `input` seems to have, one behind another: a signature first, then whatever stands where
 /// headers are expected. Sizes that do not fit the file are made to fit; hashes and block headers are right.
-pub fn with_sound_hashes(input: &[u8]) -> Vec<u8> {
+pub(crate) fn with_sound_hashes(input: &[u8]) -> Vec<u8> {
     let mut file = input.to_vec();
     let mut begin = 0;
     while begin == 0 || begin < file.len() {
@@ -72,7 +72,7 @@ pub fn with_sound_hashes(input: &[u8]) -> Vec<u8> {
 }
 
 /// Checks that no hash was wrong.
-pub fn check(error: &Error) {
+pub(crate) fn check(error: &Error) {
     if let Error::Corrupt(corrupt) = error {
         assert!(
             !matches!(
