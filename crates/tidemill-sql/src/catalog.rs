@@ -49,7 +49,7 @@ impl Session {
     }
 }
 
-fn named(locations: Vec<Location>) -> NamedTables {
+pub(crate) fn named(locations: Vec<Location>) -> NamedTables {
     let stems: Vec<String> = locations.iter().map(Location::table_name).collect();
     let name = |(location, stem): (Location, &String)| {
         let namesakes = stems.iter().filter(|other| other.eq_ignore_ascii_case(stem)).count();

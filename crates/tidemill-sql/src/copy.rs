@@ -11,6 +11,7 @@
 
 mod checksum;
 mod draft;
+mod empty_text;
 mod follow;
 mod keys;
 mod mapping;
@@ -29,6 +30,7 @@ use tidemill_xbase::{DELETED_COLUMN, Existing};
 use self::checksum::{Checksums, Places, RecordSum};
 use self::draft::Draft;
 pub use self::draft::{remains_in, remove_drafts};
+use self::empty_text::EmptyText;
 pub use self::follow::Follower;
 pub use self::keys::SourceKeys;
 pub(crate) use self::mapping::losses;
@@ -492,9 +494,13 @@ impl Writing<'_> {
         let sink = file_sink(self.destination.format, &draft.file, &schema, &self.options.file)
             .map_err(|error| draft.named(error, &place))?;
         let mut writer = Writer::start(sink);
+        let mut empty_text = EmptyText::of(self.destination, &self.options.file, &schema);
         let mut rows = 0;
         while let Some(batch) = answer.next().await? {
             rows += batch.num_rows() as u64;
+            if let Some(empty_text) = &mut empty_text {
+                empty_text.add(&batch)?;
+            }
             step(&batch, rows, &mut sums)?;
             if !writer.send(batch) {
                 break;
@@ -528,6 +534,12 @@ impl Writing<'_> {
             let same = self.compare(rows, found_rows);
             let same = same.and_then(|()| sums.compare(&found, &place));
             same.map_err(Error::of_kept_copy)?;
+        }
+        for note in empty_text
+            .iter()
+            .flat_map(|empty_text| empty_text.notes(self.destination))
+        {
+            self.session.note(note);
         }
         Ok(self.copied(rows, bytes, sums.as_ref()))
     }

@@ -9,26 +9,33 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, DecimalType, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, Decimal128Array, PrimitiveArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue, not_impl_err};
 use datafusion::functions_aggregate::sum::sum_udaf;
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, EmitTo, Expr, GroupsAccumulator, Operator,
-    ReversedUDAF, SetMonotonicity, Signature, StatisticsArgs,
+    ReversedUDAF, SetMonotonicity, Signature, StatisticsArgs, Volatility, udaf_default_return_field,
 };
 use datafusion_functions_aggregate_common::aggregate::groups_accumulator::accumulate::NullState;
 use datafusion_functions_aggregate_common::aggregate::groups_accumulator::nulls::filtered_null_mask;
 
+use crate::numeric_text::{is_numeric, sum::NumericSum};
+
 /// `SUM` for a session, in the place of DataFusion's.
 pub(crate) fn exact_sum() -> Arc<AggregateUDF> {
-    Arc::new(AggregateUDF::from(ExactSum { inner: sum_udaf() }))
+    Arc::new(AggregateUDF::from(ExactSum {
+        inner: sum_udaf(),
+        signature: Signature::user_defined(Volatility::Immutable),
+    }))
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct ExactSum {
     inner: Arc<AggregateUDF>,
+    signature: Signature,
 }
 
 impl ExactSum {
@@ -55,15 +62,52 @@ impl AggregateUDFImpl for ExactSum {
     }
 
     fn signature(&self) -> &Signature {
-        self.inner.signature()
+        &self.signature
+    }
+
+    /// Text too: which may be summed, [`return_field`](Self::return_field) sees.
+    fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
+        if let [data_type] = types
+            && data_type.is_string()
+        {
+            return Ok(vec![DataType::Utf8]);
+        }
+        let fields = types
+            .iter()
+            .map(|data_type| Arc::new(Field::new("", data_type.clone(), true)));
+        let fields = fields_with_udf(&fields.collect::<Vec<FieldRef>>(), self.inner.as_ref())?;
+        Ok(fields.iter().map(|field| field.data_type().clone()).collect())
     }
 
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(arg_types)
+        match arg_types {
+            [data_type] if data_type.is_string() => Ok(DataType::Utf8),
+            _ => self.inner.return_type(arg_types),
+        }
+    }
+
+    fn return_field(&self, fields: &[FieldRef]) -> Result<FieldRef> {
+        if let [field] = fields
+            && field.data_type().is_string()
+        {
+            if !is_numeric(field) {
+                // The words for other types that it does not take.
+                fields_with_udf(fields, self.inner.as_ref())?;
+            }
+            let sum = Field::new(self.name(), DataType::Utf8, true);
+            return Ok(Arc::new(sum.with_metadata(field.metadata().clone())));
+        }
+        udaf_default_return_field(self, fields)
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         let sum = args.return_type().clone();
+        if sum == DataType::Utf8 {
+            return match args.is_distinct {
+                false => Ok(Box::new(NumericSum::default())),
+                true => not_impl_err!("SUM(DISTINCT …) of numbers without a fixed scale; CAST them to a DECIMAL"),
+            };
+        }
         if args.is_distinct {
             let values = self.inner.accumulator(args)?;
             return Ok(Box::new(Distinct { values, sum }));
@@ -76,15 +120,18 @@ impl AggregateUDFImpl for ExactSum {
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
         let sum = args.return_type();
+        let name = format_state_name(args.name, "sum");
+        if *sum == DataType::Utf8 {
+            return Ok(vec![Arc::new(Field::new(name, DataType::Utf8, true))]);
+        }
         if args.is_distinct || !matches!(sum, DataType::Int64 | DataType::UInt64) {
             return self.inner.state_fields(args);
         }
-        let name = format_state_name(args.name, "sum");
         Ok(vec![Arc::new(Field::new(name, total_type(sum), true))])
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
-        self.inner.groups_accumulator_supported(args)
+        *args.return_type() != DataType::Utf8 && self.inner.groups_accumulator_supported(args)
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
@@ -95,6 +142,9 @@ impl AggregateUDFImpl for ExactSum {
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        if *args.return_type() == DataType::Utf8 {
+            return self.accumulator(args);
+        }
         match by_type!(args.return_type(), accumulator(args.return_type())) {
             Some(exact) if !args.is_distinct => Ok(exact),
             _ => self.inner.create_sliding_accumulator(args),

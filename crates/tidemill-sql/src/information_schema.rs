@@ -17,16 +17,24 @@ const CATALOG: &str = "tidemill";
 const OWN: &str = "public";
 
 /// A view of `information_schema`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum View {
     Schemata,
     Tables,
     Columns,
+    /// The columns of the table of this name, as a statement would find it.
+    ColumnsOf(String),
 }
+
+/// What stands before the name of a table in that of the view of its columns.
+const COLUMNS_OF: &str = "information_schema.columns of ";
 
 impl View {
     /// The view of this name, in any case.
     pub(crate) fn named(name: &str) -> Option<Self> {
+        if let Some(table) = name.strip_prefix(COLUMNS_OF) {
+            return Some(Self::ColumnsOf(table.to_owned()));
+        }
         let (schema, view) = name.split_once('.')?;
         if !schema.eq_ignore_ascii_case("information_schema") {
             return None;
@@ -57,28 +65,40 @@ pub(crate) fn shown(sql: &str) -> Option<String> {
         [show, schemas] if is(show, "SHOW") && (is(schemas, "SCHEMAS") || is(schemas, "DATABASES")) => {
             Some("SELECT schema_name FROM information_schema.schemata ORDER BY schema_name".to_owned())
         }
-        [show, columns, from, table] if is(show, "SHOW") && is(columns, "COLUMNS") && is(from, "FROM") => {
-            Some(of(table))
+        [show, columns, from, _, ..] if is(show, "SHOW") && is(columns, "COLUMNS") && is(from, "FROM") => {
+            of(behind(sql, 3))
         }
-        [describe, table] if is(describe, "DESCRIBE") || is(describe, "DESC") => Some(of(table)),
+        [describe, _, ..] if is(describe, "DESCRIBE") || is(describe, "DESC") => of(behind(sql, 1)),
         _ => None,
     }
 }
 
-/// The query for the columns of a table, which may have its schema before it and quotes around it.
-fn of(table: &str) -> String {
-    let name = table.trim_matches(['"', '\'', '`', '[', ']']);
-    let (schema, name) = match name.split_once('.') {
-        Some((schema, name)) if !name.contains('.') => (schema, name),
-        _ => (OWN, name),
+/// What follows so many words.
+fn behind(sql: &str, words: usize) -> &str {
+    let after_word = |rest: &'_ str| rest.trim_start().find(char::is_whitespace);
+    let mut rest = sql.trim();
+    for _ in 0..words {
+        rest = rest.trim_start();
+        rest = after_word(rest).and_then(|end| rest.get(end..)).unwrap_or_default();
+    }
+    rest.trim().trim_end_matches(';').trim_end()
+}
+
+/// The query for the columns of a table, whose name may stand in quotes; `None` where more than a name follows.
+fn of(table: &str) -> Option<String> {
+    let quotes = [('"', '"'), ('\'', '\''), ('`', '`'), ('[', ']')];
+    let quoted = quotes
+        .into_iter()
+        .find_map(|(open, close)| table.strip_prefix(open)?.strip_suffix(close));
+    let name = match quoted {
+        Some(name) => name,
+        None if table.contains(char::is_whitespace) => return None,
+        None => table,
     };
-    let text = |text: &str| text.replace('\'', "''").to_lowercase();
-    format!(
-        "SELECT column_name, data_type, is_nullable FROM information_schema.columns \
-         WHERE LOWER(table_name) = '{}' AND LOWER(table_schema) = '{}' ORDER BY ordinal_position",
-        text(name),
-        text(schema)
-    )
+    let view = format!("{COLUMNS_OF}{name}").replace('"', "\"\"");
+    Some(format!(
+        "SELECT column_name, data_type, is_nullable FROM \"{view}\" ORDER BY ordinal_position"
+    ))
 }
 
 impl Session {
@@ -88,7 +108,10 @@ impl Session {
     ///
     /// As [`Session::all_tables`].
     pub(crate) async fn information(&self, view: View) -> Result<Arc<dyn TableProvider>> {
-        let schemas = self.all_tables().await?;
+        let schemas = match &view {
+            View::ColumnsOf(_) => Vec::new(),
+            _ => self.all_tables().await?,
+        };
         let schemas = schemas
             .into_iter()
             .map(|(name, tables)| (name.unwrap_or_else(|| OWN.to_owned()), tables));
@@ -116,6 +139,32 @@ impl Session {
                     ("table_type", repeated("BASE TABLE", rows)),
                 ])?
             }
+            View::ColumnsOf(table) => {
+                let schema = self.schema(&self.locate(&table).await?).await?;
+                let fields = || schema.fields().iter();
+                RecordBatch::try_from_iter([
+                    (
+                        "column_name",
+                        texts(fields().map(|field| field.name().clone()).collect()),
+                    ),
+                    (
+                        "ordinal_position",
+                        Arc::new((1..).take(schema.fields().len()).collect::<Int32Array>()) as ArrayRef,
+                    ),
+                    (
+                        "data_type",
+                        texts(fields().map(|field| field.data_type().to_string()).collect()),
+                    ),
+                    (
+                        "is_nullable",
+                        texts(
+                            fields()
+                                .map(|field| yes_or_no(field.is_nullable()).to_owned())
+                                .collect(),
+                        ),
+                    ),
+                ])?
+            }
             View::Columns => {
                 let (mut in_schema, mut of_table, mut names) = (Vec::new(), Vec::new(), Vec::new());
                 let (mut places, mut types, mut nullable) = (Vec::new(), Vec::new(), Vec::new());
@@ -130,7 +179,7 @@ impl Session {
                             names.push(field.name().clone());
                             places.push(place);
                             types.push(field.data_type().to_string());
-                            nullable.push(if field.is_nullable() { "YES" } else { "NO" });
+                            nullable.push(yes_or_no(field.is_nullable()));
                         }
                     }
                 }
@@ -147,6 +196,10 @@ impl Session {
         };
         Ok(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))
     }
+}
+
+fn yes_or_no(value: bool) -> &'static str {
+    if value { "YES" } else { "NO" }
 }
 
 fn texts(values: Vec<String>) -> ArrayRef {
@@ -172,8 +225,23 @@ mod tests {
             let query = shown(sql).expect(sql);
             assert!(query.contains("information_schema."), "{query}");
         }
-        assert!(shown("DESCRIBE 'o''x'").is_some_and(|query| query.contains("'o''''x'")));
-        for sql in ["SELECT 1", "SHOW", "SHOW TABLES LIKE 'x'", "DESCRIBE"] {
+        for (sql, table) in [
+            ("DESCRIBE t", "t"),
+            ("DESC 'o''x';", "o''x"),
+            ("DESCRIBE\n\"my orders.csv\"", "my orders.csv"),
+            ("SHOW COLUMNS FROM pg.t", "pg.t"),
+        ] {
+            let query = shown(sql).expect(sql);
+            assert!(query.contains(&format!("\"{COLUMNS_OF}{table}\"")), "{query}");
+        }
+        for sql in [
+            "SELECT 1",
+            "SHOW",
+            "SHOW TABLES LIKE 'x'",
+            "DESCRIBE",
+            "DESC a b",
+            "SHOW COLUMNS FROM t WHERE x",
+        ] {
             assert_eq!(shown(sql), None, "{sql}");
         }
         assert_eq!(View::named("Information_Schema.TABLES"), Some(View::Tables));

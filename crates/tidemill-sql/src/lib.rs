@@ -45,6 +45,7 @@ mod ingest;
 mod location;
 mod lowering;
 mod names;
+mod numeric_text;
 mod options;
 mod parameters;
 mod plain;

@@ -26,6 +26,7 @@ use tidemill_csv::CsvOptions;
 use tidemill_trust::{SecretUrl, without_secrets};
 use url::Url;
 
+use crate::catalog;
 use crate::folder::{self, Folder};
 use crate::format::{FileName, Format};
 use crate::location::{Location, ObjectUrl, Place, file_options};
@@ -659,7 +660,8 @@ fn not_found_hint(folder: &Path) -> String {
     if tables.is_empty() {
         return format!("{place} holds no tables; --dir names the folder of your tables");
     }
-    let mut names: Vec<String> = tables.iter().take(NAMED).map(Location::table_name).collect();
+    let tables = catalog::named(tables);
+    let mut names: Vec<String> = tables.iter().take(NAMED).map(|(name, _)| name.clone()).collect();
     if tables.len() > NAMED {
         names.push(format!("and {} more", tables.len() - NAMED));
     }

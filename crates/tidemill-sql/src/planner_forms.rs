@@ -7,6 +7,8 @@
 //! `a NOT IN (SELECT b …)` of a subquery that depends on the row is `NOT EXISTS (SELECT … WHERE (a = b) IS NOT FALSE)`: the planner leaves
 //! out rows whose `a` is NULL where the subquery is empty, which SQL keeps.
 //!
+//! `FETCH FIRST 3 ROWS ONLY` is `LIMIT 3`.
+//!
 //! `GROUP_CONCAT(a SEPARATOR ';')` is `string_agg(CAST(a AS VARCHAR), ';')`.
 //!
 //! A number of more digits than a floating-point number keeps is a decimal: `CAST('1234567890123456.78' AS DECIMAL(18, 2))`.
@@ -20,9 +22,10 @@ use std::ops::ControlFlow;
 
 use arrow_schema::DECIMAL128_MAX_PRECISION;
 use sqlparser::ast::{
-    AccessExpr, BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, Query, Select,
-    SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitorMut,
+    AccessExpr, BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Fetch, Function, FunctionArg,
+    FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, LimitClause,
+    ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value,
+    VisitorMut,
 };
 use tidemill_ads::sql::{GROUP_CONCAT_LENGTH, walk};
 
@@ -41,6 +44,11 @@ struct Forms;
 
 impl VisitorMut for Forms {
     type Break = Error;
+
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        fetch_as_limit(query);
+        ControlFlow::Continue(())
+    }
 
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
         let outer = aliases(&select.from);
@@ -121,6 +129,35 @@ impl VisitorMut for Forms {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Makes `FETCH FIRST 3 ROWS ONLY` a LIMIT, where the query has none.
+fn fetch_as_limit(query: &mut Query) {
+    let Some(Fetch {
+        with_ties: false,
+        percent: false,
+        quantity,
+    }) = &query.fetch
+    else {
+        return;
+    };
+    let one = || Expr::Value(Value::Number("1".to_owned(), false).with_empty_span());
+    let rows = quantity.clone().unwrap_or_else(one);
+    let offset = match &mut query.limit_clause {
+        None => None,
+        Some(LimitClause::LimitOffset {
+            limit: None,
+            offset,
+            limit_by: _,
+        }) => offset.take(),
+        Some(_) => return,
+    };
+    query.fetch = None;
+    query.limit_clause = Some(LimitClause::LimitOffset {
+        limit: Some(rows),
+        offset,
+        limit_by: Vec::new(),
+    });
 }
 
 /// The digits of a number in all, and those behind its point, where a floating-point number would not keep them all and a decimal does.

@@ -40,6 +40,7 @@ use crate::information_schema::View;
 use crate::location::{Location, Place};
 use crate::lowering::Parameters;
 use crate::names::Names;
+use crate::numeric_text::{self, ByKeys, SortedByKeys};
 use crate::options::SessionOptions;
 use crate::plan_cache::{self, Key, PlanCache, Planned, Providers};
 use crate::route::{self, Route};
@@ -122,6 +123,7 @@ impl Session {
         rules.insert(2, Arc::new(CheckedArithmetic));
         let mut analysis = Analyzer::new().rules;
         analysis.insert(0, Arc::new(ColumnsWithDecimals));
+        analysis.insert(0, Arc::new(SortedByKeys));
         analysis.push(Arc::new(WindowArguments));
         let state = SessionStateBuilder::new()
             .with_config(self.config.clone())
@@ -134,12 +136,13 @@ impl Session {
             .with_physical_optimizer_rule(Arc::new(KeyLookups))
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         let mut state = state.build();
-        for function in BINARY_FUNCTIONS.iter() {
+        for function in BINARY_FUNCTIONS.iter().cloned().chain(numeric_text::functions()) {
             // Only a registry that cannot be changed refuses.
-            let _ = state.register_udf(Arc::clone(function));
+            let _ = state.register_udf(function);
         }
         let _ = state.register_udaf(exact_sum());
         let _ = state.register_function_rewrite(Arc::new(CheckedConstants));
+        let _ = state.register_function_rewrite(Arc::new(ByKeys));
         let _ = state.register_function_rewrite(Arc::new(FloatsWithDecimals));
         if self.options.has_blanks() {
             let _ = state.register_function_rewrite(Arc::new(BlanksToFunctions));

@@ -241,7 +241,7 @@ pub(crate) fn file_sink(
 }
 
 /// Whether the name says that the table is one of Advantage's own, whose fields have whole names.
-fn is_adt(path: &Path) -> bool {
+pub(crate) fn is_adt(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("adt"))
 }

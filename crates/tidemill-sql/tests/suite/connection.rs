@@ -168,7 +168,18 @@ async fn tables_are_listed_described_and_emptied() {
     assert_eq!(csv(&session, "SELECT text FROM pq.lines").await, "a\n");
     assert_eq!(csv(&session, "SHOW TABLES").await, "pq,lines\npublic,t\n");
     assert_eq!(csv(&session, "SHOW SCHEMAS").await, "pq\npublic\n");
-    assert_eq!(csv(&session, "DESCRIBE t").await, "ID,Int32,YES\nNAME,Utf8,YES\n");
+    for name in ["t", "t.dbf", "\"t.dbf\""] {
+        let described = csv(&session, &format!("DESCRIBE {name}")).await;
+        assert_eq!(described, "ID,Int32,YES\nNAME,Utf8,YES\n", "{name}");
+    }
+    assert_eq!(
+        csv(&session, "SHOW COLUMNS FROM pq.lines").await,
+        "no,Int64,YES\ntext,Utf8,YES\n"
+    );
+    for sql in ["DESCRIBE nope", "SHOW COLUMNS FROM pq.nope"] {
+        let error = refused(&session, sql).await;
+        assert!(matches!(error, Error::NotFound { .. }), "{sql}: {error}");
+    }
     assert_eq!(
         csv(
             &session,

@@ -405,3 +405,32 @@ async fn values_with_line_breaks_come_back_from_csv_files_of_all_sizes() {
         assert_eq!(found, csv(&session, &ask("jsonl")).await);
     }
 }
+
+#[tokio::test]
+async fn what_empty_text_and_null_become_is_told() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let rows =
+        "{\"n\":1,\"a\":null,\"b\":\"x\"}\n{\"n\":null,\"a\":\"\",\"b\":null}\n{\"n\":3,\"a\":null,\"b\":\"y\"}\n";
+    std::fs::write(folder.path().join("n.jsonl"), rows).expect("written");
+    for (copy, expected) in [
+        (
+            "n.dbf",
+            &[
+                "column a: NULL became empty text in 2 rows",
+                "column b: NULL became empty text in 1 row",
+            ][..],
+        ),
+        ("n.adt", &["column a: empty text became NULL in 1 row"]),
+        ("n.xlsx", &["column a: empty text became NULL in 1 row"]),
+        ("n.csv", &[]),
+        ("n.parquet", &[]),
+    ] {
+        let session = session(folder.path());
+        let source = session.locate("n.jsonl").await.expect("a table");
+        let copy = destination(&folder.path().join(copy));
+        let copied = session.copy(&source, &copy, &CopyOptions::default(), |_| {}).await;
+        assert_eq!(copied.expect("copied").rows, 3);
+        let expected: Vec<String> = expected.iter().map(|line| format!("{copy}: {line}")).collect();
+        assert_eq!(session.notes(), expected, "{copy}");
+    }
+}

@@ -167,6 +167,13 @@ async fn bytes_are_taken_as_the_server_writes_them_and_bits_keep_their_length() 
         let stored = psql(&server, &format!("SELECT {column} FROM w; TRUNCATE w"));
         assert_eq!(stored, expected, "{sql}");
     }
+    for sql in [
+        "INSERT INTO pg.w VALUES ('\\x00ff', 1)",
+        "INSERT INTO pg.w (n, b) VALUES (1, '\\x00ff')",
+    ] {
+        session.query(sql).await.expect(sql).collect().await.expect(sql);
+        assert_eq!(psql(&server, "SELECT b FROM w; TRUNCATE w"), "\\x00ff\n", "{sql}");
+    }
     let sql = "INSERT INTO pg.w (n) VALUES (1234567890123456.78)";
     session.query(sql).await.expect(sql).collect().await.expect(sql);
     assert_eq!(psql(&server, "SELECT n FROM w"), "1234567890123456.78\n");
@@ -177,4 +184,65 @@ async fn bytes_are_taken_as_the_server_writes_them_and_bits_keep_their_length() 
         server.psql("SELECT v FROM copied").expect("read").trim_end(),
         "10101010"
     );
+}
+
+/// Against what the server itself answers: its numbers without a scale, and its intervals.
+#[tokio::test]
+async fn numbers_without_a_scale_and_intervals_have_the_order_of_the_server() {
+    let Some(server) = Postgres::need() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    psql(
+        &server,
+        "CREATE TABLE v (id int, g int, n numeric, m numeric, i interval); INSERT INTO v VALUES
+         (1, 1, 9, 10.5, '36 hours'), (2, 1, 10.50, 9, '1 day'), (3, 1, -2.5, -10, '1 month'), (4, 2, 100000000000000000000000000000000000000000000.1, 1, '29 days'),
+         (5, 2, 'NaN', 'NaN', '31 days'), (6, 2, NULL, 2, NULL), (7, 3, 0.000000000000000000000000000000000000000000001, 0, '-1 hour'),
+         (8, 3, 1.50, 1.5, '24 hours')",
+    );
+    let session = Session::new(SessionOptions::default().dir(folder.path()).attach("pg", server.url()));
+    for sql in [
+        "SELECT id FROM v WHERE n > 9 ORDER BY id",
+        "SELECT id FROM v WHERE n >= 9 AND n < 10.6 ORDER BY id",
+        "SELECT id FROM v WHERE 2 > n ORDER BY id",
+        "SELECT id FROM v WHERE n = 10.5 ORDER BY id",
+        "SELECT id FROM v WHERE n <> 1.5 ORDER BY id",
+        "SELECT id FROM v WHERE n = '10.500' ORDER BY id",
+        "SELECT id FROM v WHERE n IN (1.5, 9, 77) ORDER BY id",
+        "SELECT id FROM v WHERE n NOT IN (1.5, 9, 77) ORDER BY id",
+        "SELECT id FROM v WHERE n BETWEEN -3 AND 1.5 ORDER BY id",
+        "SELECT id FROM v WHERE n > m ORDER BY id",
+        "SELECT id FROM v WHERE n = m ORDER BY id",
+        "SELECT id FROM v WHERE n > id ORDER BY id",
+        "SELECT id FROM v WHERE n IS NULL ORDER BY id",
+        "SELECT id FROM v ORDER BY n, id",
+        "SELECT id FROM v ORDER BY n DESC NULLS LAST, id",
+        "SELECT id FROM v ORDER BY m LIMIT 3",
+        "SELECT id, n FROM v WHERE n IS NOT NULL AND id <> 5 ORDER BY n DESC LIMIT 2",
+        "SELECT min(n), max(n), min(m), max(m) FROM v WHERE id <> 5",
+        "SELECT g, min(n), max(n), count(n) FROM v GROUP BY g ORDER BY g",
+        "SELECT max(n), min(n), sum(n) FROM v WHERE id = 99",
+        "SELECT sum(n), sum(m) FROM v WHERE id <> 5",
+        "SELECT g, sum(n) FROM v WHERE id <> 4 GROUP BY g ORDER BY g",
+        "SELECT sum(n) FROM v",
+        "SELECT id, sum(m) OVER (ORDER BY id ROWS 1 PRECEDING) FROM v WHERE id < 4 ORDER BY id",
+        "SELECT id, rank() OVER (ORDER BY n DESC) FROM v WHERE n IS NOT NULL ORDER BY id",
+        "SELECT a.id, b.id FROM v a JOIN v b ON a.n = b.m ORDER BY 1, 2",
+        "SELECT a.id, b.id FROM v a JOIN v b ON a.n < b.m AND a.g = b.g ORDER BY 1, 2",
+        "SELECT id FROM v WHERE n IN (SELECT m FROM v) ORDER BY id",
+        "SELECT id FROM v WHERE n NOT IN (SELECT m FROM v WHERE id < 3) ORDER BY id",
+        "SELECT id FROM v WHERE id IN (SELECT m FROM v) ORDER BY id",
+        "SELECT id FROM v WHERE n = (SELECT max(n) FROM v WHERE id < 4) ORDER BY id",
+        "SELECT CASE WHEN n > 9 THEN 'more' ELSE 'less' END FROM v WHERE n IS NOT NULL ORDER BY id",
+        "SELECT id FROM v ORDER BY i, id",
+        "SELECT id FROM v WHERE i >= INTERVAL '1 day' ORDER BY id",
+        "SELECT a.id, b.id FROM v a JOIN v b ON a.i = b.i ORDER BY 1, 2",
+        "SELECT v.id FROM v WHERE i = (SELECT max(i) FROM v) ORDER BY id",
+    ] {
+        let told = psql(&server, sql).replace('|', ",");
+        let here = csv(
+            &session,
+            &sql.replace("FROM v", "FROM pg.v").replace("JOIN v", "JOIN pg.v"),
+        )
+        .await;
+        assert_eq!(here, told, "{sql}");
+    }
 }

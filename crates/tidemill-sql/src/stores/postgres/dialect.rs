@@ -20,6 +20,7 @@ use tidemill_postgres::arrow_type::data_type;
 use tidemill_postgres::sql_text::{literal, quoted};
 use tidemill_postgres::{Column, Type};
 
+use crate::numeric_text;
 use crate::stores::server::condition::{Comparing, Comparison, Condition, Pattern, exactly, text, whole_number};
 use crate::stores::server::push_down::{Aggregate, Function};
 use crate::stores::server::select::{Dialect, Expression, Output, in_list};
@@ -234,6 +235,13 @@ impl Columns {
 
 impl Comparing for Columns {
     fn compare(&self, column: &Expr, comparison: Comparison, value: &ScalarValue) -> Option<Condition> {
+        if let Some((column, number)) = numeric_text::compared(column, value) {
+            let Type::Numeric(_) = self.0.get(&column.name)?.typ else {
+                return None;
+            };
+            let (name, sign) = (quoted(&column.name), comparison.sign());
+            return Some(exactly(format!("{name} {sign} '{number}'::numeric")));
+        }
         let Expr::Column(column) = column else { return None };
         let typed = self.0.get(&column.name)?;
         let name = quoted(&column.name);

@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use tidemill_postgres::{Column, Fill, IfThere as FillIfThere, NewIndex, NewTable};
 
 use super::{NamedTable, error_at};
-use crate::stores::server::fitting::{column_of, columns_for, fitted};
+use crate::stores::server::fitting::{columns_for, fitted};
 use crate::stores::server::new_table::{counts, keys, old_name, small, small_names};
 use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
@@ -24,11 +24,14 @@ pub(super) struct PostgresSink {
     expected: SchemaRef,
 }
 
-/// Text for a column of bytes stays text: PostgreSQL has a form for bytes, `\x00ff`.
+/// Text for a column of bytes stays text: PostgreSQL has a form for bytes, `\x00ff`. The columns of the rows are in the order of those
+/// that are expected, whatever they are called.
 fn with_text_for_bytes(expected: &SchemaRef, rows: &SchemaRef) -> SchemaRef {
-    let fields = expected.fields().iter().map(|field| {
-        let from = column_of(rows, field.name()).map(|place| rows.field(place).data_type());
-        let is_text = from.is_some_and(DataType::is_string);
+    let fields = expected.fields().iter().enumerate().map(|(place, field)| {
+        let is_text = rows
+            .fields()
+            .get(place)
+            .is_some_and(|from| from.data_type().is_string());
         match is_text && field.data_type().is_binary() {
             true => Arc::new(Field::clone(field).with_data_type(DataType::Utf8)),
             false => Arc::clone(field),

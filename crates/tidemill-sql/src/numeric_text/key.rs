@@ -1,0 +1,301 @@
+//! Keys whose order is that of the values that they are made of.
+
+use std::sync::{Arc, LazyLock};
+
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::IntervalMonthDayNanoType;
+use arrow_array::{Array as _, ArrayRef, Decimal128Array};
+use arrow_schema::{DataType, IntervalUnit};
+use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
+
+/// The name of the function that makes the key of a number: no statement calls one with a space in its name.
+pub(crate) const NUMERIC_KEY: &str = "numeric key";
+
+const INTERVAL_KEY: &str = "interval key";
+
+/// From text to [`numeric`].
+pub(super) fn numeric_key() -> Arc<ScalarUDF> {
+    static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| KeyFunction::of(NUMERIC_KEY, DataType::Utf8));
+    Arc::clone(&FUNCTION)
+}
+
+/// From an interval to its nanoseconds, with months of 30 days and days of 24 hours.
+pub(super) fn interval_key() -> Arc<ScalarUDF> {
+    static FUNCTION: LazyLock<Arc<ScalarUDF>> =
+        LazyLock::new(|| KeyFunction::of(INTERVAL_KEY, DataType::Interval(IntervalUnit::MonthDayNano)));
+    Arc::clone(&FUNCTION)
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct KeyFunction {
+    name: &'static str,
+    signature: Signature,
+}
+
+impl KeyFunction {
+    fn of(name: &'static str, argument: DataType) -> Arc<ScalarUDF> {
+        Arc::new(ScalarUDF::from(Self {
+            name,
+            signature: Signature::exact(vec![argument], Volatility::Immutable),
+        }))
+    }
+}
+
+impl ScalarUDFImpl for KeyFunction {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(match self.name {
+            INTERVAL_KEY => DataType::Decimal128(38, 0),
+            _ => DataType::Binary,
+        })
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let [values] = arrays.as_slice() else {
+            return internal_err!("{} of {} values", self.name, arrays.len());
+        };
+        let keys: ArrayRef = match self.name {
+            INTERVAL_KEY => {
+                let values = values.as_primitive::<IntervalMonthDayNanoType>().iter();
+                let keys = values.map(|value| {
+                    let value = value?;
+                    let days = i128::from(value.months) * DAYS_OF_A_MONTH + i128::from(value.days);
+                    Some(days * NANOSECONDS_OF_A_DAY + i128::from(value.nanoseconds))
+                });
+                Arc::new(keys.collect::<Decimal128Array>().with_precision_and_scale(38, 0)?)
+            }
+            _ => {
+                let values = values.as_string::<i32>();
+                let mut keys = BinaryBuilder::with_capacity(values.len(), values.value_data().len());
+                for value in values {
+                    let Some(value) = value else {
+                        keys.append_null();
+                        continue;
+                    };
+                    let Some(key) = numeric(value) else {
+                        return Err(DataFusionError::Execution(format!("{value:?} is no number")));
+                    };
+                    keys.append_value(key);
+                }
+                Arc::new(keys.finish())
+            }
+        };
+        Ok(ColumnarValue::Array(keys))
+    }
+}
+
+const DAYS_OF_A_MONTH: i128 = 30;
+
+const NANOSECONDS_OF_A_DAY: i128 = 24 * 60 * 60 * 1_000_000_000;
+
+/// The first byte of a key.
+mod class {
+    pub(super) const NEGATIVE_INFINITY: u8 = 0;
+    pub(super) const NEGATIVE: u8 = 1;
+    pub(super) const ZERO: u8 = 2;
+    pub(super) const POSITIVE: u8 = 3;
+    pub(super) const INFINITY: u8 = 4;
+    /// As in PostgreSQL, above all others.
+    pub(super) const NAN: u8 = 5;
+}
+
+/// The key of a number that is written with digits, a point and an exponent, or as `NaN` or `Infinity`; `None` for what is no number.
+///
+/// A class, the power of ten that the digits are a fraction of, and the digits, each with one added, up to a zero byte. All bytes behind
+/// the class are inverted for a negative number.
+pub(crate) fn numeric(text: &str) -> Option<Vec<u8>> {
+    let text = text.trim();
+    let (is_negative, unsigned) = match text.as_bytes().first()? {
+        b'-' => (true, text.get(1..)?),
+        b'+' => (false, text.get(1..)?),
+        _ => (false, text),
+    };
+    let is = |word: &str| unsigned.eq_ignore_ascii_case(word);
+    if is("nan") {
+        return Some(vec![class::NAN]);
+    }
+    if is("infinity") || is("inf") {
+        return Some(vec![if is_negative {
+            class::NEGATIVE_INFINITY
+        } else {
+            class::INFINITY
+        }]);
+    }
+    let (digits, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (digits, exponent.parse::<i32>().ok()?),
+        None => (unsigned, 0),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut all = whole.bytes().chain(fraction.bytes());
+    if (whole.is_empty() && fraction.is_empty()) || !all.all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let digits = [whole, fraction].concat();
+    let significant = digits.trim_start_matches('0');
+    let leading_zeros = digits.len() - significant.len();
+    let significant = significant.trim_end_matches('0');
+    if significant.is_empty() {
+        return Some(vec![class::ZERO]);
+    }
+    let power = i64::try_from(whole.len()).ok()? - i64::try_from(leading_zeros).ok()? + i64::from(exponent);
+    let power = i32::try_from(power).ok()?.cast_unsigned() ^ SIGN;
+    let mut key = Vec::with_capacity(significant.len() + 6);
+    key.push(if is_negative { class::NEGATIVE } else { class::POSITIVE });
+    key.extend(power.to_be_bytes());
+    key.extend(significant.bytes().map(|digit| digit - b'0' + 1));
+    key.push(0);
+    if is_negative {
+        key.iter_mut().skip(1).for_each(|byte| *byte = !*byte);
+    }
+    Some(key)
+}
+
+/// The number of a key, as text that PostgreSQL reads.
+pub(super) fn number(key: &[u8]) -> Option<String> {
+    let (class, behind) = key.split_first()?;
+    let is_negative = match *class {
+        class::NEGATIVE_INFINITY => return Some("-Infinity".to_owned()),
+        class::INFINITY => return Some("Infinity".to_owned()),
+        class::NAN => return Some("NaN".to_owned()),
+        class::ZERO => return Some("0".to_owned()),
+        class => class == class::NEGATIVE,
+    };
+    let behind: Vec<u8> = behind
+        .iter()
+        .map(|byte| if is_negative { !byte } else { *byte })
+        .collect();
+    let (power, digits) = behind.split_first_chunk()?;
+    let power = (u32::from_be_bytes(*power) ^ SIGN).cast_signed();
+    let digits: String = digits
+        .iter()
+        .take_while(|byte| **byte != 0)
+        .map(|byte| char::from(byte - 1 + b'0'))
+        .collect();
+    let sign = if is_negative { "-" } else { "" };
+    Some(match usize::try_from(power) {
+        Ok(places) if places <= digits.len() => {
+            let (whole, fraction) = digits.split_at(places);
+            let whole = if whole.is_empty() { "0" } else { whole };
+            let point = if fraction.is_empty() { "" } else { "." };
+            format!("{sign}{whole}{point}{fraction}")
+        }
+        _ => format!("{sign}0.{digits}e{power}"),
+    })
+}
+
+/// With this bit changed, the bytes of a signed number have its order.
+const SIGN: u32 = 1 << 31;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_have_the_order_of_the_numbers() {
+        let ascending = [
+            "-Infinity",
+            "-1e400",
+            "-100",
+            "-10.5",
+            "-10.05",
+            "-10",
+            "-9",
+            "-1",
+            "-0.9",
+            "-0.10",
+            "-0.09",
+            "-1e-30",
+            "0",
+            "1e-400",
+            "0.001",
+            "0.09",
+            "0.1",
+            "0.11",
+            "0.9",
+            "1",
+            "1.000000000000000000000000000000000000000000001",
+            "9",
+            "10",
+            "10.05",
+            "10.5",
+            "11",
+            "99.99",
+            "100",
+            "1234567890123456789012345678901234567890",
+            "1e400",
+            "Infinity",
+            "NaN",
+        ];
+        for pair in ascending.windows(2) {
+            let [less, more] = pair else { continue };
+            assert!(numeric(less).unwrap() < numeric(more).unwrap(), "{less} {more}");
+        }
+    }
+
+    #[test]
+    fn one_number_has_one_key() {
+        for (one, other) in [
+            ("1", "1.000"),
+            ("-0", "0.00"),
+            ("007", "7"),
+            ("1.5e1", "15"),
+            (".5", "0.50"),
+            ("5.", "5"),
+            ("1E+2", "100"),
+            (" 3 ", "3"),
+            ("12300e-2", "123.0"),
+        ] {
+            assert_eq!(numeric(one).unwrap(), numeric(other).unwrap(), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_has_no_key() {
+        for text in [
+            "",
+            " ",
+            "-",
+            ".",
+            "1,5",
+            "0x10",
+            "1e",
+            "e5",
+            "1e99999999999",
+            "abc",
+            "1 2",
+            "--1",
+        ] {
+            assert_eq!(numeric(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_tells_its_number() {
+        for (text, expected) in [
+            ("12.50", "12.5"),
+            ("-12.50", "-12.5"),
+            ("0.05", "0.5e-1"),
+            ("0.5", "0.5"),
+            ("1500", "0.15e4"),
+            ("15", "15"),
+            ("0.000", "0"),
+            ("nan", "NaN"),
+            ("-inf", "-Infinity"),
+        ] {
+            let key = numeric(text).unwrap();
+            let told = number(&key).unwrap();
+            assert_eq!(told, expected);
+            assert_eq!(numeric(&told).unwrap(), key, "{text}");
+        }
+    }
+}
