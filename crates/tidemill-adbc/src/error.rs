@@ -33,7 +33,7 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
             return with_state(text, Status::InvalidData, error.sqlstate());
         }
         error if error.is_damage() => Status::InvalidData,
-        E::NotATable { .. } => Status::InvalidData,
+        E::NotATable { .. } | E::UnfitColumn { .. } => Status::InvalidData,
         E::RowCount { .. } | E::Checksum { .. } | E::Shrunk { .. } | E::Replaced { .. } => Status::Integrity,
         E::Xbase(inner) => of_xbase(inner),
         E::Riegeli(_) => Status::InvalidData,
@@ -66,10 +66,12 @@ fn of_xbase(error: &tidemill_xbase::Error) -> Status {
 
 fn of_ads(inner: &tidemill_ads::Error, whole: &tidemill_sql::Error) -> Error {
     let tidemill_ads::Error::Statement(statement) = inner else {
-        let error = with_state(with_causes(whole), Status::Internal, whole.sqlstate());
+        let status = inner.constraint().map_or(Status::Internal, |_| Status::Integrity);
+        let error = with_state(with_causes(whole), status, whole.sqlstate());
         return with_native_code(error, inner.code().number().into());
     };
     let status = match statement.kind() {
+        _ if inner.constraint().is_some() => Status::Integrity,
         Kind::NoTable => Status::NotFound,
         Kind::Exists => Status::AlreadyExists,
         Kind::NeedsAnalytical | Kind::Unsupported => Status::NotImplemented,

@@ -93,6 +93,31 @@ impl Error {
         )
     }
 
+    /// The rule of a table that refuses a record, if that is what the error is.
+    pub fn constraint(&self) -> Option<ErrorCode> {
+        use ErrorCode as C;
+        const CONSTRAINTS: [ErrorCode; 11] = [
+            C::ConstraintValidation,
+            C::NoPrimaryKeyExists,
+            C::ColumnCannotBeNull,
+            C::MinConstraintViolation,
+            C::MaxConstraintViolation,
+            C::RecordConstraintViolation,
+            C::RiRestrict,
+            C::RiCascade,
+            C::NotNullable,
+            C::KeyCannotBeNull,
+            C::DuplicateKey,
+        ];
+        let code = match self {
+            Self::Statement(statement) => statement.native_code(),
+            other => other.code().number().into(),
+        };
+        CONSTRAINTS
+            .into_iter()
+            .find(|constraint| code == i64::from(constraint.number()))
+    }
+
     /// The number that clients know it by.
     pub fn code(&self) -> ErrorCode {
         match self {

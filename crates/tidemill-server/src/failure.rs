@@ -108,6 +108,14 @@ impl Failure {
 
 /// PostgreSQL's SQLSTATE of an error: "PostgreSQL Error Codes" in its documentation.
 pub(crate) fn state(error: &Error) -> &'static str {
+    if let Some(constraint) = error.constraint() {
+        return match constraint {
+            ErrorCode::DuplicateKey => "23505",
+            ErrorCode::ColumnCannotBeNull | ErrorCode::NotNullable | ErrorCode::KeyCannotBeNull => "23502",
+            ErrorCode::NoPrimaryKeyExists | ErrorCode::RiRestrict | ErrorCode::RiCascade => "23503",
+            _ => "23514",
+        };
+    }
     if let Error::Ads(inner) = error
         && let tidemill_ads::Error::Statement(statement) = &**inner
     {

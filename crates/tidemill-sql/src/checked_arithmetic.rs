@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::physical_expr::LexOrdering;
-use datafusion::physical_expr::expressions::BinaryExpr;
+use datafusion::physical_expr::expressions::{BinaryExpr, Literal, NegativeExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::{AggregateExec, PhysicalGroupBy};
 use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
@@ -169,6 +169,17 @@ pub(crate) fn checked_expr(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Res
 
 fn checked(expr: &Arc<dyn PhysicalExpr>, schema: &Schema, changed: &mut bool) -> Result<Arc<dyn PhysicalExpr>> {
     let expr = Arc::clone(expr).transform_up(|expr| {
+        if let Some(negative) = expr.downcast_ref::<NegativeExpr>() {
+            let of = negative.arg().data_type(schema)?;
+            if !of.is_integer() {
+                return Ok(Transformed::no(expr));
+            }
+            // The least number has no opposite.
+            let zero = Arc::new(Literal::new(ScalarValue::new_zero(&of)?));
+            let negated = BinaryExpr::new(zero, Operator::Minus, Arc::clone(negative.arg()));
+            let negated = negated.with_fail_on_overflow(true);
+            return Ok(Transformed::yes(Arc::new(negated) as Arc<dyn PhysicalExpr>));
+        }
         let Some(binary) = expr.downcast_ref::<BinaryExpr>() else {
             return Ok(Transformed::no(expr));
         };

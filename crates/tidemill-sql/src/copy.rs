@@ -29,6 +29,7 @@ use tidemill_xbase::{DELETED_COLUMN, Existing};
 
 use self::checksum::{Checksums, Places, RecordSum};
 use self::draft::Draft;
+pub(crate) use self::draft::folder_of;
 pub use self::draft::{remains_in, remove_drafts};
 use self::empty_text::EmptyText;
 pub use self::follow::Follower;
@@ -435,13 +436,19 @@ impl Writing<'_> {
                 (false, false) => IfThere::Refuse,
             };
             let server = self.session.servers.of(url)?;
+            if self.options.overwrite && !self.options.table.create {
+                return Err(Error::Unsupported {
+                    what: format!("{}: replacing a table by its own columns and types", self.destination),
+                    hint: "add --create to make it again from the source, or leave out --overwrite to add the rows"
+                        .to_owned(),
+                });
+            }
             if self.options.resume && !server.resumes() {
                 return Err(Error::Unsupported {
-                    what: format!(
-                        "{}: going on with a table whose rows have another order",
-                        self.destination
-                    ),
-                    hint: "copy again without --create: rows of the same key take each other's place".to_owned(),
+                    what: format!("{}: --resume, which is for tables of ClickHouse,", self.destination),
+                    hint: "copy again with --create --overwrite; into Cassandra without either, where a row takes the place \
+                           of the one with its key"
+                        .to_owned(),
                 });
             }
             let making = &self.options.table;

@@ -118,7 +118,7 @@ pub enum Error {
         why: String,
     },
     /// A copy holds other values than those that were written.
-    #[error("{place}: column {column} does not hold what was written: checksum {written}, found {found}; {left}")]
+    #[error("{place}: column {column} does not hold what was written: {written} went in, {found} came back; {left}")]
     Checksum {
         /// The destination.
         place: String,
@@ -138,6 +138,18 @@ pub enum Error {
         place: String,
         /// The columns, their types there and here, and what they lose.
         columns: Vec<String>,
+    },
+    /// A table of a server does not take a column of the rows, or a value of it.
+    #[error("{place}: column {column}: {why}; {hint}")]
+    UnfitColumn {
+        /// The destination.
+        place: String,
+        /// The column's name in the table.
+        column: String,
+        /// What it does not take, with the row where it is a value.
+        why: String,
+        /// What to do next.
+        hint: String,
     },
     /// A table that is made cannot hold a value.
     #[error("{place}: row {row}, column {column}: expected {expected}, found {found}; {hint}")]
@@ -362,6 +374,14 @@ impl Error {
         }
     }
 
+    /// The rule of an xBase table that refuses a record, if that is what the error is.
+    pub fn constraint(&self) -> Option<tidemill_ads::ErrorCode> {
+        match self {
+            Self::Ads(inner) => inner.constraint(),
+            _ => None,
+        }
+    }
+
     /// The SQLSTATE of this error, as ODBC and ADS SQL have it.
     pub fn sqlstate(&self) -> &'static str {
         use tidemill_xbase::Error as Xbase;
@@ -371,12 +391,13 @@ impl Error {
             Self::Unsupported { .. } => "0A000",
             Self::Denied { .. } => "42501",
             Self::Exists { .. } => "42S01",
+            error if error.constraint().is_some() => "23000",
             Self::Ads(inner) => match &**inner {
                 tidemill_ads::Error::Statement(statement) => statement.state(),
                 _ => "HY000",
             },
             error if error.is_of_connection() => "08001",
-            Self::Lossy { .. } | Self::Unfit { .. } => "22000",
+            Self::Lossy { .. } | Self::Unfit { .. } | Self::UnfitColumn { .. } => "22000",
             error if error.is_damage() => "HY000",
             Self::Xbase(inner) => match **inner {
                 // A type or a name that xBase has not.

@@ -149,7 +149,7 @@ fn fit(values: &mut [&mut Expr], schema: &DFSchema) -> bool {
     true
 }
 
-fn is_comparison(op: Operator) -> bool {
+pub(crate) fn is_comparison(op: Operator) -> bool {
     use Operator as O;
     matches!(
         op,
@@ -161,7 +161,7 @@ fn type_of(expr: &Expr, schema: &dyn ExprSchema) -> Option<DataType> {
     expr.get_type(schema).ok()
 }
 
-fn is_decimal(data_type: &DataType) -> bool {
+pub(crate) fn is_decimal(data_type: &DataType) -> bool {
     matches!(
         data_type,
         DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) | DataType::Decimal256(..)
@@ -178,7 +178,7 @@ fn to_float(expr: &mut Expr) {
 }
 
 /// The decimal that a literal was written as; `None` for what is no literal, and for one that no decimal holds.
-fn as_written(expr: &Expr) -> Option<ScalarValue> {
+pub(crate) fn as_written(expr: &Expr) -> Option<ScalarValue> {
     let text = match expr {
         Expr::Literal(ScalarValue::Float64(Some(value)), _) => value.to_string(),
         Expr::Literal(ScalarValue::Float32(Some(value)), _) => value.to_string(),

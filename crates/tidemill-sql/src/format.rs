@@ -362,10 +362,19 @@ fn unknown(place: &dyn fmt::Display, beginning: &[u8]) -> Error {
 }
 
 /// The extensions that tell formats, as messages list them.
-pub(crate) fn known_extensions() -> String {
+fn known_extensions() -> String {
     let extensions = EXTENSIONS.iter().map(|(extension, _)| format!(".{extension}"));
     extensions.collect::<Vec<_>>().join(" ")
 }
+
+/// The extensions of files that can be written: those of all formats but the workbooks that are read only.
+pub(crate) fn extensions_to_write() -> String {
+    let known = known_extensions();
+    let written = known.split(' ').filter(|extension| !READ_ONLY.contains(extension));
+    written.collect::<Vec<_>>().join(" ")
+}
+
+const READ_ONLY: [&str; 2] = [".xls", ".xlsm"];
 
 const EXTENSIONS: &[(&str, Format)] = &[
     ("dbf", Format::Xbase),

@@ -22,6 +22,7 @@
 mod ads;
 mod ads_connection;
 mod answer;
+mod binary_forms;
 mod binary_functions;
 mod blanks;
 mod cast;
@@ -44,6 +45,7 @@ mod information_schema;
 mod ingest;
 mod location;
 mod lowering;
+mod many_to_one;
 mod names;
 mod numeric_text;
 mod options;

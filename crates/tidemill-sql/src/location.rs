@@ -11,7 +11,7 @@ use tidemill_riegeli::{FileSource, SharedSource};
 use tidemill_trust::SecretUrl;
 use url::Url;
 
-use crate::format::{FileName, Format, known_extensions};
+use crate::format::{FileName, Format, extensions_to_write};
 #[cfg(feature = "excel")]
 use crate::stores;
 use crate::stores::object::{self, Object};
@@ -467,6 +467,6 @@ fn format_to_write(path: &Path, place: &dyn fmt::Display) -> Result<Format> {
     }
     Format::from_name(path).ok_or_else(|| Error::Unsupported {
         what: format!("{place}: writing a file of this name"),
-        hint: format!("the extension tells the format: {}", known_extensions()),
+        hint: format!("the extension tells the format: {}", extensions_to_write()),
     })
 }

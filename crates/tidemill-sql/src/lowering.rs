@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    CharacterLength, DataType, DescribeAlias, Expr, Ident, LimitClause, Offset, OffsetRows, Query, SelectItem, SetExpr,
-    Statement, TopQuantity, Value, VisitorMut,
+    CastKind, CharacterLength, DataType, DescribeAlias, ExactNumberInfo, Expr, Ident, LimitClause, Offset, OffsetRows,
+    Query, SelectItem, SetExpr, Statement, TopQuantity, Value, VisitorMut,
 };
 use tidemill_ads::sql::{Error as SqlError, Kind, Select, Value as AdsValue, walk};
 
@@ -77,8 +77,31 @@ impl Parameters {
         let name = name.replace('"', "").to_uppercase();
         let missing = || SqlError::new(Kind::Parameter, format!("There is no value for {name}"));
         let value = self.0.get(&name).ok_or_else(missing)?;
-        Ok(Some(value.to_literal()?))
+        let literal = value.to_literal()?;
+        Ok(Some(match value {
+            // With its digits and scale, which a number in a statement has only where it is long.
+            AdsValue::Decimal { scale: 1.., .. } => decimal(&literal.to_string()).unwrap_or(literal),
+            _ => literal,
+        }))
     }
+}
+
+/// A number as a decimal of its digits: `CAST('-12.50' AS DECIMAL(4, 2))`.
+fn decimal(number: &str) -> Option<Expr> {
+    let (whole, fraction) = number.trim_start_matches('-').split_once('.')?;
+    let precision = u64::try_from(whole.len() + fraction.len())
+        .ok()
+        .filter(|digits| *digits <= 38)?;
+    let scale = i64::try_from(fraction.len()).ok()?;
+    Some(Expr::Cast {
+        kind: CastKind::Cast,
+        expr: Box::new(Expr::Value(
+            Value::SingleQuotedString(number.to_owned()).with_empty_span(),
+        )),
+        data_type: DataType::Decimal(ExactNumberInfo::PrecisionAndScale(precision, scale)),
+        array: false,
+        format: None,
+    })
 }
 
 /// Gives the columns of a statement of the planner's own grammar the names that ADS gives them, and puts the values of parameters into it,

@@ -565,7 +565,13 @@ impl Session {
                     &hint,
                 )
             }
-            None => Ok(()),
+            None => match self.names().database() {
+                Some(database) if !name.starts_with('#') => {
+                    let hint = "make it with the server's own client, or use tidemill copy --create";
+                    refused(format!("{name}: making a table on {database}"), hint)
+                }
+                _ => Ok(()),
+            },
         }
     }
 

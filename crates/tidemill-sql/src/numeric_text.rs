@@ -16,13 +16,16 @@ use arrow_schema::{DataType, Field, FieldRef, IntervalUnit};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult as _};
 use datafusion::common::{Column, DFSchema, ExprSchema, Result, ScalarValue};
+use datafusion::functions::encoding::expr_fn::encode;
 use datafusion::functions_aggregate::first_last::first_value_udaf;
 use datafusion::logical_expr::expr::{AggregateFunction, InList, InSubquery, ScalarFunction, Sort, WindowFunction};
 use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
 use datafusion::logical_expr::{
-    Between, BinaryExpr, Cast, Expr, ExprSchemable as _, LogicalPlan, LogicalPlanBuilder, Operator, ScalarUDF, Subquery,
+    Between, BinaryExpr, Cast, Expr, ExprSchemable as _, LogicalPlan, LogicalPlanBuilder, ScalarUDF, Subquery, lit,
 };
 use datafusion::optimizer::AnalyzerRule;
+
+use crate::floats_with_decimals::is_comparison;
 
 /// The functions that stand in plans, which a worker finds by their names.
 pub(crate) fn functions() -> [Arc<ScalarUDF>; 2] {
@@ -81,7 +84,9 @@ impl FunctionRewrite for ByKeys {
             }
             Expr::WindowFunction(function) => {
                 let WindowFunction { params, .. } = function.as_mut();
-                sort_by_keys(&mut params.order_by, schema)
+                let is_changed = sort_by_keys(&mut params.order_by, schema);
+                params.order_by.iter_mut().for_each(as_text);
+                is_changed
             }
             _ => false,
         };
@@ -210,6 +215,14 @@ fn sort_by_keys(sorted: &mut [Sort], schema: &dyn ExprSchema) -> bool {
     is_changed
 }
 
+/// Makes a key of bytes one of text, which has the same order: no window has a range of bytes.
+fn as_text(sorted: &mut Sort) {
+    if matches!(&sorted.expr, Expr::ScalarFunction(function) if function.name() == key::NUMERIC_KEY) {
+        let key = std::mem::take(&mut sorted.expr);
+        sorted.expr = encode(key, lit("hex"));
+    }
+}
+
 /// Makes MIN and MAX the first value in the order of the keys. Whether it did.
 fn least_or_greatest(function: &mut AggregateFunction, schema: &dyn ExprSchema) -> bool {
     let is_least = match function.func.name() {
@@ -233,12 +246,4 @@ fn least_or_greatest(function: &mut AggregateFunction, schema: &dyn ExprSchema) 
 
 fn field_of(value: &Expr, schema: &dyn ExprSchema) -> Option<FieldRef> {
     Some(value.to_field(schema).ok()?.1)
-}
-
-fn is_comparison(op: Operator) -> bool {
-    use Operator as O;
-    matches!(
-        op,
-        O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq | O::IsDistinctFrom | O::IsNotDistinctFrom
-    )
 }

@@ -7,6 +7,8 @@
 //! `a NOT IN (SELECT b …)` of a subquery that depends on the row is `NOT EXISTS (SELECT … WHERE (a = b) IS NOT FALSE)`: the planner leaves
 //! out rows whose `a` is NULL where the subquery is empty, which SQL keeps.
 //!
+//! `TIMESTAMP '1500-01-01 00:00:00'` is a `TIMESTAMP(6)`, and `VARIANCE(a)` is `VAR_SAMP(a)`.
+//!
 //! `FETCH FIRST 3 ROWS ONLY` is `LIMIT 3`.
 //!
 //! `GROUP_CONCAT(a SEPARATOR ';')` is `string_agg(CAST(a AS VARCHAR), ';')`.
@@ -118,7 +120,20 @@ impl VisitorMut for Forms {
                     };
                 }
             }
-            Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case("GROUP_CONCAT") => {
+            Expr::TypedString(typed) => with_microseconds(&mut typed.data_type, text_of(&typed.value.value)),
+            Expr::Cast {
+                data_type, expr: of, ..
+            } => {
+                let text = match of.as_ref() {
+                    Expr::Value(value) => text_of(&value.value),
+                    _ => None,
+                };
+                with_microseconds(data_type, text);
+            }
+            Expr::Function(function) if is_called(function, "VARIANCE") => {
+                function.name = ObjectName::from(vec![Ident::new("var_samp")]);
+            }
+            Expr::Function(function) if is_called(function, "GROUP_CONCAT") => {
                 if let FunctionArguments::List(list) = &mut function.args
                     && joined_by(list)
                 {
@@ -128,6 +143,32 @@ impl VisitorMut for Forms {
             _ => {}
         }
         ControlFlow::Continue(())
+    }
+}
+
+fn text_of(value: &Value) -> Option<&str> {
+    match value {
+        Value::SingleQuotedString(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn is_called(function: &Function, name: &str) -> bool {
+    function.name.to_string().eq_ignore_ascii_case(name)
+}
+
+/// Makes TIMESTAMP one of microseconds, where the text that becomes one is no finer: one of nanoseconds has no years before 1677 and
+/// after 2262.
+fn with_microseconds(data_type: &mut DataType, text: Option<&str>) {
+    const KEPT: usize = 6;
+    let fraction = text
+        .and_then(|text| text.split_once('.'))
+        .map_or("", |(_, behind)| behind);
+    let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
+    if let DataType::Timestamp(precision @ None, _) = data_type
+        && digits <= KEPT
+    {
+        *precision = Some(KEPT as u64);
     }
 }
 

@@ -29,6 +29,7 @@ use tidemill_riegeli::RecordType;
 use crate::ads::{self, TextKind};
 use crate::ads_connection::{AdsConnection, blocking};
 use crate::answer::Answer;
+use crate::binary_forms::{BinaryForms, TextsWithMoments};
 use crate::blanks::BlanksToFunctions;
 use crate::checked_arithmetic::{CheckedArithmetic, CheckedConstants, WindowArguments};
 use crate::damage::DamageLog;
@@ -39,6 +40,7 @@ use crate::format::Format;
 use crate::information_schema::View;
 use crate::location::{Location, Place};
 use crate::lowering::Parameters;
+use crate::many_to_one::{self, KeptWhole};
 use crate::names::Names;
 use crate::numeric_text::{self, ByKeys, SortedByKeys};
 use crate::options::SessionOptions;
@@ -136,13 +138,17 @@ impl Session {
             .with_physical_optimizer_rule(Arc::new(KeyLookups))
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         let mut state = state.build();
-        for function in BINARY_FUNCTIONS.iter().cloned().chain(numeric_text::functions()) {
+        let of_plans = numeric_text::functions().into_iter().chain([many_to_one::function()]);
+        for function in BINARY_FUNCTIONS.iter().cloned().chain(of_plans) {
             // Only a registry that cannot be changed refuses.
             let _ = state.register_udf(function);
         }
         let _ = state.register_udaf(exact_sum());
         let _ = state.register_function_rewrite(Arc::new(CheckedConstants));
+        let _ = state.register_expr_planner(Arc::new(BinaryForms));
         let _ = state.register_function_rewrite(Arc::new(ByKeys));
+        let _ = state.register_function_rewrite(Arc::new(TextsWithMoments));
+        let _ = state.register_function_rewrite(Arc::new(KeptWhole));
         let _ = state.register_function_rewrite(Arc::new(FloatsWithDecimals));
         if self.options.has_blanks() {
             let _ = state.register_function_rewrite(Arc::new(BlanksToFunctions));

@@ -163,7 +163,8 @@ pub(crate) struct CopyArgs {
     #[arg(long, conflicts_with = "follow")]
     pub(crate) dry_run: bool,
     /// For a folder or a database: how many tables to copy at the same time.
-    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    #[arg(long, value_name = "NUMBER", default_value = "1",
+        value_parser = |text: &str| text.parse::<NonZeroUsize>().map_err(|_| "expected a whole number from 1"))]
     pub(crate) jobs: NonZeroUsize,
     /// With --create: also give the new table the indexes of the DBF or ADT table, and the primary key of its FoxPro container.
     ///

@@ -269,15 +269,17 @@ impl Checksums {
         };
         for (written, found) in self.columns.iter().zip(&found.columns) {
             if written.nulls != found.nulls {
-                let nulls = |count: u64| format!("{count} NULLs");
+                let nulls = |count: u64| format!("{count} {}", if count == 1 { "NULL" } else { "NULLs" });
                 return Err(differs(&written.name, nulls(written.nulls), nulls(found.nulls)));
             }
             if written.sum != found.sum {
-                return Err(differs(&written.name, written.sum.to_string(), found.sum.to_string()));
+                let sum = |sum: &_| format!("checksum {sum}");
+                return Err(differs(&written.name, sum(&written.sum), sum(&found.sum)));
             }
         }
         if self.rows != found.rows {
-            return Err(differs("(whole rows)", self.rows.to_string(), found.rows.to_string()));
+            let sum = |sum: &_| format!("checksum {sum}");
+            return Err(differs("(whole rows)", sum(&self.rows), sum(&found.rows)));
         }
         Ok(())
     }

@@ -177,7 +177,7 @@ impl Draft {
             }
             _ => {
                 let file = destination.file()?;
-                Self::new(parent(file), file, destination)
+                Self::new(folder_of(file), file, destination)
             }
         }
     }
@@ -235,7 +235,7 @@ impl Draft {
     }
 
     fn publish_as(self, destination: &Path, format: Format, existing: Existing) -> Result<u64> {
-        let parent = parent(destination);
+        let parent = folder_of(destination);
         // All of it or nothing: whoever removes the drafts waits, or comes first.
         let drafts = drafts();
         if drafts.given_up {
@@ -287,7 +287,8 @@ fn exists(path: &Path) -> Error {
     }
 }
 
-fn parent(path: &Path) -> &Path {
+/// The folder of a file, also of one that is named without a folder.
+pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent()
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."))

@@ -139,11 +139,10 @@ pub(super) fn into_table(schema: &Schema, table: &Schema) -> Vec<MappedColumn> {
 pub(crate) fn losses(schema: &Schema, format: Format) -> Vec<Option<Loss>> {
     let fields = schema.fields().iter();
     let loss = |field: &Field| match format {
-        Format::Xbase => match (without_zone(field), cut_to_milliseconds(field)) {
+        Format::Xbase | Format::Excel(_) => match (without_zone(field), cut_to_milliseconds(field)) {
             (Some(_), Some(_)) => Some(Loss::ZoneAndFinerThanMilliseconds),
             (zone, finer) => zone.or(finer),
         },
-        Format::Excel(_) => cut_to_milliseconds(field),
         _ => None,
     };
     fields.map(|field| loss(field)).collect()

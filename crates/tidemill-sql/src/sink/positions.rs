@@ -13,6 +13,7 @@ use tidemill_ads::sql::{StatementOptions, Value};
 use tidemill_ads::{Connection, Executed, Settings};
 
 use crate::ads_connection::blocking;
+use crate::copy::folder_of;
 use crate::location::{Location, Place};
 use crate::session::Session;
 use crate::stores::server::{Filling, IfThere, ServerUrl, TableOptions};
@@ -134,7 +135,7 @@ impl<'s> Positions<'s> {
 
     /// In an xBase table, where a row is changed.
     async fn set_in(&self, file: &Path, position: &Position) -> Result<()> {
-        let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+        let folder = folder_of(file).to_owned();
         let is_there = file.exists();
         let values = [
             Value::Integer(of_u64(position.position)),

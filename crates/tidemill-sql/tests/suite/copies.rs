@@ -409,8 +409,7 @@ async fn values_with_line_breaks_come_back_from_csv_files_of_all_sizes() {
 #[tokio::test]
 async fn what_empty_text_and_null_become_is_told() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let rows =
-        "{\"n\":1,\"a\":null,\"b\":\"x\"}\n{\"n\":null,\"a\":\"\",\"b\":null}\n{\"n\":3,\"a\":null,\"b\":\"y\"}\n";
+    let rows = "{\"n\":1,\"a\":null,\"b\":\"x\"}\n{\"n\":2,\"a\":\"\",\"b\":null}\n{\"n\":3,\"a\":null,\"b\":\"y\"}\n";
     std::fs::write(folder.path().join("n.jsonl"), rows).expect("written");
     for (copy, expected) in [
         (

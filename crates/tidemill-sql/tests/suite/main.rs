@@ -3,6 +3,7 @@
 mod ads;
 mod cassandra;
 mod clickhouse;
+mod conditions;
 mod connection;
 mod copies;
 mod counts;

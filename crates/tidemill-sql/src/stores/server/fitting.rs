@@ -167,8 +167,10 @@ fn as_text(value: &ArrayRef) -> String {
 }
 
 pub(crate) fn unfit(place: &str, column: &str, why: impl std::fmt::Display) -> Error {
-    Error::Unsupported {
-        what: format!("{place}: column {column}: {why}: this insert"),
-        hint: "give the columns the types and names of the table with a SELECT".to_owned(),
+    Error::UnfitColumn {
+        place: place.to_owned(),
+        column: column.to_owned(),
+        why: why.to_string(),
+        hint: "a SELECT gives the columns the names and types of the table".to_owned(),
     }
 }

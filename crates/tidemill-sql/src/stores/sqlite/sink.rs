@@ -10,6 +10,7 @@ use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, RecordBatch,
     StringArray, Time64MicrosecondArray, TimestampMicrosecondArray,
 };
+use arrow_cast::display::array_value_to_string;
 use arrow_schema::{Field, Schema, SchemaRef};
 use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -325,7 +326,13 @@ impl Filled {
                     false => values.get(row, &mut text),
                 };
                 let value = value.ok_or_else(|| {
-                    let why = format!("row {}: SQLite has no such value", before + row as u64 + 1);
+                    let (number, value) = (
+                        before + row as u64 + 1,
+                        array_value_to_string(column, row).unwrap_or_default(),
+                    );
+                    let why = format!(
+                        "row {number}: {value}: SQLite's dates have the years 0 to 9999, and its numbers no NaN"
+                    );
                     unfit(place, batch.schema().field(index).name(), why)
                 })?;
                 let bound = insert.raw_bind_parameter(index + 1, ToSqlOutput::Borrowed(value));
