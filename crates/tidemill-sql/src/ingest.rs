@@ -181,6 +181,12 @@ impl Session {
             _ => (self.names().folder_of_new_tables()?.to_owned(), name),
         };
         self.names().check_plain(name)?;
+        if name.starts_with('#') {
+            return Err(Error::Unsupported {
+                what: format!("{name}: rows of a program in a temporary table"),
+                hint: format!("CREATE TABLE {name} (…) and INSERT with parameters, or name a table that stays"),
+            });
+        }
         let path = self.names().translate(name)?;
         let path = match Format::from_name(&path) {
             Some(_) => path,

@@ -780,7 +780,7 @@ mod tests {
         names.set_dir(folder.path());
         let error = |name: &str| names.find(name).expect_err(name).to_string();
         assert!(
-            error("nots").ends_with("has notes, orders, orders"),
+            error("nots").ends_with("has notes, orders.csv, orders.jsonl"),
             "{}",
             error("nots")
         );
