@@ -149,7 +149,7 @@ impl Client {
         let schemas = || self.shared.stores.schemas(&self.rights);
         let catalog = self
             .catalog
-            .get_or_try_init(|| async { Catalog::new(&schemas(), &self.user, &self.settings) })
+            .get_or_try_init(|| async { Catalog::new(&schemas(), &self.user, &self.settings).await })
             .await;
         let catalog = catalog.map_err(failure::of_catalog)?;
         catalog
