@@ -192,7 +192,7 @@ impl Catalog {
             let more = PgCatalog::new(&made.context, inner, user, settings).await?;
             catalog.register_schema(PG_CATALOG, Arc::new(more))?;
         }
-        let information_schema = information_schema::schema(&made.context).await?;
+        let information_schema = information_schema::schema(&made.context, user).await?;
         catalog.register_schema(INFORMATION_SCHEMA, Arc::new(information_schema))?;
         Ok(made)
     }

@@ -163,7 +163,14 @@ pub(crate) struct Rows {
 impl Rows {
     /// Rows of a source, at most `most` where that is set.
     pub(crate) fn new(source: Source, tag: &str, most: Option<u64>) -> Self {
-        let columns = sent(&source.schema());
+        let mut columns = sent(&source.schema());
+        if matches!(source, Source::Catalog(_)) {
+            // Its lists of whole numbers are of numbers of the catalogue. asyncpg knows their type before it asks for any other.
+            let numbers = Type::Array(Box::new(Type::Int4));
+            for column in columns.iter_mut().filter(|column| column.typ == numbers) {
+                column.typ = Type::Array(Box::new(Type::Oid));
+            }
+        }
         Self {
             types: Vec::new(),
             written: VecDeque::new(),

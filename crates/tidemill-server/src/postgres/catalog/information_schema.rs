@@ -13,12 +13,14 @@ use datafusion::prelude::SessionContext;
 
 use super::tables::without_rows;
 
-/// The schema, over the `pg_catalog` that a context has already.
-pub(super) async fn schema(context: &SessionContext) -> Result<MemorySchemaProvider, DataFusionError> {
+/// The schema for a user, over the `pg_catalog` that a context has already.
+pub(super) async fn schema(context: &SessionContext, user: &str) -> Result<MemorySchemaProvider, DataFusionError> {
     let schema = MemorySchemaProvider::new();
+    let user = format!("'{}'", user.replace('\'', "''"));
     for (name, query) in VIEWS {
-        let plan = context.state().create_logical_plan(query).await?;
-        let view = ViewTable::new(plan, Some((*query).to_owned()));
+        let query = query.replace("{user}", &user);
+        let plan = context.state().create_logical_plan(&query).await?;
+        let view = ViewTable::new(plan, Some(query));
         schema.register_table((*name).to_owned(), Arc::new(view))?;
     }
     for (name, columns) in EMPTY {
@@ -27,7 +29,7 @@ pub(super) async fn schema(context: &SessionContext) -> Result<MemorySchemaProvi
     Ok(schema)
 }
 
-/// Names and queries.
+/// Names and queries, with `{user}` where the user stands.
 const VIEWS: &[(&str, &str)] = &[
     (
         "information_schema_catalog_name",
@@ -67,14 +69,14 @@ const VIEWS: &[(&str, &str)] = &[
          CASE WHEN a.attnotnull THEN 'NO' ELSE 'YES' END AS is_nullable, \
          CASE WHEN t.typelem <> 0 AND t.typlen = -1 THEN 'ARRAY' ELSE format_type(a.atttypid, NULL) END AS data_type, \
          CAST(NULL AS INT) AS character_maximum_length, \
-         CASE t.typname WHEN 'text' THEN 1073741824 END AS character_octet_length, \
-         CASE t.typname WHEN 'int2' THEN 16 WHEN 'int4' THEN 32 WHEN 'int8' THEN 64 WHEN 'float4' THEN 24 \
-         WHEN 'float8' THEN 53 END AS numeric_precision, \
-         CASE WHEN t.typname IN ('int2', 'int4', 'int8', 'float4', 'float8') THEN 2 WHEN t.typname = 'numeric' THEN 10 END \
-         AS numeric_precision_radix, \
-         CASE WHEN t.typname IN ('int2', 'int4', 'int8') THEN 0 END AS numeric_scale, \
-         CASE WHEN t.typname IN ('time', 'timestamp', 'timestamptz', 'interval') THEN 6 WHEN t.typname = 'date' THEN 0 END \
-         AS datetime_precision, \
+         CAST(CASE t.typname WHEN 'text' THEN 1073741824 END AS INT) AS character_octet_length, \
+         CAST(CASE t.typname WHEN 'int2' THEN 16 WHEN 'int4' THEN 32 WHEN 'int8' THEN 64 WHEN 'float4' THEN 24 \
+         WHEN 'float8' THEN 53 END AS INT) AS numeric_precision, \
+         CAST(CASE WHEN t.typname IN ('int2', 'int4', 'int8', 'float4', 'float8') THEN 2 WHEN t.typname = 'numeric' THEN 10 \
+         END AS INT) AS numeric_precision_radix, \
+         CAST(CASE WHEN t.typname IN ('int2', 'int4', 'int8') THEN 0 END AS INT) AS numeric_scale, \
+         CAST(CASE WHEN t.typname IN ('time', 'timestamp', 'timestamptz', 'interval') THEN 6 WHEN t.typname = 'date' THEN 0 \
+         END AS INT) AS datetime_precision, \
          CAST(NULL AS VARCHAR) AS interval_type, CAST(NULL AS INT) AS interval_precision, \
          CAST(NULL AS VARCHAR) AS character_set_catalog, CAST(NULL AS VARCHAR) AS character_set_schema, \
          CAST(NULL AS VARCHAR) AS character_set_name, CAST(NULL AS VARCHAR) AS collation_catalog, \
@@ -96,13 +98,13 @@ const VIEWS: &[(&str, &str)] = &[
     ),
     (
         "table_privileges",
-        "SELECT pg_get_userbyid(n.nspowner) AS grantor, session_user() AS grantee, current_database() AS table_catalog, \
+        "SELECT pg_get_userbyid(n.nspowner) AS grantor, {user} AS grantee, current_database() AS table_catalog, \
          n.nspname AS table_schema, c.relname AS table_name, 'SELECT' AS privilege_type, 'NO' AS is_grantable, \
          'YES' AS with_hierarchy \
          FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
          WHERE c.relkind IN ('r', 'v', 'f', 'p')",
     ),
-    ("enabled_roles", "SELECT session_user() AS role_name"),
+    ("enabled_roles", "SELECT {user} AS role_name"),
 ];
 
 /// Names and columns.

@@ -318,10 +318,11 @@ fn named_table(name: &Expr) -> Option<Expr> {
         return None;
     };
     let name = name.replace('"', "").to_lowercase().replace('\'', "''");
+    // The number of an aggregate may be NULL, as DataFusion sees it; that of a table may not, also where no table is found.
     let query = format!(
-        "SELECT named.oid FROM pg_catalog.pg_class named JOIN pg_catalog.pg_namespace ns ON ns.oid = named.relnamespace \
+        "SELECT max(named.oid) FROM pg_catalog.pg_class named JOIN pg_catalog.pg_namespace ns ON ns.oid = named.relnamespace \
          WHERE ns.nspname || '.' || named.relname = '{name}' \
-         OR (named.relname = '{name}' AND ns.nspname IN ('public', 'pg_catalog')) LIMIT 1"
+         OR (named.relname = '{name}' AND ns.nspname IN ('public', 'pg_catalog'))"
     );
     Some(Expr::Subquery(parsed(&query)?))
 }

@@ -51,6 +51,7 @@ fn psql_describes_everything_there_is() {
         "\\db",
         "\\db+",
         "\\dc",
+        "\\dconfig",
         "\\dC",
         "\\dd",
         "\\ddp",
@@ -230,8 +231,8 @@ fn programs_for_looking_at_tables_are_let_in() {
             "on",
         ),
         (
-            "SELECT t.typname, format_type(nullif(t.typbasetype, 0), t.typtypmod) AS base, d.description FROM pg_catalog.pg_type t LEFT JOIN pg_catalog.pg_type et ON et.oid = t.typelem LEFT JOIN pg_catalog.pg_class c ON c.oid = t.typrelid LEFT JOIN pg_catalog.pg_description d ON t.oid = d.objoid WHERE t.typname = 'int4' AND (c.relkind IS NULL OR c.relkind = 'c') AND (et.typcategory IS NULL OR et.typcategory <> 'C')",
-            "int4||",
+            "SELECT t.typname, format_type(nullif(t.typbasetype, 0), t.typtypmod) AS base FROM pg_catalog.pg_type t LEFT JOIN pg_catalog.pg_type et ON et.oid = t.typelem LEFT JOIN pg_catalog.pg_class c ON c.oid = t.typrelid LEFT JOIN pg_catalog.pg_description d ON t.oid = d.objoid WHERE t.typname = 'int4' AND (c.relkind IS NULL OR c.relkind = 'c') AND (et.typcategory IS NULL OR et.typcategory <> 'C')",
+            "int4|",
         ),
         (
             "SELECT lower(a.attname), pg_catalog.pg_get_expr(ad.adbin, ad.adrelid) AS preset, dep.objid FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON a.attrelid = c.oid LEFT JOIN pg_catalog.pg_attrdef ad ON a.attrelid = ad.adrelid AND a.attnum = ad.adnum LEFT JOIN pg_catalog.pg_depend dep ON dep.refobjid = a.attrelid AND dep.deptype = 'i' AND dep.refobjsubid = a.attnum WHERE NOT a.attisdropped AND c.relname = 'numbers' ORDER BY a.attnum",
