@@ -370,6 +370,12 @@ mod tests {
             ("SELECT c.relname FROM pg_catalog.pg_class c WHERE c.relname = $1", true),
             ("SELECT oid FROM pg_type", true),
             ("SELECT pg_advisory_unlock_all()", true),
+            ("SELECT table_name FROM information_schema.tables", true),
+            ("SELECT 'orders'::regclass", true),
+            (
+                "WITH RECURSIVE t AS (SELECT (WITH RECURSIVE b(o) AS (SELECT 1) SELECT o FROM b) AS o FROM pg_type) SELECT o FROM t",
+                true,
+            ),
             ("SELECT quote_literal(name) FROM orders", false),
             ("SELECT * FROM orders", false),
             ("SELECT current_user, name FROM orders", false),
@@ -402,6 +408,15 @@ mod tests {
                 1,
             ),
             ("SELECT set_config('a.b', 'c', false)", 1),
+            (
+                "SELECT column_name FROM information_schema.columns WHERE table_schema = 'public'",
+                1,
+            ),
+            ("SELECT constraint_name FROM information_schema.table_constraints", 0),
+            ("SELECT setting FROM pg_settings WHERE name = 'max_index_keys'", 1),
+            ("SELECT rolname FROM pg_roles WHERE rolname = 'ann'", 1),
+            ("SELECT typname FROM pg_type WHERE oid = to_regtype('int4')", 1),
+            ("SELECT indexname FROM pg_indexes", 0),
             (
                 "SELECT pg_sleep(0.01), pg_typeof(1), quote_literal('it''s'), quote_ident('A b')",
                 1,
