@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, DecimalType, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, Decimal128Array, PrimitiveArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
-use datafusion::common::{Result, ScalarValue, not_impl_err};
+use datafusion::common::{DataFusionError, Result, ScalarValue, not_impl_err, plan_datafusion_err};
 use datafusion::functions_aggregate::sum::sum_udaf;
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
@@ -17,7 +17,7 @@ use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, EmitTo, Expr, GroupsAccumulator, Operator,
-    ReversedUDAF, SetMonotonicity, Signature, StatisticsArgs, Volatility, udaf_default_return_field,
+    ReversedUDAF, SetMonotonicity, Signature, StatisticsArgs, TypeSignature, Volatility, udaf_default_return_field,
 };
 use datafusion_functions_aggregate_common::aggregate::groups_accumulator::accumulate::NullState;
 use datafusion_functions_aggregate_common::aggregate::groups_accumulator::nulls::filtered_null_mask;
@@ -39,6 +39,21 @@ struct ExactSum {
 }
 
 impl ExactSum {
+    /// The engine's own words for types that it does not take.
+    fn refuses(&self, types: &[DataType]) -> DataFusionError {
+        let taken = self.inner.signature().type_signature.to_string_repr_with_names(None);
+        let candidates: Vec<String> = taken
+            .iter()
+            .map(|types| format!("\t{}({types})", self.name()))
+            .collect();
+        plan_datafusion_err!(
+            "No function matches the given name and argument types '{}({})'. Candidate functions:\n{}",
+            self.name(),
+            TypeSignature::join_types(types, ", "),
+            candidates.join("\n")
+        )
+    }
+
     fn of_datafusion(&self) -> &dyn AggregateUDFImpl {
         self.inner.inner().as_ref()
     }
@@ -75,7 +90,8 @@ impl AggregateUDFImpl for ExactSum {
         let fields = types
             .iter()
             .map(|data_type| Arc::new(Field::new("", data_type.clone(), true)));
-        let fields = fields_with_udf(&fields.collect::<Vec<FieldRef>>(), self.inner.as_ref())?;
+        let fields = fields_with_udf(&fields.collect::<Vec<FieldRef>>(), self.inner.as_ref());
+        let fields = fields.map_err(|_| self.refuses(types))?;
         Ok(fields.iter().map(|field| field.data_type().clone()).collect())
     }
 
@@ -91,8 +107,7 @@ impl AggregateUDFImpl for ExactSum {
             && field.data_type().is_string()
         {
             if !is_numeric(field) {
-                // The words for other types that it does not take.
-                fields_with_udf(fields, self.inner.as_ref())?;
+                return Err(self.refuses(&[field.data_type().clone()]));
             }
             let sum = Field::new(self.name(), DataType::Utf8, true);
             return Ok(Arc::new(sum.with_metadata(field.metadata().clone())));

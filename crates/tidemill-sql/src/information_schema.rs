@@ -108,10 +108,22 @@ impl Session {
     ///
     /// As [`Session::all_tables`].
     pub(crate) async fn information(&self, view: View) -> Result<Arc<dyn TableProvider>> {
-        let schemas = match &view {
+        let mut schemas = match &view {
             View::ColumnsOf(_) => Vec::new(),
             _ => self.all_tables().await?,
         };
+        // The session's own folder may be attached too, under the name of its schema.
+        let own = schemas.iter().position(|(name, _)| name.is_none());
+        let attached = schemas.iter().position(|(name, _)| name.as_deref() == Some(OWN));
+        if let (Some(own), Some(attached)) = (own, attached) {
+            let is_same = match (schemas.get(own), schemas.get(attached)) {
+                (Some((_, own)), Some((_, attached))) => attached.iter().all(|table| own.contains(table)),
+                _ => false,
+            };
+            if is_same {
+                schemas.remove(attached);
+            }
+        }
         let schemas = schemas
             .into_iter()
             .map(|(name, tables)| (name.unwrap_or_else(|| OWN.to_owned()), tables));

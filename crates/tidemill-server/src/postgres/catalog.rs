@@ -2,6 +2,18 @@
 //!
 //! Statements that read the catalogue alone run in a DataFusion of their own, over tables that are described and never read. The
 //! schemas are those that are served; `public` is the first folder.
+//!
+//! | file | what |
+//! |---|---|
+//! | `rewrite.rs` | what DataFusion does not plan, in words that it does |
+//! | `tables.rs` | tables of `pg_catalog` that datafusion-pg-catalog does not have |
+//! | `information_schema.rs` | `information_schema`, as PostgreSQL has it |
+//! | `constants.rs` | functions that have one value |
+
+mod constants;
+mod information_schema;
+mod rewrite;
+mod tables;
 
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -9,36 +21,34 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::SchemaRef;
 use async_trait::async_trait;
-use datafusion::catalog::{CatalogProvider as _, MemoryCatalogProvider, SchemaProvider, TableProvider};
+use datafusion::catalog::{CatalogProvider, MemoryCatalogProvider, SchemaProvider, TableProvider};
 use datafusion::common::metadata::ScalarAndMetadata;
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
 use datafusion::datasource::empty::EmptyTable;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::logical_expr::{ColumnarValue, LogicalPlan, ScalarUDF, Volatility, create_udf};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::EmptyRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion_pg_catalog::pg_catalog::context::EmptyContextProvider;
-use datafusion_pg_catalog::pg_catalog::{create_pg_relation_size_udf, setup_pg_catalog};
+use datafusion_pg_catalog::pg_catalog::setup_pg_catalog;
 use datafusion_pg_catalog::sql::PostgresCompatibilityParser;
 use futures::StreamExt as _;
 use pgwire::error::PgWireError;
-use sqlparser::ast::{
-    BinaryOperator, CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Query, SelectItem, SetExpr,
-    Statement, Value,
-};
+use sqlparser::ast::Statement;
 use sqlparser::tokenizer::Token;
 use tidemill_ads::sql::walk;
 use tidemill_postgres::Type;
 use tidemill_postgres::arrow_type::column_type;
 use tidemill_sql::Session;
 
+use self::tables::PgCatalog;
 use super::command::plain_name;
-use super::settings::{Settings, VERSION};
-use super::{failure, functions};
+use super::settings::Settings;
+use super::{failure, functions, parameters};
 use crate::stores::tables_of;
 
 /// The name of the one database.
@@ -47,8 +57,19 @@ pub(crate) const DATABASE: &str = "tidemill";
 /// Rewrites what PostgreSQL's clients write and DataFusion does not plan.
 static PARSER: LazyLock<PostgresCompatibilityParser> = LazyLock::new(PostgresCompatibilityParser::new);
 
-/// Functions that tell of the server, and need no table.
-const FUNCTIONS: [&str; 18] = [
+/// The schema of PostgreSQL's own tables, and that of the standard.
+const PG_CATALOG: &str = "pg_catalog";
+const INFORMATION_SCHEMA: &str = "information_schema";
+
+/// Functions and types that tell of the server, and need no table.
+const WORDS: [&str; 25] = [
+    INFORMATION_SCHEMA,
+    "regclass",
+    "regtype",
+    "regnamespace",
+    "to_regclass",
+    "to_regtype",
+    "col_description",
     "version",
     "current_database",
     "current_catalog",
@@ -74,7 +95,7 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Option<Statement> {
     let is_of_catalog = |token: &Token| match token {
         Token::Word(word) => {
             let name = word.value.to_lowercase();
-            name.starts_with("pg_") || FUNCTIONS.contains(&name.as_str())
+            name.starts_with("pg_") || WORDS.contains(&name.as_str())
         }
         _ => false,
     };
@@ -83,16 +104,17 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Option<Statement> {
     }
     let mut statements = PARSER.parse(text).ok()?;
     if let Some(first) = statements.first_mut() {
-        without_what_is_not_planned(first);
+        rewrite::rewrite(first);
     }
     let [statement @ Statement::Query(_)] = statements.as_slice() else {
         return None;
     };
+    let common = rewrite::common_tables(statement);
     let is_other = walk::relations(statement, &mut |name| {
         let name = plain_name(name).to_lowercase();
         let first = name.split('.').next().unwrap_or_default();
-        let is_known = first.starts_with("pg_") || first == "information_schema" || is_function(first);
-        match is_known || is_common_table(statement, first) {
+        let is_known = first.starts_with("pg_") || first == INFORMATION_SCHEMA || is_function(first);
+        match is_known || common.contains(first) {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         }
@@ -101,144 +123,42 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Option<Statement> {
     is_other.is_continue().then(|| statement.clone())
 }
 
-/// Puts something that DataFusion plans in place of what it does not: NULL for options and rights, which no table has here; for
-/// whether a table is visible, whether it is in the first folder. Names are matched in any case, as statements find them: psql makes
-/// those of `\d` small.
-fn without_what_is_not_planned(statement: &mut Statement) {
-    let _ = walk::expressions_mut(statement, &mut |expression| {
-        if let Expr::BinaryOp { op, .. } = expression
-            && *op == BinaryOperator::PGRegexMatch
-        {
-            *op = BinaryOperator::PGRegexIMatch;
-        }
-        let replacement = match expression {
-            Expr::CompoundIdentifier(names) => names
-                .last()
-                .is_some_and(|name| matches!(name.value.as_str(), "reloptions" | "relacl" | "attacl"))
-                .then(null_text),
-            Expr::Function(function) => {
-                let name = function.name.to_string().to_lowercase();
-                match (name.rsplit('.').next().unwrap_or_default(), &function.args) {
-                    ("array", FunctionArguments::Subquery(_)) => Some(null_text()),
-                    ("array_to_string", arguments) if arguments.to_string().contains(&null_text().to_string()) => {
-                        Some(null_text())
-                    }
-                    ("pg_table_is_visible", FunctionArguments::List(list)) => match list.args.as_slice() {
-                        [FunctionArg::Unnamed(FunctionArgExpr::Expr(oid))] => {
-                            VISIBLE.clone().map(|subquery| Expr::InSubquery {
-                                expr: Box::new(oid.clone()),
-                                subquery,
-                                negated: false,
-                            })
-                        }
-                        _ => None,
-                    },
-                    _ => None,
-                }
-            }
-            _ => None,
-        };
-        if let Some(replacement) = replacement {
-            *expression = replacement;
-        }
-        ControlFlow::<()>::Continue(())
-    });
-}
-
-fn null_text() -> Expr {
-    Expr::Cast {
-        kind: CastKind::Cast,
-        expr: Box::new(Expr::value(Value::Null)),
-        data_type: sqlparser::ast::DataType::Varchar(None),
-        array: false,
-        format: None,
-    }
-}
-
-/// The numbers of the tables that may be named without their schema.
-static VISIBLE: LazyLock<Option<Box<Query>>> = LazyLock::new(|| {
-    let text = "SELECT seen.oid FROM pg_catalog.pg_class seen JOIN pg_catalog.pg_namespace ns ON ns.oid = seen.relnamespace \
-                WHERE ns.nspname IN ('public', 'pg_catalog')";
-    match PARSER.parse(text).ok()?.pop()? {
-        Statement::Query(query) => Some(query),
-        _ => None,
-    }
-});
-
-/// Tables of the catalogue that say of a table what no table has here: keys, constraints, rules and the like.
-const OF_NOTHING: [&str; 12] = [
-    "pg_index",
-    "pg_constraint",
-    "pg_trigger",
-    "pg_policy",
-    "pg_rewrite",
-    "pg_inherits",
-    "pg_statistic_ext",
-    "pg_publication",
-    "pg_proc",
-    "pg_depend",
-    "pg_enum",
-    "pg_sequence",
-];
-
-/// The columns of a query over one of these tables, which has no rows. Clients ask for keys in ways that DataFusion does not plan.
-fn columns_of_nothing(statement: &Statement) -> Option<SchemaRef> {
-    let asks = walk::relations(statement, &mut |name| {
-        let name = plain_name(name).to_lowercase();
-        match OF_NOTHING.contains(&name.rsplit('.').next().unwrap_or_default()) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    });
-    let Statement::Query(query) = statement else {
-        return None;
-    };
-    let (true, SetExpr::Select(select)) = (asks.is_break(), &*query.body) else {
-        return None;
-    };
-    let names = select.projection.iter().map(|item| match item {
-        SelectItem::ExprWithAlias { alias, .. } => alias.value.clone(),
-        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(names)) => {
-            names.last().map(|name| name.value.clone()).unwrap_or_default()
-        }
-        SelectItem::UnnamedExpr(expression) => expression.to_string(),
-        other => other.to_string(),
-    });
-    let fields = names.map(|name| arrow_schema::Field::new(name, DataType::Utf8, true));
-    Some(Arc::new(arrow_schema::Schema::new(fields.collect::<Vec<_>>())))
-}
-
-/// Whether a name is that of a WITH clause.
-fn is_common_table(statement: &Statement, name: &str) -> bool {
-    let Statement::Query(query) = statement else {
-        return false;
-    };
-    let Some(with) = &query.with else { return false };
-    with.cte_tables
-        .iter()
-        .any(|table| table.alias.name.value.eq_ignore_ascii_case(name))
-}
-
 /// Whether a name is a function that gives rows.
 fn is_function(name: &str) -> bool {
-    matches!(name, "generate_series" | "unnest" | "current_schemas")
+    matches!(
+        name,
+        "generate_series" | "generate_subscripts" | "unnest" | "current_schemas" | "string_to_array"
+    )
 }
 
 /// The catalogue of a client.
 pub(crate) struct Catalog {
     context: SessionContext,
+    catalog: Arc<MemoryCatalogProvider>,
     schemas: Vec<Arc<ServedSchema>>,
     refreshed: Mutex<Option<Instant>>,
+}
+
+impl Drop for Catalog {
+    fn drop(&mut self) {
+        // Their tables hold the catalogue that holds them.
+        for name in [INFORMATION_SCHEMA, PG_CATALOG] {
+            let _ = self.catalog.deregister_schema(name, true);
+        }
+    }
 }
 
 /// How long what was found in the folders counts as what is there.
 const FRESH: Duration = Duration::from_secs(1);
 
 impl Catalog {
-    pub(super) fn new(names: &[String], user: &str, settings: &Arc<Mutex<Settings>>) -> Result<Self, DataFusionError> {
+    pub(super) async fn new(
+        names: &[String],
+        user: &str,
+        settings: &Arc<Mutex<Settings>>,
+    ) -> Result<Self, DataFusionError> {
         let config = SessionConfig::new()
             .with_default_catalog_and_schema(DATABASE, crate::stores::PUBLIC)
-            .with_information_schema(true)
             .with_create_default_catalog_and_schema(false);
         let context = SessionContext::new_with_config(config);
         let catalog = Arc::new(MemoryCatalogProvider::new());
@@ -254,17 +174,27 @@ impl Catalog {
                 Arc::new(ServedSchema::new(crate::stores::PUBLIC)),
             )?;
         }
-        context.register_catalog(DATABASE, catalog);
+        context.register_catalog(DATABASE, Arc::clone(&catalog) as _);
         setup_pg_catalog(&context, DATABASE, EmptyContextProvider).map_err(|error| *error)?;
-        for function in constants(user).into_iter().chain(functions::functions(settings)) {
+        for function in constants::constants(user)
+            .into_iter()
+            .chain(functions::functions(settings))
+        {
             context.register_udf(function);
         }
-        context.register_udf(create_pg_relation_size_udf().with_aliases(["pg_table_size"]));
-        Ok(Self {
+        let made = Self {
             context,
+            catalog: Arc::clone(&catalog),
             schemas,
             refreshed: Mutex::default(),
-        })
+        };
+        if let Some(inner) = catalog.schema(PG_CATALOG) {
+            let more = PgCatalog::new(&made.context, inner, user, settings).await?;
+            catalog.register_schema(PG_CATALOG, Arc::new(more))?;
+        }
+        let information_schema = information_schema::schema(&made.context, user).await?;
+        catalog.register_schema(INFORMATION_SCHEMA, Arc::new(information_schema))?;
+        Ok(made)
     }
 
     /// Looks which tables there are, where that was not just done.
@@ -299,6 +229,7 @@ impl Catalog {
 
     /// The types of parameters. The client gives some; the plan tells the others.
     pub(super) async fn types(&self, statement: &Statement, told: Vec<Option<Type>>) -> Result<Vec<Type>, PgWireError> {
+        let mut cast = parameters::cast(statement);
         let said = match told.iter().all(Option::is_some) {
             true => Default::default(),
             // The error comes when the statement runs.
@@ -310,7 +241,10 @@ impl Catalog {
         let types = told.into_iter().enumerate().map(|(place, told)| {
             let said = said.get(&format!("${}", place + 1)).cloned().flatten();
             let said = said.and_then(|said| column_type(&arrow_schema::Field::new("", said, true)).ok());
-            told.or(said).unwrap_or(Type::Text)
+            // A cast tells numbers of the catalogue from other numbers.
+            told.or_else(|| cast.remove(&(place + 1)))
+                .or(said)
+                .unwrap_or(Type::Text)
         });
         Ok(types.collect())
     }
@@ -327,7 +261,10 @@ impl Catalog {
         statement: &Statement,
         values: &RecordBatch,
     ) -> Result<SendableRecordBatchStream, PgWireError> {
-        match (self.rows(statement, values).await, columns_of_nothing(statement)) {
+        match (
+            self.rows(statement, values).await,
+            rewrite::columns_of_nothing(statement),
+        ) {
             (Err(_), Some(columns)) => Ok(Box::pin(EmptyRecordBatchStream::new(columns))),
             (rows, _) => rows,
         }
@@ -407,61 +344,11 @@ impl SchemaProvider for ServedSchema {
     }
 }
 
-/// Functions that clients call and the catalogue does not have.
-fn constants(user: &str) -> Vec<ScalarUDF> {
-    let version = format!("PostgreSQL {VERSION}");
-    let text = |value: Option<&str>| ScalarValue::Utf8(value.map(str::to_owned));
-    let number = DataType::Int32;
-    vec![
-        constant("version", vec![], text(Some(&version))),
-        constant("current_user", vec![], text(Some(user))),
-        constant("session_user", vec![], text(Some(user))),
-        constant("pg_get_function_result", vec![number.clone()], text(None)),
-        constant("pg_get_function_arguments", vec![number.clone()], text(None)),
-        constant("to_regtype", vec![DataType::Utf8], ScalarValue::Int32(None)),
-        constant(
-            "pg_function_is_visible",
-            vec![number.clone()],
-            ScalarValue::Boolean(Some(true)),
-        ),
-        constant(
-            "pg_type_is_visible",
-            vec![number.clone()],
-            ScalarValue::Boolean(Some(true)),
-        ),
-        constant("pg_is_in_recovery", vec![], ScalarValue::Boolean(Some(false))),
-        constant("obj_description", vec![number.clone(), DataType::Utf8], text(None)),
-        constant("col_description", vec![number.clone(), number.clone()], text(None)),
-        constant("shobj_description", vec![number.clone(), DataType::Utf8], text(None)),
-        constant("pg_get_viewdef", vec![number.clone(), DataType::Boolean], text(None)),
-        constant(
-            "pg_get_indexdef",
-            vec![number.clone(), number.clone(), DataType::Boolean],
-            text(None),
-        ),
-        constant(
-            "pg_get_serial_sequence",
-            vec![DataType::Utf8, DataType::Utf8],
-            text(None),
-        ),
-        constant("pg_size_pretty", vec![DataType::Int64], text(Some("0 bytes"))),
-    ]
-}
-
-/// A function that has the same value whatever its arguments.
-fn constant(name: &str, arguments: Vec<DataType>, value: ScalarValue) -> ScalarUDF {
-    let (typ, value) = (value.data_type(), ColumnarValue::Scalar(value));
-    create_udf(
-        name,
-        arguments,
-        typ,
-        Volatility::Stable,
-        Arc::new(move |_: &[ColumnarValue]| Ok(value.clone())),
-    )
-}
-
 #[cfg(test)]
 mod tests {
+    use arrow_schema::DataType;
+    use sqlparser::ast::Expr;
+
     use super::super::command::{Command, parse};
     use super::*;
 
@@ -483,6 +370,12 @@ mod tests {
             ("SELECT c.relname FROM pg_catalog.pg_class c WHERE c.relname = $1", true),
             ("SELECT oid FROM pg_type", true),
             ("SELECT pg_advisory_unlock_all()", true),
+            ("SELECT table_name FROM information_schema.tables", true),
+            ("SELECT 'orders'::regclass", true),
+            (
+                "WITH RECURSIVE t AS (SELECT (WITH RECURSIVE b(o) AS (SELECT 1) SELECT o FROM b) AS o FROM pg_type) SELECT o FROM t",
+                true,
+            ),
             ("SELECT quote_literal(name) FROM orders", false),
             ("SELECT * FROM orders", false),
             ("SELECT current_user, name FROM orders", false),
@@ -499,7 +392,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_catalogue_answers() {
-        let catalog = Catalog::new(&["public".to_owned(), "shop".to_owned()], "ann", &Arc::default());
+        let catalog = Catalog::new(&["public".to_owned(), "shop".to_owned()], "ann", &Arc::default()).await;
         let catalog = catalog.expect("a catalogue");
         let schema = arrow_schema::Schema::new(vec![arrow_schema::Field::new("CITY", DataType::Utf8, true)]);
         let [public, _] = catalog.schemas.as_slice() else {
@@ -515,6 +408,15 @@ mod tests {
                 1,
             ),
             ("SELECT set_config('a.b', 'c', false)", 1),
+            (
+                "SELECT column_name FROM information_schema.columns WHERE table_schema = 'public'",
+                1,
+            ),
+            ("SELECT constraint_name FROM information_schema.table_constraints", 0),
+            ("SELECT setting FROM pg_settings WHERE name = 'max_index_keys'", 1),
+            ("SELECT rolname FROM pg_roles WHERE rolname = 'ann'", 1),
+            ("SELECT typname FROM pg_type WHERE oid = to_regtype('int4')", 1),
+            ("SELECT indexname FROM pg_indexes", 0),
             (
                 "SELECT pg_sleep(0.01), pg_typeof(1), quote_literal('it''s'), quote_ident('A b')",
                 1,

@@ -2,13 +2,14 @@
 //!
 //! They are called in statements that read no table, or the catalogue alone.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array as _, ArrayRef, StringArray};
+use arrow_array::{Array as _, ArrayRef, Int32Array, StringArray};
 use arrow_schema::{DataType, Field};
 use async_trait::async_trait;
 use datafusion::arrow::compute::cast;
@@ -65,6 +66,20 @@ pub(super) fn functions(settings: &Arc<Mutex<Settings>>) -> Vec<ScalarUDF> {
         of_texts("quote_literal", Signature::any(1, Volatility::Immutable), |given| {
             Ok(given.first().copied().flatten().map(quote_literal))
         }),
+        of_texts(
+            "format",
+            Signature::variadic_any(Volatility::Immutable),
+            |given| match given.split_first() {
+                Some((Some(template), values)) => format(template, values).map(Some),
+                _ => Ok(None),
+            },
+        ),
+        ScalarUDF::from(SimpleScalarUDF::new_with_signature(
+            "to_regtype",
+            Signature::exact(vec![DataType::Utf8], Volatility::Stable),
+            DataType::Int32,
+            Arc::new(to_regtype),
+        )),
         ScalarUDF::from(SimpleScalarUDF::new_with_signature(
             "pg_typeof",
             Signature::any(1, Volatility::Stable),
@@ -101,6 +116,100 @@ fn type_name(data_type: &DataType) -> String {
             Ok(typ) => typ.to_string(),
             Err(_) => other.to_string(),
         },
+    }
+}
+
+/// The number of the type that a text names; NULL where there is none.
+fn to_regtype(given: &[ColumnarValue]) -> Result<ColumnarValue, DataFusionError> {
+    let mut numbers = Vec::new();
+    for array in ColumnarValue::values_to_arrays(given)? {
+        let names = cast(&array, &DataType::Utf8)?;
+        numbers = names
+            .as_string::<i32>()
+            .iter()
+            .map(|name| name.and_then(type_number))
+            .collect();
+    }
+    match (given, numbers.as_slice()) {
+        ([ColumnarValue::Scalar(_)], [only]) => Ok(ColumnarValue::Scalar(ScalarValue::Int32(*only))),
+        _ => Ok(ColumnarValue::Array(Arc::new(Int32Array::from(numbers)))),
+    }
+}
+
+fn type_number(name: &str) -> Option<i32> {
+    let name = name.trim().to_lowercase().replace('"', "");
+    let name = name.strip_prefix("pg_catalog.").unwrap_or(&name);
+    let (bare, prefix) = match name.strip_suffix("[]") {
+        Some(element) => (element, "_"),
+        None => (name, ""),
+    };
+    // The names of the standard, which are none of the catalogue's.
+    let known = match bare {
+        "boolean" => "bool",
+        "smallint" => "int2",
+        "int" | "integer" => "int4",
+        "bigint" => "int8",
+        "real" => "float4",
+        "double precision" => "float8",
+        "decimal" => "numeric",
+        "character varying" => "varchar",
+        "character" => "bpchar",
+        "time without time zone" => "time",
+        "time with time zone" => "timetz",
+        "timestamp without time zone" => "timestamp",
+        "timestamp with time zone" => "timestamptz",
+        other => other,
+    };
+    TYPES.get(&format!("{prefix}{known}")).copied()
+}
+
+/// The types of every server, and their numbers.
+static TYPES: LazyLock<HashMap<String, i32>> = LazyLock::new(|| {
+    let types = (1..=LAST_TYPE).filter_map(|oid| {
+        let found = pgwire::api::Type::from_oid(oid)?;
+        Some((found.name().to_owned(), i32::try_from(oid).ok()?))
+    });
+    types.collect()
+});
+
+/// No type of every server has a larger number: those below ten thousand are given by hand (`transam.h`).
+const LAST_TYPE: u32 = 9999;
+
+/// `format(template, values…)`: `%s` is a value, `%I` one as a name, `%L` one as a constant.
+fn format(template: &str, values: &[Option<&str>]) -> Result<String, DataFusionError> {
+    let wrong = |what: &str| refused(error("22023", format!("format(): {what}")));
+    let (mut written, mut letters) = (String::new(), template.chars());
+    let mut values = values.iter();
+    while let Some(letter) = letters.next() {
+        if letter != '%' {
+            written.push(letter);
+            continue;
+        }
+        let kind = letters
+            .next()
+            .ok_or_else(|| wrong("unterminated format() type specifier"))?;
+        if kind == '%' {
+            written.push('%');
+            continue;
+        }
+        let value = *values.next().ok_or_else(|| wrong("too few arguments"))?;
+        match (kind, value) {
+            ('s', value) => written.push_str(value.unwrap_or_default()),
+            ('I', Some(value)) => written.push_str(&quote_name(value)),
+            ('I', None) => return Err(wrong("null values cannot be formatted as an SQL identifier")),
+            ('L', value) => written.push_str(&value.map_or_else(|| "NULL".to_owned(), quote_literal)),
+            (kind, _) => return Err(wrong(&format!("unrecognized type specifier {kind:?}"))),
+        }
+    }
+    Ok(written)
+}
+
+/// The text as a name of SQL, in quotes where it needs them.
+fn quote_name(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+    match text.chars().all(is_plain) && !text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.is_empty() {
+        true => text.to_owned(),
+        false => format!("\"{}\"", text.replace('"', "\"\"")),
     }
 }
 
@@ -251,6 +360,39 @@ mod tests {
         }
         assert!(current_setting(&settings, &[Some("no_such_thing")]).is_err());
         assert!(set_config(&settings, &[Some("datestyle"), Some("german"), Some("false")]).is_err());
+    }
+
+    #[test]
+    fn templates_are_filled() {
+        for (template, values, expected) in [
+            ("%s", &[Some("a")][..], Some("a")),
+            (
+                "%I.%I",
+                &[Some("public"), Some("Or\"ders")],
+                Some("public.\"Or\"\"ders\""),
+            ),
+            ("100%%, %L, %L", &[Some("it's"), None], Some("100%, 'it''s', NULL")),
+            ("%s", &[], None),
+            ("%", &[], None),
+            ("%I", &[None], None),
+            ("%x", &[Some("a")], None),
+        ] {
+            assert_eq!(format(template, values).ok().as_deref(), expected, "{template}");
+        }
+    }
+
+    #[test]
+    fn types_are_found_by_their_names() {
+        for (name, expected) in [
+            ("int4", Some(23)),
+            ("Integer", Some(23)),
+            ("pg_catalog.text[]", Some(1009)),
+            ("double precision", Some(701)),
+            ("hstore", None),
+            ("", None),
+        ] {
+            assert_eq!(type_number(name), expected, "{name}");
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Arrays as parameters. The session has no values that are arrays: `x = ANY($1)` becomes `x IN (…)` once the values are known.
+//! Arrays as parameters. The session has no values that are arrays: once the values are known, `x = ANY($1)` becomes `x IN (…)`,
+//! `FROM unnest($1)` becomes `FROM (VALUES …)`, and `$1` elsewhere `make_array(…)`.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -9,7 +10,9 @@ use arrow_schema::{Field, Schema};
 use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::compute::concat;
 use pgwire::error::PgWireError;
-use sqlparser::ast::{BinaryOperator, Expr, Value};
+use sqlparser::ast::{
+    BinaryOperator, Expr, Ident, Insert, SelectItem, SetExpr, Statement, TableFactor, Value, VisitorMut,
+};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 use tidemill_ads::sql::walk;
@@ -104,7 +107,8 @@ pub(super) struct Written {
     pub(super) values: RecordBatch,
 }
 
-/// Writes `x IN (…)` for `x = ANY($1)` and `x NOT IN (…)` for `x <> ALL($1)`; `None` where no value is an array.
+/// Writes `x IN (…)` for `x = ANY($1)`, `x NOT IN (…)` for `x <> ALL($1)`, and a list of the elements for other arrays; `None` where no
+/// value is an array.
 ///
 /// # Errors
 ///
@@ -121,13 +125,14 @@ pub(super) fn written_out(text: &str, values: &RecordBatch) -> Result<Option<Wri
         hinted(
             "0A000",
             "an array as a parameter is not supported in this statement",
-            "arrays are taken in `x = ANY($1)` and `x <> ALL($1)`",
+            "arrays are taken in `x = ANY($1)`, `x <> ALL($1)` and `unnest($1)`",
         )
     };
     let mut statements = Parser::parse_sql(&PostgreSqlDialect {}, text).map_err(|_| unknown())?;
     let [statement] = statements.as_mut_slice() else {
         return Err(unknown());
     };
+    let elsewhere = Elsewhere::new(values);
     let never = constant("1 = 0").ok_or_else(unknown)?;
     let always = constant("1 = 1").ok_or_else(unknown)?;
     let mut columns = values.columns().to_vec();
@@ -180,6 +185,7 @@ pub(super) fn written_out(text: &str, values: &RecordBatch) -> Result<Option<Wri
         *expression = replacement;
         ControlFlow::Continue(())
     });
+    elsewhere.write(statement, &mut columns);
     let text = statement.to_string();
     let fields = columns.iter().enumerate().map(|(place, column)| {
         let name = format!("${}", place + 1);
@@ -189,6 +195,169 @@ pub(super) fn written_out(text: &str, values: &RecordBatch) -> Result<Option<Wri
     let values = RecordBatch::try_new(schema, columns).map_err(|fault| error("XX000", fault.to_string()))?;
     let places = command::places(&text)?;
     Ok(Some(Written { text, places, values }))
+}
+
+/// Arrays that nothing is compared with.
+struct Elsewhere<'v> {
+    values: &'v RecordBatch,
+}
+
+impl<'v> Elsewhere<'v> {
+    fn new(values: &'v RecordBatch) -> Self {
+        Self { values }
+    }
+
+    /// Puts the elements in place of the arrays. Their values are added to the columns.
+    fn write(&self, statement: &mut Statement, columns: &mut Vec<ArrayRef>) {
+        let _ = walk::change(
+            statement,
+            &mut Unnested {
+                arrays: self,
+                columns: &mut *columns,
+            },
+        );
+        values_alone(statement);
+        let _ = walk::expressions_mut(statement, &mut |expression| {
+            let is_bare = matches!(expression, Expr::Value(_));
+            if !is_bare {
+                return ControlFlow::Continue(());
+            }
+            if self.is_null(expression) {
+                *expression = Expr::value(Value::Null);
+            } else if let Some(elements) = self.elements(expression, columns) {
+                let elements: Vec<String> = elements.iter().map(ToString::to_string).collect();
+                if let Some(array) = constant(&format!("make_array({})", elements.join(", "))) {
+                    *expression = array;
+                }
+            }
+            ControlFlow::<()>::Continue(())
+        });
+    }
+
+    fn array(&self, expression: &Expr) -> Option<&'v ListArray> {
+        let column = self.values.columns().get(number(expression)?.checked_sub(1)?)?;
+        column.as_list_opt::<i32>().filter(|list| list.len() == 1)
+    }
+
+    fn is_null(&self, expression: &Expr) -> bool {
+        self.array(expression).is_some_and(|list| list.is_null(0))
+    }
+
+    /// The elements of an array, each a parameter of its own or NULL; `None` for what is no parameter that is an array.
+    fn elements(&self, expression: &Expr, columns: &mut Vec<ArrayRef>) -> Option<Vec<Expr>> {
+        let list = self.array(expression)?;
+        if list.is_null(0) {
+            return Some(Vec::new());
+        }
+        let items = list.value(0);
+        let elements = (0..items.len()).map(|place| match items.is_valid(place) {
+            true => {
+                columns.push(items.slice(place, 1));
+                Expr::value(Value::Placeholder(format!(":{PARAMETER}{}", columns.len())))
+            }
+            false => Expr::value(Value::Null),
+        });
+        Some(elements.collect())
+    }
+}
+
+/// Writes the rows of `unnest($1, $2)`, which has a row for each place of the longest array.
+struct Unnested<'a, 'v> {
+    arrays: &'a Elsewhere<'v>,
+    columns: &'a mut Vec<ArrayRef>,
+}
+
+impl VisitorMut for Unnested<'_, '_> {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<()> {
+        let TableFactor::UNNEST {
+            alias,
+            array_exprs,
+            with_offset: false,
+            with_ordinality: false,
+            ..
+        } = table
+        else {
+            return ControlFlow::Continue(());
+        };
+        // Whether all are arrays is known before any is taken apart.
+        let mut unused = Vec::new();
+        if !array_exprs
+            .iter()
+            .all(|array| self.arrays.elements(array, &mut unused).is_some())
+        {
+            return ControlFlow::Continue(());
+        }
+        let arrays = array_exprs.iter();
+        let arrays: Vec<Vec<Expr>> = arrays
+            .filter_map(|array| self.arrays.elements(array, self.columns))
+            .collect();
+        let rows = (0..arrays.iter().map(Vec::len).max().unwrap_or(0)).map(|row| {
+            let cells = arrays.iter().map(|array| match array.get(row) {
+                Some(cell) => cell.to_string(),
+                None => "NULL".to_owned(),
+            });
+            format!("({})", cells.collect::<Vec<_>>().join(", "))
+        });
+        let rows = rows.collect::<Vec<_>>().join(", ");
+        let named = alias.as_ref().map(|alias| alias.columns.iter());
+        let mut named = named.into_iter().flatten().map(|column| column.name.clone());
+        let alias_name = alias
+            .as_ref()
+            .map_or_else(|| Ident::new("unnest"), |alias| alias.name.clone());
+        let names: Vec<String> = (0..arrays.len())
+            .map(|place| match named.next() {
+                Some(name) => name.to_string(),
+                None if place == 0 => alias_name.to_string(),
+                None => format!("{alias_name}_{place}"),
+            })
+            .collect();
+        let names = names.join(", ");
+        let rows = match rows.is_empty() {
+            true => format!("SELECT {} WHERE 1 = 0", vec!["NULL"; arrays.len()].join(", ")),
+            false => format!("VALUES {rows}"),
+        };
+        if let Some(derived) = derived(&format!("SELECT * FROM ({rows}) AS {alias_name} ({names})")) {
+            *table = derived;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The table of a query over one.
+fn derived(query: &str) -> Option<TableFactor> {
+    let mut statements = Parser::parse_sql(&PostgreSqlDialect {}, query).ok()?;
+    let Some(Statement::Query(query)) = statements.pop() else {
+        return None;
+    };
+    let SetExpr::Select(mut select) = *query.body else {
+        return None;
+    };
+    select.from.pop().map(|table| table.relation)
+}
+
+/// Has a statement that inserts all of a list of rows insert the list itself.
+fn values_alone(statement: &mut Statement) {
+    let Statement::Insert(Insert {
+        source: Some(source), ..
+    }) = statement
+    else {
+        return;
+    };
+    let SetExpr::Select(select) = &*source.body else { return };
+    let ([SelectItem::Wildcard(_)], [table], None) =
+        (select.projection.as_slice(), select.from.as_slice(), &select.selection)
+    else {
+        return;
+    };
+    let TableFactor::Derived { subquery, .. } = &table.relation else {
+        return;
+    };
+    if table.joins.is_empty() && matches!(*subquery.body, SetExpr::Values(_)) {
+        let values = subquery.clone();
+        *source = values;
+    }
 }
 
 fn constant(text: &str) -> Option<Expr> {
@@ -264,6 +433,30 @@ mod tests {
                 &none,
                 "SELECT a FROM t WHERE a = ANY(CAST(:PG1 AS INT[]))",
                 "SELECT a FROM t WHERE 1 = 0",
+                vec![],
+            ),
+            (
+                &array,
+                "SELECT unnest(:PG1) AS a",
+                "SELECT unnest(make_array(:PG2, NULL, :PG3)) AS a",
+                vec![1, 2],
+            ),
+            (
+                &array,
+                "SELECT * FROM unnest(:PG1, :PG1) AS t (a, b)",
+                "SELECT * FROM (VALUES (:PG2, :PG4), (NULL, NULL), (:PG3, :PG5)) AS t (a, b)",
+                vec![1, 3, 2, 4],
+            ),
+            (
+                &array,
+                "INSERT INTO t (a) SELECT * FROM unnest(:PG1)",
+                "INSERT INTO t (a) VALUES (:PG2), (NULL), (:PG3)",
+                vec![1, 2],
+            ),
+            (
+                &none,
+                "SELECT * FROM unnest(:PG1) AS t (a)",
+                "SELECT * FROM (SELECT NULL WHERE 1 = 0) AS t (a)",
                 vec![],
             ),
         ] {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray as _;
 use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use datafusion::arrow::compute::cast;
+use datafusion::arrow::compute;
 use pgwire::api::portal::Format;
 use pgwire::error::PgWireError;
 use sqlparser::ast::{AssignmentTarget, Expr, LimitClause, Query, SetExpr, Statement, TableObject, Value};
@@ -35,6 +35,21 @@ pub(super) fn count(statement: &Statement) -> usize {
         ControlFlow::<()>::Continue(())
     });
     most
+}
+
+/// The types that a statement casts its parameters to, by their numbers.
+pub(super) fn cast(statement: &Statement) -> HashMap<usize, Type> {
+    let mut types = HashMap::new();
+    let _ = walk::expressions(statement, &mut |expression| {
+        if let Expr::Cast { expr, data_type, .. } = expression
+            && let Some(number) = placeholder(expr)
+            && let Some(typ) = named(&data_type.to_string())
+        {
+            types.entry(number).or_insert(typ);
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    types
 }
 
 /// The number of a parameter, counted from 1.
@@ -357,13 +372,13 @@ fn with_scales(batch: &RecordBatch, types: &[Type]) -> Result<RecordBatch, Arrow
                 let digits = texts.value(0).split_once('.').map_or(0, |(_, digits)| digits.len());
                 let scale = i8::try_from(digits).ok().filter(|scale| *scale <= 38);
                 let number = match scale {
-                    Some(scale) => cast(column, &DataType::Decimal128(38, scale))?,
-                    None => cast(column, &DataType::Float64)?,
+                    Some(scale) => compute::cast(column, &DataType::Decimal128(38, scale))?,
+                    None => compute::cast(column, &DataType::Float64)?,
                 };
                 match number.null_count() {
                     0 => Ok(number),
                     // It has too many digits, or is none.
-                    _ => cast(column, &DataType::Float64),
+                    _ => compute::cast(column, &DataType::Float64),
                 }
             }
             _ => Ok(Arc::clone(column)),

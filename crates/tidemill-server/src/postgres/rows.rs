@@ -60,6 +60,8 @@ pub(crate) struct Sent {
     pub(crate) name: String,
     pub(crate) typ: Type,
     how: How,
+    /// Whether it is of PostgreSQL's type `"char"`, whose values are sent as those of a text.
+    is_letter: bool,
 }
 
 /// What is done with an array before it is sent.
@@ -80,6 +82,7 @@ pub(crate) fn sent(schema: &SchemaRef) -> Vec<Sent> {
             name: field.name().clone(),
             typ,
             how,
+            is_letter: field.metadata().contains_key(LETTER),
         }
     });
     columns.collect()
@@ -109,7 +112,10 @@ fn sent_as(field: &Field) -> (Type, How) {
 }
 
 /// The key of a field's metadata by which datafusion-pg-catalog marks numbers of the catalogue.
-const OID: &str = "pg.oid_alias";
+pub(super) const OID: &str = "pg.oid_alias";
+
+/// The key of a field's metadata that marks texts of one letter in the catalogue, which PostgreSQL has a type for.
+pub(super) const LETTER: &str = "tidemill.letter";
 
 /// The description of rows with these columns in these formats.
 pub(crate) fn description(columns: &[Sent], formats: &Format) -> RowDescription {
@@ -118,7 +124,10 @@ pub(crate) fn description(columns: &[Sent], formats: &Format) -> RowDescription 
             ValueFormat::Text => FieldFormat::Text,
             ValueFormat::Binary => FieldFormat::Binary,
         };
-        let (oid, size, modifier) = (column.typ.oid(), column.typ.size(), column.typ.modifier());
+        let (oid, size, modifier) = match column.is_letter {
+            true => (pgwire::api::Type::CHAR.oid(), 1, -1),
+            false => (column.typ.oid(), column.typ.size(), column.typ.modifier()),
+        };
         FieldDescription::new(column.name.clone(), 0, 0, oid, size, modifier, format.value())
     });
     RowDescription::new(fields.collect())
@@ -154,7 +163,14 @@ pub(crate) struct Rows {
 impl Rows {
     /// Rows of a source, at most `most` where that is set.
     pub(crate) fn new(source: Source, tag: &str, most: Option<u64>) -> Self {
-        let columns = sent(&source.schema());
+        let mut columns = sent(&source.schema());
+        if matches!(source, Source::Catalog(_)) {
+            // Its lists of whole numbers are of numbers of the catalogue. asyncpg knows their type before it asks for any other.
+            let numbers = Type::Array(Box::new(Type::Int4));
+            for column in columns.iter_mut().filter(|column| column.typ == numbers) {
+                column.typ = Type::Array(Box::new(Type::Oid));
+            }
+        }
         Self {
             types: Vec::new(),
             written: VecDeque::new(),

@@ -23,7 +23,7 @@ const REPORTED: [(&str, &str); 9] = [
     ("standard_conforming_strings", "on"),
     ("application_name", ""),
 ];
-const OTHERS: [(&str, &str); 27] = [
+const OTHERS: [(&str, &str); 29] = [
     ("search_path", "\"$user\", public"),
     ("statement_timeout", "0"),
     ("lock_timeout", "0"),
@@ -40,6 +40,8 @@ const OTHERS: [(&str, &str); 27] = [
     ("synchronous_commit", "on"),
     ("server_version_num", "150000"),
     ("max_identifier_length", "63"),
+    ("max_index_keys", "32"),
+    ("block_size", "8192"),
     ("lc_collate", "C"),
     ("lc_ctype", "C.UTF-8"),
     ("lc_messages", "C"),
@@ -54,7 +56,7 @@ const OTHERS: [(&str, &str); 27] = [
 ];
 
 /// Settings that say how values are sent, of which there is one way here, and settings that only the server has.
-const FIXED: [&str; 8] = [
+const FIXED: [&str; 10] = [
     "server_version",
     "server_version_num",
     "server_encoding",
@@ -63,6 +65,8 @@ const FIXED: [&str; 8] = [
     "bytea_output",
     "IntervalStyle",
     "max_identifier_length",
+    "max_index_keys",
+    "block_size",
 ];
 
 /// Settings that are on or off.

@@ -9,6 +9,7 @@ use tidemill_testkit::{GoModule, Postgres, Python, jar, java, npm_package};
 
 use crate::run::{Folder, Run};
 
+mod catalog;
 pub(crate) mod certificates;
 mod flight;
 mod hostile;
@@ -151,11 +152,22 @@ impl Served {
 
     /// Runs a program of Java with a driver of JDBC.
     fn java(&self, driver: &str, options: &[&str], args: &[&str]) {
+        self.java_of(
+            "JdbcClient.java",
+            include_str!("serve/JdbcClient.java"),
+            driver,
+            options,
+            args,
+        );
+    }
+
+    /// The same, with another program.
+    fn java_of(&self, name: &str, text: &str, driver: &str, options: &[&str], args: &[&str]) {
         let (Some(java), Some(driver)) = (java(), jar(driver)) else {
             return;
         };
-        let file = self.folder.file("JdbcClient.java");
-        std::fs::write(&file, include_str!("serve/JdbcClient.java")).expect("written");
+        let file = self.folder.file(name);
+        std::fs::write(&file, text).expect("written");
         let output = Command::new(java)
             .args(options)
             .arg("-cp")

@@ -1,0 +1,45 @@
+"""asyncpg with arrays, whose types it looks up in the catalogue first."""
+
+import asyncio
+import datetime
+import decimal
+import json
+import sys
+
+import asyncpg
+
+DAY = datetime.date(2024, 2, 29)
+
+
+async def main(host, port):
+    connection = await asyncpg.connect(host=host, port=port, user="ann", database="tidemill")
+    for text, values, expected in [
+        ("SELECT order_no FROM orders WHERE order_no = ANY($1) ORDER BY 1", [[1, 3]], [1, 3]),
+        ("SELECT order_no FROM orders WHERE order_no = ANY($1::int[]) ORDER BY 1", [[1, 3]], [1, 3]),
+        ("SELECT order_no FROM orders WHERE order_no = ANY($1::bigint[]) ORDER BY 1", [[1, 3]], [1, 3]),
+        ("SELECT order_no FROM orders WHERE order_no = ANY($1::int[])", [[]], []),
+        ("SELECT cust_no FROM customers WHERE name = ANY($1::text[])", [["Olav", None]], [2]),
+        ("SELECT cust_no FROM customers WHERE name <> ALL($1::varchar[])", [["Olav"]], [1]),
+        ("SELECT order_no FROM orders WHERE day = ANY($1::date[])", [[DAY]], [1]),
+        ("SELECT order_no FROM orders WHERE total = ANY($1)", [[decimal.Decimal("10.5")]], [1]),
+        ("SELECT order_no FROM orders WHERE order_no = ANY($1::int[]) AND total > $2", [[1, 3], decimal.Decimal(15)], [3]),
+        ("SELECT unnest($1::int[]) AS a", [[1, 3]], [1, 3]),
+        ("SELECT $1::int[] AS a", [[1, None, 3]], [[1, None, 3]]),
+    ]:
+        rows = await connection.fetch(text, *values)
+        assert [row[0] for row in rows] == expected, (text, rows)
+    rows = await connection.fetch("SELECT * FROM unnest($1::int[], $2::text[]) AS t(a, b)", [1, 2], ["x", "y"])
+    assert [tuple(row) for row in rows] == [(1, "x"), (2, "y")], rows
+    await connection.execute(
+        "INSERT INTO customers (cust_no, name) SELECT * FROM unnest($1::int[], $2::text[])", [50, 51], ["x", "y"]
+    )
+    assert await connection.fetchval("SELECT COUNT(*) FROM customers WHERE cust_no >= 50") == 2
+    assert await connection.execute("DELETE FROM customers WHERE cust_no = ANY($1::int[])", [50, 51]) == "DELETE 2"
+
+    # A codec of the program's own, for a type that is looked up by its name.
+    await connection.set_type_codec("json", schema="pg_catalog", encoder=json.dumps, decoder=json.loads)
+    await connection.close()
+
+
+asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+print("done")
