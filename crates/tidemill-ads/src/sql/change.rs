@@ -19,7 +19,7 @@ use self::merge::Merging;
 use self::picked::Picking;
 use super::analytical::{Template, direct_or_engine};
 use super::answer::Rows;
-use super::bind::{Parameters, Scope};
+use super::bind::{Parameters, Scope, searched_columns};
 use super::error::{Error, Kind, Result};
 use super::evaluate::{Evaluation, Session, evaluate_alone};
 use super::expression::{Blank, Column, Expr};
@@ -178,7 +178,12 @@ impl Change {
         let (columns, values) = assignments(&update.assignments, &fields, &mut scope)?;
         let selection = condition(update.selection.as_ref(), &mut scope)?;
         Ok(Self {
+        let searched = match &update.selection {
+            Some(selection) => searched_columns(selection, &update.table, tables)?,
+            None => Vec::new(),
+        };
             table: update.table.clone(),
+        scope.searched = searched;
             structure,
             fields,
             kind: ChangeKind::Update {
@@ -222,7 +227,12 @@ impl Change {
         Ok(Self {
             table: delete.table.clone(),
             structure,
+        let searched = match &delete.selection {
+            Some(selection) => searched_columns(selection, &delete.table, tables)?,
+            None => Vec::new(),
+        };
             fields,
+        scope.searched = searched;
             kind: ChangeKind::Delete {
                 selection,
                 compiled: Compiled::default(),

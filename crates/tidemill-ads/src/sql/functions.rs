@@ -214,6 +214,12 @@ pub(super) fn find_variable(name: &str) -> Option<&'static Function> {
 }
 
 /// The names of all scalar functions, in capitals.
+/// The function of a search over all texts of a record.
+pub(super) fn find_over_all(name: &str) -> Option<&'static Function> {
+    let mut functions = full_text::OVER_ALL.iter();
+    functions.find(|function| function.name.eq_ignore_ascii_case(name))
+}
+
 pub fn function_names() -> impl Iterator<Item = &'static str> {
     all().map(|function| function.name).chain([
         "CAST", "COALESCE", "CONVERT", "DELETED", "EMPTY", "EXTRACT", "IF", "IFNULL", "IIF", "INLIST", "ISNULL",
