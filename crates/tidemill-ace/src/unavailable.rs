@@ -35,8 +35,10 @@ pub struct Unavailable {
 /// Why a function does nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// It comes later.
-    Planned,
+    /// It is about servers on the network, and this library reaches none.
+    Network,
+    /// Nothing public says where a table keeps it.
+    Format,
     /// What of dictionaries is not served: replication, and bringing a new version of a dictionary into another.
     Dictionary,
     /// Tables are not encrypted, and encrypted ones are not read.
@@ -53,7 +55,8 @@ impl Why {
     /// The reason in a few words, as `functions.csv` has it.
     pub fn text(self) -> &'static str {
         match self {
-            Self::Planned => "not written yet",
+            Self::Network => "servers on the network are not looked for",
+            Self::Format => "nothing public says where a table keeps it",
             Self::Dictionary => "this part of data dictionaries is not served",
             Self::Encryption => "encryption is not served",
             Self::Internal => "SAP's own components use it; nothing public says what it does",
@@ -92,8 +95,11 @@ macro_rules! unavailable {
 }
 
 unavailable! {
-    Planned {
+    Network {
         AdsFindServers
+    }
+
+    Format {
         AdsSetTableTransactionFree
     }
 

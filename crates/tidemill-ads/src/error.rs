@@ -267,6 +267,8 @@ pub enum ErrorCode {
     DuplicateKey = 7057,
     /// The server's for a candidate index that is not made, because two records have one key.
     CandidateNotMade = 7059,
+    /// The server's for `CONTAINS( *, … )` over a table that has no full-text index.
+    NoFullTextIndex = 7102,
     /// The server's for a trigger of a view that is a cursor over its table.
     TriggerOnLiveView = 7133,
     /// The server's for a change of a view that none of its triggers is for.

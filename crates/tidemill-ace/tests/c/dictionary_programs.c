@@ -56,8 +56,8 @@ static void run(const char *sql)
 static void make_tables(void)
 {
     OK(AdsDDCreate(TEXT(in_folder("shop.add")), 0, TEXT("A shop"), &dictionary));
-    run("CREATE TABLE goods ( id Integer, name Char(20), price Integer )");
-    run("CREATE TABLE journal ( what Char(60) )");
+    run("CREATE TABLE goods ( id Integer, name Char(20), price Integer ) AS FREE TABLE");
+    run("CREATE TABLE journal ( what Char(60) ) AS FREE TABLE");
     OK(AdsDDAddTable(dictionary, NULL, TEXT("goods.adt"), ADS_ADT, ADS_ANSI, NULL, NULL));
     OK(AdsDDAddTable(dictionary, NULL, TEXT("journal.adt"), ADS_ADT, ADS_ANSI, NULL, NULL));
     run("INSERT INTO goods VALUES ( 1, 'apple', 3 ), ( 2, 'pear', 5 ), ( 3, 'melon', 9 )");

@@ -5,9 +5,11 @@ mod cast;
 mod concat;
 mod forms;
 mod null_test;
+mod searched;
 
 use std::sync::Arc;
 
+pub(super) use searched::searched_columns;
 use sqlparser::ast::{
     self, BinaryOperator as B, CastKind, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
     Spanned, UnaryOperator as U,
@@ -41,6 +43,8 @@ pub(super) struct Scope<'s> {
     pub(super) parameters: &'s mut Parameters,
     /// Columns of groups, while what a grouped query shows is bound.
     pub(super) grouping: Option<Grouping>,
+    /// The columns that have an index of words, where a search is over `*`.
+    pub(super) searched: Vec<usize>,
     depth: usize,
 }
 
@@ -85,6 +89,7 @@ impl<'s> Scope<'s> {
             qualifiers,
             parameters,
             grouping: None,
+            searched: Vec::new(),
             depth: 0,
         }
     }
@@ -548,6 +553,9 @@ impl<'s> Scope<'s> {
         // Another engine may have it, whatever its arguments are.
         if !is_operation(&name) && functions::find(&name).is_none() && self.parameters.functions.find(&name).is_none() {
             return Err(no_function(&name));
+        }
+        if let Some(condition) = searched::condition_over_all(&name, list) {
+            return self.search_over_all(&name, condition);
         }
         let mut arguments = Vec::with_capacity(list.len());
         for argument in list {

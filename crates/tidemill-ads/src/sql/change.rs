@@ -6,6 +6,7 @@
 mod firing;
 mod from;
 mod merge;
+mod null;
 mod picked;
 
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use self::merge::Merging;
 use self::picked::Picking;
 use super::analytical::{Template, direct_or_engine};
 use super::answer::Rows;
-use super::bind::{Parameters, Scope};
+use super::bind::{Parameters, Scope, searched_columns};
 use super::error::{Error, Kind, Result};
 use super::evaluate::{Evaluation, Session, evaluate_alone};
 use super::expression::{Blank, Column, Expr};
@@ -38,6 +39,8 @@ pub(super) struct Change {
     table: TableName,
     structure: Structure,
     fields: Vec<Column>,
+    /// Whether its values may be those of a source's columns.
+    is_in_merge: bool,
     kind: ChangeKind,
 }
 
@@ -109,6 +112,7 @@ impl Change {
             table: insert.table.clone(),
             structure,
             fields,
+            is_in_merge: false,
             kind: ChangeKind::Insert {
                 columns,
                 source,
@@ -174,13 +178,19 @@ impl Change {
             return Self::from_rows(&merge, update.deletion, tables, parameters);
         }
         let (structure, fields) = open(&update.table, tables)?;
+        let searched = match &update.selection {
+            Some(selection) => searched_columns(selection, &update.table, tables)?,
+            None => Vec::new(),
+        };
         let mut scope = Scope::new(&fields, qualifiers(&update.table, update.alias.as_ref()), parameters);
+        scope.searched = searched;
         let (columns, values) = assignments(&update.assignments, &fields, &mut scope)?;
         let selection = condition(update.selection.as_ref(), &mut scope)?;
         Ok(Self {
             table: update.table.clone(),
             structure,
             fields,
+            is_in_merge: false,
             kind: ChangeKind::Update {
                 columns,
                 values,
@@ -217,12 +227,18 @@ impl Change {
             return Self::from_rows(&merge, Some(true), tables, parameters);
         }
         let (structure, fields) = open(&delete.table, tables)?;
+        let searched = match &delete.selection {
+            Some(selection) => searched_columns(selection, &delete.table, tables)?,
+            None => Vec::new(),
+        };
         let mut scope = Scope::new(&fields, qualifiers(&delete.table, delete.alias.as_ref()), parameters);
+        scope.searched = searched;
         let selection = condition(delete.selection.as_ref(), &mut scope)?;
         Ok(Self {
             table: delete.table.clone(),
             structure,
             fields,
+            is_in_merge: false,
             kind: ChangeKind::Delete {
                 selection,
                 compiled: Compiled::default(),
@@ -394,6 +410,7 @@ impl Change {
         }
         let (watch, table) = (tables.watch(), tables.editor(&self.table)?);
         self.structure.check_fields(table.fields(), &self.table)?;
+        self.check_nulls(table, rows)?;
         for row in rows {
             watch.check()?;
             let fields = table.fields();
@@ -504,6 +521,7 @@ impl Change {
         let mut count = 0;
         for (record, values) in changes {
             watch.check()?;
+            self.check_nulls(table, [&values])?;
             let fields = table.fields();
             let new: Vec<_> = values
                 .iter()

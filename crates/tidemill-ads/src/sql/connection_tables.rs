@@ -38,7 +38,7 @@ use super::evaluate::ConnectionFacts;
 use super::given::GivenTables;
 use super::prepared::Statements;
 use super::procedure::Arguments;
-use super::statement::{Definition, Select, TableName};
+use super::statement::{Definition, RuleChange, Select, TableName};
 use super::stored::{self, StoredProgram};
 use super::tables::{Clock, FiredChange, Snapshot, TableInUse, Tables};
 use super::user_functions::UserFunctions;
@@ -481,8 +481,21 @@ impl Tables for ConnectionTables<'_> {
         self.options.standard_tables && self.options.table.table_type == TableType::Vfp
     }
 
-    fn makes_adt(&self) -> bool {
-        self.options.table.table_type == TableType::Adt
+    fn made_type(&self) -> TableType {
+        self.options.table.table_type
+    }
+
+    fn takes_in(&mut self) -> bool {
+        self.connection.has_dictionary() && self.connection.check_administrator().is_ok()
+    }
+
+    fn keeps_rules_of(&mut self, name: &TableName) -> Result<bool> {
+        let path = self.path(name)?;
+        Ok(self.connection.dictionary_name(&path).is_some())
+    }
+
+    fn set_rules(&mut self, name: &TableName, rules: &[RuleChange]) -> Result<()> {
+        self.put_rules(name, rules)
     }
 
     fn has_own_names(&mut self, name: &TableName) -> bool {

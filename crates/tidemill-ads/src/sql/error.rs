@@ -70,6 +70,8 @@ pub enum Kind {
     Large,
     /// What these lanes do not do.
     Unsupported,
+    /// Options of a definition that cannot be together, or that nobody would keep.
+    Definition,
     /// A transaction where none can be, or none where one must be.
     Transaction,
     /// A script raised it: its class and code.
@@ -104,6 +106,7 @@ impl Kind {
             Self::Value => ("22000", 2213),
             Self::Parameter => ("07001", 2205),
             Self::NeedsAnalytical | Self::Large | Self::Unsupported => ("HYC00", 2208),
+            Self::Definition => ("42000", 2215),
             Self::Transaction => ("25000", 2220),
             Self::Raised { code, .. } => ("HY000", *code),
             Self::Limit => ("54000", 2210),

@@ -229,7 +229,7 @@ impl Expr {
     }
 }
 
-fn computed(operator: Operator, left: Type, right: Type) -> Type {
+pub(super) fn computed(operator: Operator, left: Type, right: Type) -> Type {
     use Type as T;
     match (operator, left, right) {
         (Operator::Plus, T::Text(0), T::Text(_)) | (Operator::Plus, T::Text(_), T::Text(0)) => T::Text(0),

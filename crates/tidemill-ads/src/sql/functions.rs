@@ -17,9 +17,10 @@ mod variable;
 
 use arrow_buffer::NullBuffer;
 
+use super::arithmetic::Operator;
 use super::error::{Error, Kind, Result};
 use super::evaluate::Session;
-use super::expression::Expr;
+use super::expression::{Expr, computed};
 use super::value::{Type, Value};
 use super::vector::Vector;
 
@@ -41,6 +42,8 @@ enum Gives {
     Is(Type),
     /// That of this argument.
     Argument(usize),
+    /// What the operator gives for the first two arguments.
+    Computed(Operator),
     /// Text as long as this argument.
     TextOf(usize),
     /// Text as long as the number that this argument is.
@@ -139,6 +142,10 @@ impl Function {
         match self.gives {
             Gives::Is(type_of) => type_of,
             Gives::Argument(place) => types.get(place).copied().unwrap_or(Type::Unknown),
+            Gives::Computed(operator) => match types {
+                [left, right, ..] => computed(operator, *left, *right),
+                _ => Type::Unknown,
+            },
             Gives::TextOf(place) => match types.get(place) {
                 Some(Type::Text(length)) => Type::Text(*length),
                 _ => Type::Text(0),
@@ -205,6 +212,12 @@ impl std::fmt::Debug for Function {
 /// The function of a name, in whichever case.
 pub(super) fn find(name: &str) -> Option<&'static Function> {
     all().find(|function| function.name.eq_ignore_ascii_case(name))
+}
+
+/// The function of a search over all texts of a record.
+pub(super) fn find_over_all(name: &str) -> Option<&'static Function> {
+    let mut functions = full_text::OVER_ALL.iter();
+    functions.find(|function| function.name.eq_ignore_ascii_case(name))
 }
 
 /// The system variable of a name like `::conn.Name`, in whichever case.

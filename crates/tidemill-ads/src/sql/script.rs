@@ -3,6 +3,8 @@
 //! Statements are bound when they are first met and kept for the next time. A step limit keeps a loop that never ends from running for
 //! ever.
 
+mod answered;
+
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -459,25 +461,14 @@ impl<'p, 't> Interpreter<'p, 't> {
     fn value(&mut self, expr: &ast::Expr, tables: &mut dyn Tables) -> Result<Value> {
         match expr {
             ast::Expr::Subquery(query) => {
-                let select = super::statement::Select {
-                    query: query.clone(),
-                    is_static: true,
-                    start_at: None,
-                };
-                let mut parameters = self.parameters();
-                let query = super::select::Query::bind_any(&select, tables, &mut parameters)?;
-                let values = self.values(&parameters.names)?;
-                let facts = Facts::of(tables);
-                let rows = reading(tables, |tables| query.rows(tables, &facts.session(&values)))?;
-                Ok(rows_of(&rows)?
-                    .into_iter()
-                    .next()
-                    .and_then(|row| row.into_iter().next())
-                    .unwrap_or_default())
+                let rows = self.rows_of_query(query, tables)?.into_iter();
+                let values = rows.map(|row| row.into_iter().next().unwrap_or_default());
+                Ok(values.into_iter().next().unwrap_or_default())
             }
             _ => {
+                let answered = self.with_answers(expr, tables)?;
                 let mut parameters = self.parameters();
-                let bound = Scope::new(&[], Vec::new(), &mut parameters).bind(expr)?;
+                let bound = Scope::new(&[], Vec::new(), &mut parameters).bind(answered.as_ref().unwrap_or(expr))?;
                 let values = self.values(&parameters.names)?;
                 let facts = Facts::of(tables);
                 evaluate_alone(&bound, &facts.session(&values))

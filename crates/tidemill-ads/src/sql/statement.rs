@@ -444,8 +444,8 @@ pub struct CreateTable {
     pub primary_key: Option<(Option<Ident>, Vec<IndexColumn>)>,
     /// `AS SELECT …`.
     pub select: Option<Box<Select>>,
-    /// `IN DATABASE`: whether the data dictionary takes it in.
-    pub in_database: bool,
+    /// `IN DATABASE` or `AS FREE TABLE`: whether the data dictionary takes it in; `None` where nothing is said.
+    pub in_database: Option<bool>,
 }
 
 /// A column that is made.
@@ -459,6 +459,23 @@ pub struct ColumnSpec {
     pub nullable: Option<bool>,
     /// `NOCPTRANS`: bytes, not text.
     pub binary: bool,
+    /// `CONSTRAINT …` and `DEFAULT …`.
+    pub rules: Vec<(ColumnRule, String)>,
+}
+
+/// What a data dictionary keeps for a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnRule {
+    /// `CONSTRAINT NOT NULL`.
+    NotNull,
+    /// `CONSTRAINT MINIMUM`.
+    Minimum,
+    /// `CONSTRAINT MAXIMUM`.
+    Maximum,
+    /// `CONSTRAINT ERROR MESSAGE`.
+    Message,
+    /// `DEFAULT`.
+    Default,
 }
 
 /// A type as it is written: `Char(20)`, `Numeric(10,2)`.
@@ -472,6 +489,17 @@ pub struct TypeName {
     pub decimals: Option<u64>,
 }
 
+/// What a data dictionary is to keep for a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuleChange {
+    /// The column; empty for the primary key.
+    pub column: Ident,
+    /// Its rule; `None` for the primary key, which is let go.
+    pub rule: Option<ColumnRule>,
+    /// What it becomes; `None` for nothing.
+    pub value: Option<String>,
+}
+
 /// What `ALTER TABLE` does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TableChange {
@@ -481,6 +509,10 @@ pub enum TableChange {
     Alter(Ident, ColumnSpec),
     /// `DROP [COLUMN]`.
     Drop(Ident),
+    /// `ALTER [COLUMN] column DROP constraint`.
+    DropRule(Ident, ColumnRule),
+    /// `DROP [CONSTRAINT] PRIMARY KEY`: the index stays.
+    DropPrimaryKey,
 }
 
 /// `CREATE [UNIQUE] INDEX name ON table ( columns ) [CANDIDATE] [NOTDELETED] [CONTENT …]`.

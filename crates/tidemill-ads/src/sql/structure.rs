@@ -7,22 +7,101 @@ use tidemill_xbase::{AdtType, Alteration, Dialect, Field, FieldKind, FieldSpec, 
 
 use super::answer::Rows;
 use super::error::{Error, Kind, Result};
-use super::statement::{ColumnSpec, CreateIndex, IndexColumn, TableChange, TableName, TypeName};
+use super::statement::{
+    ColumnRule, ColumnSpec, CreateIndex, CreateTable, IndexColumn, RuleChange, TableChange, TableName, TypeName,
+};
 use super::tables::Tables;
 use super::value::Type;
-use crate::FieldType;
+use crate::{FieldType, TableType};
 
-/// Makes a table, and the index of its primary key.
+/// Makes a table, and the index of its primary key; the data dictionary takes it in where that is asked for, with the rules of its columns.
+/// Where nothing is said, it takes in the tables of its administrator ("CREATE TABLE" in the help of ADS).
 ///
 /// # Errors
-/// [`Kind::Exists`], [`Kind::Type`] for a type that a DBF has not.
-pub(super) fn create_table(
+/// [`Kind::Exists`], [`Kind::Type`] for a type that a DBF has not; [`Kind::Definition`] for a rule that nobody would keep.
+pub(super) fn create_table(table: &CreateTable, tables: &mut dyn Tables) -> Result<()> {
+    let (name, location) = (&table.name, table.name.location.0);
+    if table.in_database == Some(true) && is_temporary(name) {
+        let why = format!("{name} is a temporary table, which is in no data dictionary: leave IN DATABASE out");
+        return Err(Error::new(Kind::Definition, why).at(location));
+    }
+    if table.in_database == Some(true) && tables.in_transaction() {
+        let why = "A data dictionary takes in no table in a transaction";
+        return Err(Error::new(Kind::Transaction, why).at(location));
+    }
+    let is_taken_in = match table.in_database {
+        Some(said) => said,
+        None => !is_temporary(name) && !tables.in_transaction() && tables.takes_in(),
+    };
+    let rules = rules_of(table.columns.iter(), tables.made_type(), is_taken_in)?;
+    create_files(name, &table.columns, table.primary_key.as_ref(), tables)?;
+    if !is_taken_in {
+        return Ok(());
+    }
+    let mut taken_in = tables.take_in(name, table.primary_key.is_some());
+    if taken_in.is_ok() && !rules.is_empty() {
+        taken_in = tables.set_rules(name, &rules);
+    }
+    if taken_in.is_err() {
+        // What could not be done as a whole is not left behind.
+        let _ = tables.drop_table(name, false);
+    }
+    taken_in.map_err(|error| error.at(location))
+}
+
+/// The rules that columns are to have in the data dictionary.
+///
+/// # Errors
+/// [`Kind::Definition`] where the table is in none, and NOT NULL for a column of a table whose format does not say it.
+fn rules_of<'c>(
+    columns: impl Iterator<Item = &'c ColumnSpec>,
+    table_type: TableType,
+    is_kept: bool,
+) -> Result<Vec<RuleChange>> {
+    let mut rules = Vec::new();
+    for column in columns {
+        let mut own = column.rules.clone();
+        let is_automatic = field_of_adt(column).is_ok_and(|field| adt_type(&field).is_some_and(AdtType::is_automatic));
+        let refused = |why: &str| {
+            let why = format!("Column {}: {why}", column.name.value);
+            Err(Error::new(Kind::Definition, why).at(column.name.span.start))
+        };
+        if column.nullable == Some(false) && table_type != TableType::Vfp && !is_automatic {
+            match (is_kept, table_type) {
+                (true, _) => own.push((ColumnRule::NotNull, String::new())),
+                (false, TableType::Adt) => {
+                    return refused(
+                        "NOT NULL is kept by a data dictionary, and this table is in none: make it IN DATABASE, or leave NOT NULL out",
+                    );
+                }
+                (false, _) => {
+                    return refused(
+                        "NOT NULL is for tables of Visual FoxPro: this table has no NULL, and an empty field is a value",
+                    );
+                }
+            }
+        }
+        if !own.is_empty() && !is_kept {
+            return refused("constraints and default values are kept by a data dictionary, and this table is in none");
+        }
+        // A default value before what forbids NULL.
+        own.sort_by_key(|(rule, _)| *rule == ColumnRule::NotNull);
+        rules.extend(own.into_iter().map(|(rule, value)| RuleChange {
+            column: column.name.clone(),
+            rule: Some(rule),
+            value: Some(value),
+        }));
+    }
+    Ok(rules)
+}
+
+fn create_files(
     name: &TableName,
     columns: &[ColumnSpec],
     primary_key: Option<&(Option<Ident>, Vec<IndexColumn>)>,
     tables: &mut dyn Tables,
 ) -> Result<()> {
-    let (is_standard, is_adt) = (tables.makes_standard_tables(), tables.makes_adt());
+    let (is_standard, is_adt) = (tables.makes_standard_tables(), tables.made_type() == TableType::Adt);
     let fields = columns.iter().map(|column| match is_adt {
         true => field_of_adt(column),
         false => field(column, is_standard),
@@ -100,7 +179,7 @@ pub(super) fn is_temporary(name: &TableName) -> bool {
 /// # Errors
 /// [`Kind::Type`] for a name that is too long for a field of a DBF, where the table is no temporary one.
 pub(super) fn fields_of(rows: &Rows, table: &TableName, tables: &dyn Tables) -> Result<Vec<FieldSpec>> {
-    let (is_standard, is_adt) = (tables.makes_standard_tables(), tables.makes_adt());
+    let (is_standard, is_adt) = (tables.makes_standard_tables(), tables.made_type() == TableType::Adt);
     let keeps_names = is_temporary(table) || is_standard || is_adt;
     let too_long = |name: &str| !keeps_names && name.len() > 10;
     if let Some(column) = rows.columns.iter().find(|column| too_long(&column.name)) {
@@ -243,10 +322,19 @@ pub(super) fn alter_table(table: &TableName, changes: &[TableChange], tables: &m
         let why = format!("{table} has names of more than 10 bytes and is not altered: make another by SELECT … INTO");
         return Err(Error::new(Kind::Unsupported, why));
     }
+    if let Some(rules) = rules_alone(table, changes, tables)? {
+        return tables.set_rules(table, &rules);
+    }
     tables.alterable(table)?;
+    let table_type = type_of_table(tables.snapshot_without_orders(table)?.table().header().dialect);
+    let columns = changes.iter().filter_map(|change| match change {
+        TableChange::Add(column, _) | TableChange::Alter(_, column) => Some(column),
+        _ => None,
+    });
+    rules_of(columns, table_type, false)?;
     let is_standard = tables.makes_standard_tables();
     tables.exclusively(table, &mut |table| {
-        let is_adt = table.header().dialect == Dialect::Adt;
+        let is_adt = table_type == TableType::Adt;
         let altered = |column| match is_adt {
             true => field_of_adt(column),
             false => altered(column, is_standard),
@@ -270,10 +358,105 @@ pub(super) fn alter_table(table: &TableName, changes: &[TableChange], tables: &m
                 }
                 TableChange::Alter(old, column) => alteration.change_field(&known(old)?, altered(column)?)?,
                 TableChange::Drop(column) => alteration.drop_field(&known(column)?)?,
+                TableChange::DropRule(..) | TableChange::DropPrimaryKey => {
+                    let why = "Constraints and primary keys are changed by a statement of their own";
+                    return Err(Error::new(Kind::Unsupported, why));
+                }
             };
         }
         Ok(table.alter(&alteration)?)
     })
+}
+
+/// What changes do to the data dictionary, where they leave the fields as they are; `None` where a field becomes another.
+///
+/// # Errors
+/// [`Kind::Definition`] for a table that is in no data dictionary, and [`Kind::NoColumn`].
+fn rules_alone(table: &TableName, changes: &[TableChange], tables: &mut dyn Tables) -> Result<Option<Vec<RuleChange>>> {
+    let concerns_rules = |change: &TableChange| match change {
+        TableChange::DropRule(..) | TableChange::DropPrimaryKey => true,
+        TableChange::Alter(_, column) => !column.rules.is_empty() || column.nullable == Some(false),
+        _ => false,
+    };
+    let is_kept = tables.keeps_rules_of(table)?;
+    if !changes.iter().any(concerns_rules) || !is_kept && !changes.iter().all(is_dropped) {
+        return Ok(None);
+    }
+    if !is_kept {
+        let why = format!("{table} is in no data dictionary that could keep constraints or a primary key for it");
+        return Err(Error::new(Kind::Definition, why).at(table.location.0));
+    }
+    let snapshot = tables.snapshot_without_orders(table)?;
+    let fields = snapshot.table().fields();
+    let table_type = type_of_table(snapshot.table().header().dialect);
+    let is_adt = table_type == TableType::Adt;
+    let mut rules = Vec::new();
+    for change in changes {
+        let (column, change) = match change {
+            TableChange::DropRule(column, rule) => (column, Some((*rule, None))),
+            TableChange::DropPrimaryKey => {
+                rules.push(RuleChange {
+                    column: Ident::new(""),
+                    rule: None,
+                    value: None,
+                });
+                continue;
+            }
+            TableChange::Alter(old, column) if is_same(old, column, fields, is_adt)? => {
+                rules.extend(rules_of(std::iter::once(column), table_type, true)?);
+                (old, None)
+            }
+            // The dictionary knows the fields.
+            _ => return Ok(None),
+        };
+        if Field::find(fields, &column.value).is_none() {
+            let names = fields.iter().map(|field| field.name.clone());
+            return Err(Error::no_column(&column.value, names).at(column.span.start));
+        }
+        rules.extend(change.map(|(rule, value)| RuleChange {
+            column: column.clone(),
+            rule: Some(rule),
+            value,
+        }));
+    }
+    Ok(Some(rules))
+}
+
+/// The type of a table, as far as it matters to NULL.
+fn type_of_table(dialect: Dialect) -> TableType {
+    match dialect {
+        Dialect::Adt => TableType::Adt,
+        Dialect::VisualFoxPro => TableType::Vfp,
+        _ => TableType::Cdx,
+    }
+}
+
+fn is_dropped(change: &TableChange) -> bool {
+    matches!(change, TableChange::DropRule(..) | TableChange::DropPrimaryKey)
+}
+
+fn adt_type(spec: &FieldSpec) -> Option<AdtType> {
+    spec.in_adt.map(|field| field.adt_type)
+}
+
+/// Whether a column is described as it is.
+fn is_same(old: &Ident, column: &ColumnSpec, fields: &[Field], is_adt: bool) -> Result<bool> {
+    let Some(now) = Field::find(fields, &old.value).and_then(|place| fields.get(place)) else {
+        return Ok(false);
+    };
+    let spec = match is_adt {
+        true => field_of_adt(column)?,
+        false => field(column, false)?,
+    };
+    let has_width = matches!(
+        adt_type(&spec),
+        None | Some(AdtType::Character | AdtType::CiCharacter | AdtType::Numeric | AdtType::Raw | AdtType::NChar)
+    );
+    Ok(now.name.eq_ignore_ascii_case(&column.name.value)
+        && now.adt_type == adt_type(&spec)
+        && (is_adt || now.letter == spec.letter)
+        && (is_adt || column.nullable.is_none_or(|nullable| nullable == now.nullable))
+        && (!has_width || (now.width == usize::from(spec.width) && now.decimals == spec.decimals)))
 }
 
 /// The field of a column in a table that is there already.
@@ -372,10 +555,6 @@ fn field_of_adt(column: &ColumnSpec) -> Result<FieldSpec> {
         "AUTOINC" | "AUTOINCREMENT" => AdtType::AutoIncrement,
         other => return Err(fault(format!("An ADT has no columns of the type {other}"))),
     };
-    if column.nullable == Some(false) && !adt_type.is_automatic() {
-        let why = "NOT NULL is a rule of a data dictionary, and these are not served: leave it out".to_owned();
-        return Err(fault(why));
-    }
     let default = if written == "GUID" { 16 } else { 10 };
     let letters = length.unwrap_or(default);
     let width = match adt_type {

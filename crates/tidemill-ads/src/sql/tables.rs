@@ -17,12 +17,12 @@ use super::analytical::Analytical;
 use super::answer::{Answer, Rows};
 use super::error::{Error, Kind, Result};
 use super::evaluate::ConnectionFacts;
-use super::statement::{Definition, Select, TableName};
+use super::statement::{Definition, RuleChange, Select, TableName};
 use super::user_functions::UserFunctions;
 use super::value::Value;
 use super::watch::Watch;
 use crate::sole_use::Changing;
-use crate::{FieldProperty, Rights, TriggerEvent};
+use crate::{FieldProperty, Rights, TableType, TriggerEvent};
 
 /// A table as a statement sees it, with its columns and its open orders.
 ///
@@ -440,9 +440,30 @@ pub trait Tables {
         false
     }
 
-    /// Whether tables are made as Advantage's own, ADTs. Default: no, as DBFs.
-    fn makes_adt(&self) -> bool {
+    /// The type that tables are made of. Default: Visual FoxPro's.
+    fn made_type(&self) -> TableType {
+        TableType::Vfp
+    }
+
+    /// Whether the data dictionary takes in tables of who is here unless something else is said. Default: there is none.
+    fn takes_in(&mut self) -> bool {
         false
+    }
+
+    /// Whether a data dictionary keeps rules for a table. Default: there is none.
+    ///
+    /// # Errors
+    /// [`Kind::NoTable`].
+    fn keeps_rules_of(&mut self, _name: &TableName) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Changes the rules that the data dictionary keeps for a table, all or none; records that break one refuse it.
+    ///
+    /// # Errors
+    /// What the dictionary says. Default: nothing happens.
+    fn set_rules(&mut self, _name: &TableName, _rules: &[RuleChange]) -> Result<()> {
+        Ok(())
     }
 
     /// Removes a table and the files that belong to it, or takes it out of its data dictionary alone.

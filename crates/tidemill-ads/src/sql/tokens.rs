@@ -6,6 +6,7 @@
 //! | `{static}` | nothing, and a hint |
 //! | `TOP 10 START AT 11` | `TOP 10`, and a hint |
 //! | `{escape '\'}`, `{oj … }` | the same without braces |
+//! | `{fn LEFT( name, 3 )}` | the same without braces |
 //! | `dir\table` | one name |
 //! | `::conn.TransactionCount` | one name |
 //! | `FROM 'orders.dbf'` | a name in quotes |
@@ -57,15 +58,21 @@ impl Tokens {
         let mut reader = Reader {
             rest: &tokens,
             read: Self::default(),
+            braces: Vec::new(),
         };
         while reader.step()? {}
-        Ok(reader.read)
+        match reader.braces.into_iter().find_map(|open| open) {
+            None => Ok(reader.read),
+            Some(open) => Err(Error::new(Kind::Syntax, "Expected lexical element not found: }").at(open)),
+        }
     }
 }
 
 struct Reader<'t> {
     rest: &'t [TokenWithSpan],
     read: Tokens,
+    /// The braces that are open; of a function, where.
+    braces: Vec<Option<Location>>,
 }
 
 impl<'t> Reader<'t> {
@@ -86,6 +93,19 @@ impl<'t> Reader<'t> {
                 taken = 4;
             }
             (Token::LBrace, [word, ..]) if is_word(word, "oj") => taken = self.without_braces()?,
+            (Token::LBrace, [word, ..]) if is_word(word, "fn") => {
+                self.braces.push(Some(first.span.start));
+                taken = 2;
+            }
+            (Token::LBrace, _) => {
+                self.braces.push(None);
+                self.read.tokens.push(first.clone());
+            }
+            (Token::RBrace, _) => {
+                if self.braces.pop().flatten().is_none() {
+                    self.read.tokens.push(first.clone());
+                }
+            }
             (Token::Word(_), [at, number, ..])
                 if is_word(first, "start") && is_word(at, "at") && self.follows_top() =>
             {

@@ -194,18 +194,7 @@ impl Work {
             Self::Nothing => Ok(Answer::Done),
             Self::CreateTable(table) if table.if_not_exists && is_there(&table.name, tables) => Ok(Answer::Done),
             Self::CreateTable(table) => {
-                if table.in_database && tables.in_transaction() {
-                    let why = "A data dictionary takes in no table in a transaction";
-                    return Err(Error::new(Kind::Transaction, why).at(table.name.location.0));
-                }
-                structure::create_table(&table.name, &table.columns, table.primary_key.as_ref(), tables)?;
-                if table.in_database
-                    && let Err(error) = tables.take_in(&table.name, table.primary_key.is_some())
-                {
-                    // What could not be done as a whole is not left behind.
-                    let _ = tables.drop_table(&table.name, false);
-                    return Err(error.at(table.name.location.0));
-                }
+                structure::create_table(table, tables)?;
                 Ok(Answer::Done)
             }
             Self::AlterTable(table, changes) => {

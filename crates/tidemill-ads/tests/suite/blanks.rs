@@ -89,28 +89,38 @@ impl Mode {
         }
         written + rest
     }
-}
 
-/// The same for ADS SQL.
-fn for_ads(text: &str) -> String {
-    let mut written = String::new();
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('@') {
-        let (call, after) = behind.split_once('~').expect("an end");
-        let (name, inner) = call.split_once('(').expect("a call");
-        let inner = inner.strip_suffix(')').expect("a call");
-        written.push_str(before);
-        let _ = match name {
-            "is_null" => write!(written, "({inner} IS NULL)"),
-            "ifnull" => write!(written, "IFNULL({inner})"),
-            "is_empty" => write!(written, "EMPTY({inner})"),
-            "shown" => write!(written, "{inner}"),
-            "null" => write!(written, "NULL"),
-            other => panic!("{other}"),
-        };
-        rest = after;
+    /// The same for ADS SQL.
+    fn for_ads(self, text: &str) -> String {
+        let mut written = String::new();
+        let mut rest = text;
+        while let Some((before, behind)) = rest.split_once('@') {
+            let (call, after) = behind.split_once('~').expect("an end");
+            let (name, inner) = call.split_once('(').expect("a call");
+            let inner = inner.strip_suffix(')').expect("a call");
+            written.push_str(before);
+            let _ = match name {
+                "is_null" => write!(written, "({inner} IS NULL)"),
+                "ifnull" => write!(written, "IFNULL({inner})"),
+                "is_empty" => write!(written, "EMPTY({inner})"),
+                "shown" => write!(written, "{inner}"),
+                // A field of Visual FoxPro that was made without NULL takes none.
+                "null" => write!(
+                    written,
+                    "{}",
+                    match (self.is_null() || self.table_type == TableType::Cdx, inner) {
+                        (true, _) => "NULL",
+                        (false, "d") => "CTOD('')",
+                        (false, "f") => "FALSE",
+                        _ => "0",
+                    }
+                ),
+                other => panic!("{other}"),
+            };
+            rest = after;
+        }
+        written + rest
     }
-    written + rest
 }
 
 impl Random {
@@ -215,11 +225,11 @@ impl Random {
         match self.below(4) {
             0 => {
                 let text = format!("DELETE FROM t WHERE id = {} AND {condition}", 1 + self.below(next));
-                (for_ads(&text), mode.for_sqlite(&text))
+                (mode.for_ads(&text), mode.for_sqlite(&text))
             }
             1 => {
                 let text = format!("UPDATE t SET {column} = {value} WHERE {few}");
-                (for_ads(&text), mode.for_sqlite(&text))
+                (mode.for_ads(&text), mode.for_sqlite(&text))
             }
             _ => {
                 let update = format!("{column} = {value}");
@@ -231,7 +241,7 @@ impl Random {
                     "MERGE t ON ({few}) WHEN MATCHED THEN UPDATE SET {update} WHEN NOT MATCHED THEN INSERT {inserted}"
                 );
                 let sqlite = format!("MERGE\t{few}\tUPDATE t SET {update} WHERE {few}\t{insert}");
-                (for_ads(&ads), mode.for_sqlite(&sqlite))
+                (mode.for_ads(&ads), mode.for_sqlite(&sqlite))
             }
         }
     }
@@ -296,11 +306,11 @@ fn answered_alike(mode: Mode, seed: u64) {
             statements.push(ads);
             let all = "SELECT id, tag, n, q, @shown(d)~, f FROM t ORDER BY id";
             let _ = writeln!(script, "{}", mode.for_sqlite(all));
-            statements.push(for_ads(all));
+            statements.push(mode.for_ads(all));
         } else {
             let query = random.blank_query();
             let _ = writeln!(script, "{}", mode.for_sqlite(&query));
-            statements.push(for_ads(&query));
+            statements.push(mode.for_ads(&query));
         }
     }
     let mut python = Command::new("python3");
@@ -492,7 +502,7 @@ fn every_function_takes_a_blank_for_what_the_mode_says() {
                     run(&format!("INSERT INTO {table} VALUES ( {} )", values.join(", "))),
                     [""; 0]
                 );
-                assert_eq!(run(&format!("INSERT INTO {table} ( a0 ) VALUES ( NULL )")), [""; 0]);
+                assert_eq!(run(&format!("INSERT INTO {table} ( a0 ) VALUES ( DEFAULT )")), [""; 0]);
             }
             for (place, cut) in cuts.iter().enumerate() {
                 if cut.column_type == "Timestamp" && table_type == TableType::Cdx {
@@ -565,7 +575,12 @@ fn every_type_has_its_blank() {
         let mut run = |sql: &str| run(sql, &mut tables).unwrap_or_else(|error| panic!("{sql}: {error}"));
         run(&format!("CREATE TABLE {table} ( id Integer, c {type_of} )"));
         run(&format!("INSERT INTO {table} ( id ) VALUES ( 1 )"));
-        run(&format!("INSERT INTO {table} VALUES ( 2, {nothing} ), ( 3, {value} )"));
+        // NULL itself is nothing that such a field takes.
+        let given = match nothing {
+            "NULL" if !type_of.ends_with("NULL") => "DEFAULT",
+            other => other,
+        };
+        run(&format!("INSERT INTO {table} VALUES ( 2, {given} ), ( 3, {value} )"));
         let is_nothing_null = nothing == "NULL";
         let known: Vec<i32> = match (has_blank, is_nothing_null) {
             (true, true) => vec![3],

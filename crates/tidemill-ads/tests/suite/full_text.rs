@@ -133,7 +133,7 @@ fn statements_have_the_same_answers_with_and_without_an_index() {
             );
             for id in 1..30 {
                 let note = match random.below(5) {
-                    0 => "NULL".to_owned(),
+                    0 => "''".to_owned(),
                     _ => format!("'{}'", some_text(&mut random)),
                 };
                 let title = some_text(&mut random);

@@ -15,6 +15,7 @@ mod recovery;
 mod rivals;
 mod scripts;
 mod sql_analytical;
+mod sql_arguments;
 mod sql_functions;
 mod sql_hostile;
 mod sql_rivals;

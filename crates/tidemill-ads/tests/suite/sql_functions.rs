@@ -74,7 +74,7 @@ fn functions_of_columns_give_a_value_for_every_record() {
             .unwrap_or_else(|e| panic!("{sql}: {e}"))
     };
     run("CREATE TABLE t ( c Char(6), n Numeric(8,2), d Date )");
-    run("INSERT INTO t VALUES ( 'Smith', 12.34, '2024-02-29' ), ( '', 0, NULL ), ( 'a b', -7.5, '1999-12-31' )");
+    run("INSERT INTO t VALUES ( 'Smith', 12.34, '2024-02-29' ), ( '', 0, DEFAULT ), ( 'a b', -7.5, '1999-12-31' )");
     for (expression, expected) in [
         ("LEN(c)", "6 6 6"),
         ("LENGTH(c)", "5 0 3"),

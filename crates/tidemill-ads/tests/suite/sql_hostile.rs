@@ -163,7 +163,7 @@ let (settings, options) = (Settings::default(), StatementOptions::default());
 let mut tables = connection.tables(&settings, &options);
         for sql in [
             "CREATE TABLE t ( ID Integer, C Char(4), N Numeric(8,2), D Date, L Logical )",
-            "INSERT INTO t VALUES ( 1, 'a', 0.5, '2024-01-31', TRUE ), ( 2, '', -3, NULL, FALSE )",
+            "INSERT INTO t VALUES ( 1, 'a', 0.5, '2024-01-31', TRUE ), ( 2, '', -3, DEFAULT, FALSE )",
         ] {
             Prepared::new(sql, &mut tables).expect(sql).run(&mut tables, &[]).expect(sql);
         }

@@ -106,6 +106,12 @@ impl SearchCondition {
         self.condition.found(words).is_some()
     }
 
+    /// Whether it holds for a record of several texts: a word may be in any of them, and those of NEAR and of a phrase are in one
+    /// ("Full Text Search Scalar Functions" in ADS's help).
+    pub fn holds_among(&self, texts: &[Vec<String>]) -> bool {
+        self.condition.holds_among(texts)
+    }
+
     /// SCORE(): how often the words that it looks for are among these; `is_distinct`, as of SCOREDISTINCT(), how many of them are.
     /// Those behind NOT do not count.
     pub fn score(&self, words: &[String], is_distinct: bool) -> usize {
@@ -144,6 +150,16 @@ impl SearchCondition {
 }
 
 impl Condition {
+    fn holds_among(&self, texts: &[Vec<String>]) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Not(condition) => !condition.holds_among(texts),
+            Self::And(all) => all.iter().all(|condition| condition.holds_among(texts)),
+            Self::Or(any) => any.iter().any(|condition| condition.holds_among(texts)),
+            Self::Term(_) | Self::Near(..) => texts.iter().any(|words| self.found(words).is_some()),
+        }
+    }
+
     /// Where its words stand, in their order; `None` where it does not hold.
     fn found(&self, words: &[String]) -> Option<Vec<usize>> {
         let merged = |all: Vec<Vec<usize>>| {

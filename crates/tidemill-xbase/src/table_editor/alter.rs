@@ -28,7 +28,7 @@ use crate::array_values::ArrayValues;
 use crate::container::{BACKLINK, ContainerLink, ContainerTable, NewContainer};
 use crate::conversion::{convert, shown};
 use crate::draft::{Draft, DraftFile};
-use crate::error::{Error, Result};
+use crate::error::{BrokenRule, Error, Result, RuleKind};
 use crate::field::{Field, FieldKind, Fields};
 use crate::field_spec::{FieldSpec, short_names};
 use crate::header::{CivilDate, Dialect};
@@ -337,6 +337,22 @@ impl TableEditor {
             return Ok(());
         }
         for (index, (source, field)) in sources.iter().zip(&new.fields.visible).enumerate() {
+            if let Source::Bytes(from) | Source::Values(from, _) = source
+                && self.bit(old, from.null_bit)
+                && field.null_bit.is_none()
+                && field.autoincrement.is_none()
+            {
+                if !self.header.dialect.is_deleted(old) {
+                    return Err(self.null_lost(record, from));
+                }
+                let zero = match field.letter {
+                    'I' | 'Y' => Value::Integer(0),
+                    'B' => Value::Double(0.0),
+                    _ => Value::Null,
+                };
+                new.fill(record, bytes, [(index, zero)])?;
+                continue;
+            }
             match (source, values) {
                 (Source::Bytes(from), _) => {
                     let (cell, old_cell) = (
@@ -371,6 +387,17 @@ impl TableEditor {
             }
         }
         Ok(())
+    }
+
+    /// That NULL would become a blank, which is a value.
+    fn null_lost(&self, record: u32, field: &Field) -> Error {
+        Error::Rule(Box::new(BrokenRule {
+            path: self.path().to_owned(),
+            record,
+            field: Some(field.name.clone()),
+            rule: RuleKind::Required,
+            message: None,
+        }))
     }
 
     /// Gives a record a value of a counter. NULL is blank.

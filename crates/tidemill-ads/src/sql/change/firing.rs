@@ -9,6 +9,7 @@ impl Change {
         let watch = tables.watch();
         let table = tables.editor(&self.table)?;
         self.structure.check_fields(table.fields(), &self.table)?;
+        self.check_nulls(table, rows)?;
         let fields = table.fields().to_vec();
         for row in rows {
             watch.check()?;
@@ -36,6 +37,7 @@ impl Change {
         let mut count = 0;
         for (record, values) in changes {
             watch.check()?;
+            self.check_nulls(tables.editor(&self.table)?, [&values])?;
             let values: Vec<_> = values
                 .iter()
                 .filter_map(|(column, value)| Some((*column, stored(value, fields.get(*column)?)?)))

@@ -92,7 +92,9 @@ impl Change {
                     source: source.clone(),
                     is_deleted: false,
                 };
-                Self::insert(&insert, tables, parameters)
+                let mut insert = Self::insert(&insert, tables, parameters)?;
+                insert.is_in_merge = true;
+                Ok::<_, Error>(insert)
             });
             Ok((matched, insert.transpose()?))
         });
@@ -109,6 +111,7 @@ impl Change {
             table: merge.table.clone(),
             structure,
             fields,
+            is_in_merge: false,
             kind: ChangeKind::Merge(Box::new(Merging {
                 source,
                 from_source,
@@ -194,6 +197,11 @@ impl Change {
 }
 
 impl Merging {
+    /// Whether an engine picks the records.
+    pub(super) fn is_picked(&self) -> bool {
+        matches!(self.matched, Matched::Picked { .. })
+    }
+
     /// What who runs it has to be allowed.
     pub(super) fn rights(&self) -> Rights {
         let updates = match &self.matched {

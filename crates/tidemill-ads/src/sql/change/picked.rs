@@ -79,6 +79,7 @@ impl Change {
             table: choice.table.clone(),
             structure,
             fields,
+            is_in_merge: false,
             kind: ChangeKind::Picked(Box::new(picking)),
         })
     }

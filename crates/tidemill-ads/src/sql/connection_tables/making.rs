@@ -6,9 +6,9 @@ use tidemill_xbase::{Existing, FieldSpec, TableEditor, TableSet, TableWriter, fi
 
 use super::ConnectionTables;
 use super::surroundings::{read_only, today};
-use crate::dictionary::{NewTable, ObjectKind, PropertyValue, TableProperty, Validation};
+use crate::dictionary::{FieldProperty, NewTable, ObjectKind, PropertyValue, TableProperty, Validation};
 use crate::sql::error::{Error, Kind, Result};
-use crate::sql::statement::TableName;
+use crate::sql::statement::{ColumnRule, RuleChange, TableName};
 use crate::sql::tables::Tables as _;
 use crate::work_area::edit_options;
 
@@ -79,6 +79,61 @@ impl ConnectionTables<'_> {
             .set_table_property(name.last(), rule, &key, self.settings)?)
     }
 
+    /// Changes the rules of a table of the data dictionary, all or none.
+    ///
+    /// # Errors
+    /// As [`Tables::set_rules`].
+    pub(super) fn put_rules(&mut self, name: &TableName, rules: &[RuleChange]) -> Result<()> {
+        let path = self.path(name)?;
+        self.state().close(&path);
+        let table = self.connection.dictionary_name(&path).unwrap_or_default();
+        let mut before = Vec::new();
+        for change in rules {
+            let column = &change.column.value;
+            let property = property_of(change);
+            let old = self.rule(&table, column, property);
+            let value = match (property, &change.value) {
+                (Some(FieldProperty::CanBeNull), value) => PropertyValue::Short(u16::from(value.is_none())),
+                (_, value) => PropertyValue::Text(value.clone().unwrap_or_default()),
+            };
+            if let Err(error) = self.set_rule(&table, column, property, (&value, Validation::ReturnError)) {
+                for (column, property, old) in before.into_iter().rev() {
+                    let _ = self.set_rule(&table, column, property, (&old, Validation::None));
+                }
+                return Err(error.at(change.column.span.start));
+            }
+            before.push((column, property, old));
+        }
+        Ok(())
+    }
+
+    /// A rule of a column, or the name of the primary key.
+    fn rule(&mut self, table: &str, column: &str, property: Option<FieldProperty>) -> PropertyValue {
+        let value = match property {
+            Some(property) => self.connection.field_property(table, column, property),
+            None => self.connection.table_property(table, TableProperty::PrimaryKey),
+        };
+        // One that is not set is told as an error.
+        value.unwrap_or_else(|_| match property {
+            Some(FieldProperty::CanBeNull) => PropertyValue::Short(1),
+            _ => PropertyValue::Text(String::new()),
+        })
+    }
+
+    fn set_rule(
+        &mut self,
+        table: &str,
+        column: &str,
+        property: Option<FieldProperty>,
+        (value, validation): (&PropertyValue, Validation),
+    ) -> Result<()> {
+        let (connection, settings) = (&mut *self.connection, self.settings);
+        Ok(match property {
+            Some(property) => connection.set_field_property((table, column), (property, validation), value, settings),
+            None => connection.set_table_property(table, (TableProperty::PrimaryKey, validation), value, settings),
+        }?)
+    }
+
     /// Has the data dictionary know the orders that the files of a table have now.
     pub(super) fn note_orders_of(&mut self, name: &TableName) -> Result<()> {
         if self.connection.dictionary.is_none() || self.connection.temporary.path(&name.to_string()).is_some() {
@@ -138,4 +193,15 @@ impl ConnectionTables<'_> {
         self.connection.temporary.forget(&path);
         Ok(())
     }
+}
+
+/// The property that keeps a rule; `None` for the primary key.
+fn property_of(change: &RuleChange) -> Option<FieldProperty> {
+    Some(match change.rule? {
+        ColumnRule::NotNull => FieldProperty::CanBeNull,
+        ColumnRule::Minimum => FieldProperty::Minimum,
+        ColumnRule::Maximum => FieldProperty::Maximum,
+        ColumnRule::Message => FieldProperty::ValidationMessage,
+        ColumnRule::Default => FieldProperty::DefaultValue,
+    })
 }

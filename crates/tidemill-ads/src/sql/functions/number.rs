@@ -27,7 +27,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     kernel("INT", "N", Gives::Is(Type::Double), &["INT(N1)"]),
     columns("LOG", "N", DOUBLE, |call, a| double(call, a, f64::ln)),
     columns("LOG10", "N", DOUBLE, |call, a| double(call, a, f64::log10)),
-    columns("MOD", "NN", Gives::Argument(0), |call, a| {
+    columns("MOD", "NN", Gives::Computed(Operator::Modulo), |call, a| {
         compute(Operator::Modulo, argument(a, 0), argument(a, 1), call.rows)
     }),
     columns("PI", "", DOUBLE, |_, _| Ok(Vector::Constant(Value::Double(std::f64::consts::PI)))),
@@ -153,8 +153,9 @@ fn cut(call: &Call<'_>, arguments: &[Vector], rounds: bool) -> Result<Vector> {
             let values = (0..call.rows).map(|row| {
                 let unit = 10_f64.powi(i32::try_from(places(row)).unwrap_or(0));
                 let scaled = numbers.get(row) * unit;
-                let kept = if rounds { scaled.round() } else { scaled.trunc() };
-                kept / unit
+                let kept = if rounds { scaled.round() } else { scaled.trunc() } / unit;
+                // So many places that the number has none to lose.
+                if kept.is_finite() { kept } else { numbers.get(row) }
             });
             Ok(Vector::Double(Float64Array::new(values.collect(), nulls)))
         }

@@ -5,7 +5,9 @@ use tidemill_xbase::full_text::{FullTextOptions, Listed};
 
 use super::Parser;
 use crate::sql::error::{Error, Kind, Result};
-use crate::sql::statement::{ColumnSpec, CreateIndex, CreateTable, IndexColumn, StatementKind, TableChange, TypeName};
+use crate::sql::statement::{
+    ColumnRule, ColumnSpec, CreateIndex, CreateTable, IndexColumn, StatementKind, TableChange, TypeName,
+};
 
 impl Parser<'_> {
     pub(super) fn create(&mut self) -> Result<StatementKind> {
@@ -67,7 +69,7 @@ impl Parser<'_> {
             columns: Vec::new(),
             primary_key: None,
             select: None,
-            in_database: false,
+            in_database: None,
         };
         if self.take("AS") {
             table.select = Some(Box::new(self.select()?));
@@ -214,6 +216,11 @@ impl Parser<'_> {
     }
 
     fn table_change(&mut self) -> Result<TableChange> {
+        if self.is_next("IGNORE") || self.is_next("RESPECT") {
+            return Err(
+                self.refusal("a table takes part in every transaction here: leave IGNORE and RESPECT TRANSACTIONS out")
+            );
+        }
         match self.take_any(&["ADD", "ALTER", "DROP"]) {
             Some(0) => {
                 self.take("COLUMN");
@@ -223,11 +230,25 @@ impl Parser<'_> {
             Some(1) => {
                 self.take("COLUMN");
                 let old = self.ident()?;
+                if self.take("DROP") {
+                    let rule = match self.take("DEFAULT") {
+                        true => ColumnRule::Default,
+                        false => self.constraint()?,
+                    };
+                    return Ok(TableChange::DropRule(old, rule));
+                }
                 let column = self.column_spec()?;
                 self.position()?;
                 Ok(TableChange::Alter(old, column))
             }
             Some(_) => {
+                let is_named = self.is_next("CONSTRAINT") && self.is_nth(1, "PRIMARY");
+                if is_named || self.is_next("PRIMARY") && self.is_nth(1, "KEY") {
+                    self.take("CONSTRAINT");
+                    self.expect("PRIMARY")?;
+                    self.expect("KEY")?;
+                    return Ok(TableChange::DropPrimaryKey);
+                }
                 self.take("COLUMN");
                 Ok(TableChange::Drop(self.ident()?))
             }
@@ -284,6 +305,7 @@ impl Parser<'_> {
             type_of,
             nullable: None,
             binary: false,
+            rules: Vec::new(),
         };
         loop {
             if self.take("NULL") {
@@ -294,11 +316,52 @@ impl Parser<'_> {
                 self.skip();
                 self.skip();
                 column.nullable = Some(false);
-            } else if self.is_next("CONSTRAINT") && !self.is_nth(2, "PRIMARY") || self.is_next("DEFAULT") {
-                return Err(self.fault("Constraints and default values need a data dictionary, and there is none"));
+            } else if self.is_next("CONSTRAINT") && !self.is_nth(2, "PRIMARY") {
+                self.skip();
+                let rule = self.constraint()?;
+                let value = match rule {
+                    ColumnRule::NotNull => String::new(),
+                    _ => self.rule_value()?,
+                };
+                column.rules.push((rule, value));
+            } else if self.take("DEFAULT") {
+                column.rules.push((ColumnRule::Default, self.rule_value()?));
             } else {
                 return Ok(column);
             }
+        }
+    }
+
+    /// What stands behind CONSTRAINT, and behind DROP.
+    fn constraint(&mut self) -> Result<ColumnRule> {
+        Ok(match self.take_any(&["NOT", "MINIMUM", "MAXIMUM", "ERROR"]) {
+            Some(0) => {
+                self.expect("NULL")?;
+                ColumnRule::NotNull
+            }
+            Some(1) => ColumnRule::Minimum,
+            Some(2) => ColumnRule::Maximum,
+            Some(_) => {
+                self.expect("MESSAGE")?;
+                ColumnRule::Message
+            }
+            None => return Err(self.unexpected("NOT NULL, MINIMUM, MAXIMUM or ERROR MESSAGE")),
+        })
+    }
+
+    /// An expression in quotes, or a number.
+    fn rule_value(&mut self) -> Result<String> {
+        let sign = match self.grammar.consume_token(&Token::Minus) {
+            true => "-",
+            false => "",
+        };
+        match self.grammar.peek_token().token {
+            Token::Number(digits, _) => {
+                self.skip();
+                Ok(format!("{sign}{digits}"))
+            }
+            _ if sign.is_empty() => self.text(),
+            _ => Err(self.unexpected("a number")),
         }
     }
 
@@ -402,19 +465,21 @@ impl Parser<'_> {
     }
 
     /// What stands behind the columns of a table; whether its data dictionary takes it in.
-    fn table_options(&mut self) -> Result<bool> {
-        let mut in_database = false;
+    fn table_options(&mut self) -> Result<Option<bool>> {
+        let mut in_database = None;
         loop {
             if self.take("MEMOBLOCKSIZE") {
                 self.number()?;
             } else if self.take("AS") {
                 self.expect("FREE")?;
                 self.expect("TABLE")?;
+                in_database = Some(false);
             } else if self.take("IN") {
                 self.expect("DATABASE")?;
-                in_database = true;
-            } else if self.take("IGNORE") {
-                self.expect("TRANSACTIONS")?;
+                in_database = Some(true);
+            } else if self.is_next("IGNORE") {
+                let why = "a table takes part in every transaction here: leave IGNORE TRANSACTIONS out";
+                return Err(self.refusal(why));
             } else {
                 return Ok(in_database);
             }

@@ -10,7 +10,7 @@ use sqlparser::ast::{
 use super::point::Point;
 use super::{Compiled, Query, columns_of, one_row};
 use crate::sql::answer::Rows;
-use crate::sql::bind::{Grouping, Parameters, Scope};
+use crate::sql::bind::{Grouping, Parameters, Scope, searched_columns};
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::expression::{Column, Expr};
 use crate::sql::frames;
@@ -99,7 +99,12 @@ impl Plan {
         parameters: &mut Parameters,
     ) -> Result<Self> {
         let (source, columns, qualifiers) = source(select, tables, parameters)?;
+        let searched = match &source {
+            Source::Table(name, _) => searched_columns(select, name, tables)?,
+            _ => Vec::new(),
+        };
         let mut scope = Scope::new(&columns, qualifiers, parameters);
+        scope.searched = searched;
         let selection = select.selection.as_ref().map(|selection| {
             let bound = scope.bind(selection)?;
             scope.condition(bound)

@@ -254,3 +254,105 @@ fn a_rule_holds_for_those_who_have_the_table_open() {
     free.execute("UPDATE people SET pay = 12", &[], &house.settings, &house.options)
         .unwrap();
 }
+
+#[test]
+fn statements_make_and_change_rules() {
+    let mut house = House::with_tables();
+    let refused = |house: &mut House, sql: &str, part: &str| {
+        let error = house
+            .execute(sql)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default();
+        assert!(error.contains(part), "{sql}: {error}");
+    };
+    // What ADSSYS makes is a table of the dictionary unless something else is said.
+    for sql in [
+        "CREATE TABLE prices ( id Integer PRIMARY KEY, name Char(10) CONSTRAINT NOT NULL CONSTRAINT ERROR MESSAGE 'a name, please', \
+         price Money DEFAULT '4.5' CONSTRAINT MINIMUM '2' CONSTRAINT MAXIMUM '169' CONSTRAINT NOT NULL, kind Integer NOT NULL, seen Date )",
+        "INSERT INTO prices ( id, name, kind ) VALUES ( 1, 'nail', 1 )",
+        "CREATE TABLE loose ( a Integer ) AS FREE TABLE",
+        "CREATE TABLE #short ( a Integer )",
+    ] {
+        house.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+    assert_eq!(house.names(ObjectKind::Table, ""), ["Staff", "prices", "towns"]);
+    assert_eq!(house.rows("SELECT name, price FROM prices"), ["nail|4.5000"]);
+    for (sql, part) in [
+        ("INSERT INTO prices ( id, kind ) VALUES ( 2, 1 )", "a name, please"),
+        ("INSERT INTO prices ( id, kind ) VALUES ( 2, 1 )", "NativeError = 5147"),
+        ("INSERT INTO prices ( id, name ) VALUES ( 2, 'x' )", "field kind"),
+        (
+            "INSERT INTO prices ( id, name ) VALUES ( 2, 'x' )",
+            "NativeError = 5147",
+        ),
+        (
+            "INSERT INTO prices ( id, name, price, kind ) VALUES ( 2, 'x', NULL, 1 )",
+            "field price",
+        ),
+        (
+            "INSERT INTO prices ( id, name, price, kind ) VALUES ( 2, 'x', 1, 1 )",
+            "NativeError = 5148",
+        ),
+        ("UPDATE prices SET price = 170", "NativeError = 5149"),
+        ("UPDATE prices SET kind = NULL", "field kind"),
+        (
+            "MERGE prices ON ( id = 1 ) WHEN MATCHED THEN UPDATE SET name = NULL",
+            "a name, please",
+        ),
+        (
+            "MERGE prices ON ( id = 7 ) WHEN NOT MATCHED THEN INSERT ( id, name ) VALUES ( 7, 'x' )",
+            "field kind",
+        ),
+        (
+            "CREATE TABLE bad ( a Integer CONSTRAINT MINIMUM 'much' )",
+            "NativeError = 5160",
+        ),
+        (
+            "CREATE TABLE bad ( a Integer NOT NULL ) AS FREE TABLE",
+            "NativeError = 2215",
+        ),
+        (
+            "CREATE TABLE #bad ( a Integer CONSTRAINT NOT NULL )",
+            "NativeError = 2215",
+        ),
+        (
+            "ALTER TABLE loose ALTER COLUMN a a Integer CONSTRAINT NOT NULL",
+            "NativeError = 2215",
+        ),
+        ("ALTER TABLE prices ALTER COLUMN nothing DROP NOT NULL", "nothing"),
+        // Records are looked through, and of several rules none is kept.
+        (
+            "ALTER TABLE prices ALTER COLUMN name name Char(10) CONSTRAINT MINIMUM 'a' ALTER COLUMN seen seen Date CONSTRAINT NOT NULL",
+            "seen",
+        ),
+        (
+            "ALTER TABLE prices ALTER COLUMN name name Char(20) CONSTRAINT NOT NULL",
+            "knows the fields",
+        ),
+    ] {
+        refused(&mut house, sql, part);
+    }
+    assert!(!house.folder.path().join("bad.adt").exists());
+    assert_eq!(house.names(ObjectKind::Table, ""), ["Staff", "prices", "towns"]);
+    for sql in [
+        "INSERT INTO prices ( id, name, kind ) VALUES ( 3, '!', 1 )",
+        "DELETE FROM prices WHERE id = 3",
+        "ALTER TABLE prices ALTER COLUMN price DROP DEFAULT ALTER price DROP MINIMUM ALTER price DROP MAXIMUM ALTER price DROP NOT NULL",
+        "ALTER TABLE prices ALTER COLUMN name DROP ERROR MESSAGE",
+        "INSERT INTO prices ( id, name, kind, price ) VALUES ( 4, 'bolt', 2, NULL ), ( 5, 'nut', 2, 1000 )",
+        "UPDATE prices SET seen = {d '2024-02-29'}",
+        "ALTER TABLE prices ALTER COLUMN seen seen Date DEFAULT 'date()' CONSTRAINT NOT NULL",
+        "INSERT INTO prices ( id, name, kind ) VALUES ( 6, 'rod', 3 )",
+        "ALTER TABLE prices DROP PRIMARY KEY",
+    ] {
+        house.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+    refused(&mut house, "UPDATE prices SET seen = NULL", "NativeError = 5147");
+    let key = house.connection.table_property("prices", TableProperty::PrimaryKey);
+    assert!(key.is_err() || key.unwrap() == text(""));
+    assert_eq!(
+        house.rows("SELECT id, price, IIF( seen IS NULL, 'none', 'some' ) AS s FROM prices"),
+        ["1|4.5000|some", "4||some", "5|1000.0000|some", "6||some"]
+    );
+}
