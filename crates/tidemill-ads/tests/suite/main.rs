@@ -25,3 +25,4 @@ mod statements;
 mod unknown_collation;
 mod untranslated;
 mod work_areas;
+mod writers;
