@@ -127,6 +127,29 @@ impl FieldSpec {
         Ok(spec)
     }
 
+    /// Why a table cannot have this field.
+    pub(crate) fn refused(&self, why: &str) -> Error {
+        Error::Misuse(format!("column {}: {why}", self.name))
+    }
+
+    /// Why a table cannot have this text, of which it has so many bytes.
+    pub(crate) fn text_refused(&self, has: &str) -> Error {
+        let width = self.width;
+        self.refused(&format!(
+            "text of {width} bytes, and such a field of a Visual FoxPro table has {has}; make it a memo (M), or cut it"
+        ))
+    }
+
+    /// Why a table cannot have this number: whose numbers have so many characters.
+    pub(crate) fn number_refused(&self, whose: &str) -> Error {
+        let own = self.in_adt.map(|own| (own.width, own.decimals));
+        let (width, decimals) = own.unwrap_or((self.width, self.decimals));
+        let digits = width.saturating_sub(1 + u16::from(decimals > 0));
+        self.refused(&format!(
+            "a number of {digits} digits, {decimals} of them decimals, needs {width} characters, and {whose}; cast it to text or to fewer digits"
+        ))
+    }
+
     /// [`FieldSpec::from_arrow`] for every column, under the names of [`short_names`] in a code page of single bytes.
     ///
     /// # Errors

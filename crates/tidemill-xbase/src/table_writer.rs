@@ -535,7 +535,7 @@ impl Layout {
         if columns.is_empty() || stride > usize::from(u16::MAX) || columns.len() > 2046 {
             let fields = columns.len();
             return Err(Error::Misuse(format!(
-                "{fields} fields in {stride} bytes: a table has 1 to 2046 fields in 65535 bytes"
+                "{fields} columns of {stride} bytes a record: a table has 1 to 2046 columns of at most 65535 bytes; leave some out, or make long texts memos"
             )));
         }
         Ok(Self {
@@ -606,7 +606,7 @@ impl Layout {
         let length = 32 + 32 * fields + 1 + if vfp { 263 } else { 0 };
         let too_long = || {
             Error::Misuse(format!(
-                "{fields} fields: the header would have {length} bytes, 65535 is the most"
+                "{fields} columns: the header would have {length} bytes, 65535 are the most; leave some out"
             ))
         };
         let date = options.last_update;
@@ -666,12 +666,7 @@ impl Column {
         let vfp = format == Dialect::VisualFoxPro;
         let memo_width = if vfp { 4 } else { 10 };
         let binary = spec.binary && (vfp || (spec.letter == 'M' && !spec.is_text));
-        let refuse = |why: &str| {
-            Err(Error::Misuse(format!(
-                "field {} of type {}: {why}",
-                spec.name, spec.letter
-            )))
-        };
+        let refuse = |why: &str| Err(spec.refused(why));
         let (letter, kind, width) = match spec.letter {
             'C' if binary => ('C', FieldKind::CharacterBinary, spec.width),
             'C' => ('C', FieldKind::Character, spec.width),
@@ -694,24 +689,26 @@ impl Column {
             'M' if binary => (if vfp { 'M' } else { 'P' }, FieldKind::MemoBinary, memo_width),
             'M' => ('M', FieldKind::Memo, memo_width),
             letter @ ('G' | 'P' | 'W') if format != Dialect::Dbase3 => (letter, FieldKind::MemoBinary, memo_width),
-            'G' | 'P' | 'W' => return refuse("memos of dBASE III hold text only"),
-            _ => return refuse("no such type"),
+            'G' | 'P' | 'W' => return refuse("memos of dBASE III hold text only; take another format"),
+            letter => return refuse(&format!("{format} tables have no such type as {letter:?}")),
         };
         match kind {
-            FieldKind::Character if vfp && width > 254 => return refuse("at most 254 bytes in a Visual FoxPro table"),
+            FieldKind::Character if vfp && width > 254 => return Err(spec.text_refused("at most 254")),
             FieldKind::Character | FieldKind::CharacterBinary if width == 0 => return refuse("at least 1 byte"),
             FieldKind::Varchar | FieldKind::Varbinary if !(1..=254).contains(&width) => {
-                return refuse("1 to 254 bytes");
+                return Err(spec.text_refused("1 to 254"));
             }
             _ if spec.autoincrement && kind != FieldKind::Integer => {
                 return refuse("only whole numbers are counted on");
             }
             FieldKind::Integer if spec.autoincrement && width != 4 => return refuse("a counter has 4 bytes"),
-            FieldKind::Integer if !matches!(width, 1..=4 | 8) => return refuse("1, 2, 3, 4 or 8 bytes"),
+            FieldKind::Integer if !matches!(width, 1..=4 | 8) => {
+                return refuse("whole numbers of 1, 2, 3, 4 or 8 bytes");
+            }
             FieldKind::Numeric | FieldKind::Float
                 if !(1..=255).contains(&width) || (spec.decimals > 0 && u16::from(spec.decimals) >= width) =>
             {
-                return refuse("1 to 255 characters, of which the decimals and the point are a part");
+                return Err(spec.number_refused("a field has 1 to 255"));
             }
             _ => {}
         }

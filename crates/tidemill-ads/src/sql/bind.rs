@@ -21,7 +21,7 @@ use super::collate::upper;
 use super::error::{Error, Kind, Result};
 use super::expression::{Blank, Column, Comparison, Expr};
 use super::functions;
-use super::group::{Aggregate, AggregateKind};
+use super::group::{Aggregate, AggregateKind, aggregate_of_engine};
 use super::user_functions::UserFunctions;
 use super::value::{Type, Value};
 use cast::{conversion, typed_literal};
@@ -552,7 +552,7 @@ impl<'s> Scope<'s> {
         }
         // Another engine may have it, whatever its arguments are.
         if !is_operation(&name) && functions::find(&name).is_none() && self.parameters.functions.find(&name).is_none() {
-            return Err(no_function(&name));
+            return Err(aggregate_of_engine(&name).unwrap_or_else(|| no_function(&name)));
         }
         if let Some(condition) = searched::condition_over_all(&name, list) {
             return self.search_over_all(&name, condition);

@@ -55,6 +55,32 @@ impl AggregateKind {
     }
 }
 
+/// Aggregates that ADS SQL does not have and the analytical engine has. Were they called unknown, a statement that has one and another
+/// function that nobody knows would be refused for this one.
+const OF_ENGINE: [&str; 13] = [
+    "CORR",
+    "COVAR",
+    "COVAR_POP",
+    "COVAR_SAMP",
+    "MEDIAN",
+    "STDDEV",
+    "STDDEV_POP",
+    "STDDEV_SAMP",
+    "VAR",
+    "VAR_POP",
+    "VAR_POPULATION",
+    "VAR_SAMP",
+    "VAR_SAMPLE",
+];
+
+/// That an aggregate needs the analytical engine, in capitals; `None` for a name that it does not know either.
+pub(super) fn aggregate_of_engine(name: &str) -> Option<Error> {
+    OF_ENGINE.contains(&name).then(|| {
+        let why = format!("The aggregate {name} needs the analytical engine, and this connection has none");
+        Error::new(Kind::NeedsAnalytical, why)
+    })
+}
+
 impl Aggregate {
     pub(super) fn type_of(&self, columns: &[Column], parameters: &[Value]) -> Type {
         let argument = self

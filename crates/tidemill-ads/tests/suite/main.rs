@@ -25,4 +25,6 @@ mod standard_tables;
 mod statements;
 mod unknown_collation;
 mod untranslated;
+mod varying_keys;
 mod work_areas;
+mod writers;

@@ -546,3 +546,24 @@ fn temporary_tables_are_one_connections_alone_and_go_with_it() {
     drop(first);
     assert!(!path.parent().unwrap().exists(), "{}", path.display());
 }
+
+/// Who has an engine asks it for the first, so that it is not blamed for the second, which nobody has.
+#[test]
+fn an_aggregate_that_only_the_engine_has_is_not_called_unknown() {
+    let mut shop = Shop::new();
+    for (sql, expected) in [
+        ("SELECT STDDEV( id ) FROM t", "STDDEV needs the analytical engine"),
+        (
+            "SELECT STDDEV( id ), VARIANCE( id ) FROM t",
+            "STDDEV needs the analytical engine",
+        ),
+        (
+            "SELECT VARIANCE( id ), STDDEV( id ) FROM t",
+            "Scalar function not found: VARIANCE",
+        ),
+        ("SELECT VARIANCE( id ) FROM t", "Scalar function not found: VARIANCE"),
+    ] {
+        let error = shop.refused(sql).to_string();
+        assert!(error.contains(expected), "{sql}: {error}");
+    }
+}

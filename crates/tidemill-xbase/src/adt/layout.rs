@@ -16,15 +16,15 @@ use super::{
 /// The most fields, of which the help has a formula that depends on the lengths of names: as many as it gives for long ones.
 const FIELDS_MAX: usize = 2046;
 
+/// The widest Numeric.
+const NUMBER_MAX: u16 = 32;
+
 /// What a field of a new table is there.
 ///
 /// # Errors
 /// [`Error::Misuse`] for what an ADT has no type for.
 pub(crate) fn field_of(spec: &FieldSpec) -> Result<InAdt> {
-    let refuse = |why: &str| {
-        let FieldSpec { name, letter, .. } = spec;
-        Err(Error::Misuse(format!("field {name} of type {letter}: {why}")))
-    };
+    let refuse = |why: &str| Err(spec.refused(why));
     let adt_type = match (spec.in_adt, spec.letter, spec.width) {
         (Some(in_adt), ..) => in_adt.adt_type,
         (None, 'I' | '+', _) if spec.autoincrement => AdtType::AutoIncrement,
@@ -46,7 +46,12 @@ pub(crate) fn field_of(spec: &FieldSpec) -> Result<InAdt> {
         (None, 'M', _) => AdtType::Memo,
         (None, 'W' | 'G' | 'Q', _) => AdtType::Binary,
         (None, 'P', _) => AdtType::Image,
-        _ => return refuse("an ADT has no such type"),
+        _ => {
+            return refuse(&format!(
+                "an ADT has no type for {:?}; cast it, or leave it out",
+                spec.letter
+            ));
+        }
     };
     let (given, decimals) = spec
         .in_adt
@@ -69,7 +74,14 @@ pub(crate) fn field_of(spec: &FieldSpec) -> Result<InAdt> {
         return refuse(&format!("{unknown}, is not written"));
     }
     if let Err(expected) = adt_type.check_width(width.into(), decimals) {
-        return refuse(&expected);
+        return match (adt_type, width > NUMBER_MAX) {
+            (AdtType::Numeric, true) => Err(spec.number_refused(&format!("an ADT number has at most {NUMBER_MAX}"))),
+            (AdtType::Numeric, false) => refuse(&format!(
+                "{decimals} decimals need {} characters, with a digit and the point, and it has {width}; make it wider",
+                u16::from(decimals) + 2
+            )),
+            _ => refuse(&format!("an ADT has {expected}, not of {width}")),
+        };
     }
     Ok(InAdt {
         adt_type,
@@ -112,7 +124,7 @@ pub(crate) fn check_len(fields: usize, record_len: usize) -> Result<()> {
     match (1..=FIELDS_MAX).contains(&fields) && record_len <= RECORD_LEN_MAX as usize {
         true => Ok(()),
         false => Err(Error::Misuse(format!(
-            "{fields} fields in {record_len} bytes: an ADT has 1 to {FIELDS_MAX} fields in {RECORD_LEN_MAX} bytes"
+            "{fields} columns of {record_len} bytes a record: an ADT has 1 to {FIELDS_MAX} columns of at most {RECORD_LEN_MAX} bytes; leave some out, or make long texts memos"
         ))),
     }
 }

@@ -201,6 +201,10 @@ pub(super) struct BlankRecord<'a> {
 impl Record for BlankRecord<'_> {
     fn value(&self, field: usize) -> Result<Value<'_>> {
         match self.fields.get(field) {
+            // Keys of text of a varying length are as long as the longest.
+            Some(field) if matches!(field.kind, FieldKind::Varchar | FieldKind::Varbinary) => {
+                Ok(Value::text(vec![b' '; field.width]))
+            }
             Some(field) => Ok(blank(field)),
             None => Err(Error::Misuse(format!("there is no field with index {field}"))),
         }

@@ -164,7 +164,7 @@ impl CdxBuilder {
         order.codec(self.dialect())?;
         let (len, most) = (order.key_len, self.shape.key_len_max());
         if !(1..=most).contains(&len) {
-            return Err(order.refuse(&format!("keys of {len} bytes, not 1 to {most}")));
+            return Err(order.refuse_key_len(most));
         }
         let name = name_bytes(order, self.codepage, self.shape)?;
         if self.names.iter().any(|(known, _)| *known == name) {

@@ -41,8 +41,7 @@ impl CompactIdxBuilder {
             return Err(order.refuse("a file of this format has no custom orders"));
         }
         if !(1..=KEY_LEN_MAX).contains(&order.key_len) {
-            let len = order.key_len;
-            return Err(order.refuse(&format!("keys of {len} bytes, not 1 to {KEY_LEN_MAX}")));
+            return Err(order.refuse_key_len(KEY_LEN_MAX));
         }
         let mut file = order_header(order, self.codepage, Shape::CDX)?;
         if let Some(options) = file.get_mut(OPTIONS_AT) {

@@ -89,7 +89,7 @@ impl Idx {
     ) -> crate::error::Result<(Vec<u8>, KeyBytes)> {
         let keys = KeyBytes::plain(order.key_len, trail);
         if !(1..=NEW_KEY_LEN_MAX).contains(&keys.len) {
-            return Err(order.refuse(&format!("keys of {} bytes, not 1 to {NEW_KEY_LEN_MAX}", keys.len)));
+            return Err(order.refuse_key_len(NEW_KEY_LEN_MAX));
         }
         if order.is_descending {
             return Err(order.refuse("an IDX that is not compact has no descending order"));

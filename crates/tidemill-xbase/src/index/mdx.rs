@@ -451,7 +451,7 @@ impl MdxFile {
         };
         let entry_len = entry(keys.stored_len());
         if !(1..=NEW_KEY_LEN_MAX).contains(&order.key_len) {
-            return Err(order.refuse(&format!("keys of {} bytes, not 1 to {NEW_KEY_LEN_MAX}", order.key_len)));
+            return Err(order.refuse_key_len(NEW_KEY_LEN_MAX));
         }
         if order.is_custom {
             return Err(order.refuse("an MDX has no custom orders"));

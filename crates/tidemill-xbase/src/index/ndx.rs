@@ -86,7 +86,7 @@ impl Ndx {
             other => return Err(order.refuse(&format!("an NDX has no keys of type {}", other.letter()))),
         };
         if !(1..=NEW_KEY_LEN_MAX).contains(&order.key_len) {
-            return Err(order.refuse(&format!("keys of {} bytes, not 1 to {NEW_KEY_LEN_MAX}", order.key_len)));
+            return Err(order.refuse_key_len(NEW_KEY_LEN_MAX));
         }
         if order.is_descending || order.condition.is_some() {
             return Err(order.refuse("an NDX has neither descending orders nor FOR"));

@@ -241,7 +241,7 @@ impl Ntx {
     pub(super) fn for_order(order: &OrderSpec, codepage: CodePage) -> Result<(Self, Vec<u8>)> {
         let len = order.key_len;
         if !(1..=KEY_LEN_MAX).contains(&len) {
-            return Err(order.refuse(&format!("keys of {len} bytes, not 1 to {KEY_LEN_MAX}")));
+            return Err(order.refuse_key_len(KEY_LEN_MAX));
         }
         let expression = order.encode(codepage, &order.expression)?;
         let condition = order.encode(codepage, order.condition.as_deref().unwrap_or_default())?;

@@ -241,6 +241,17 @@ impl OrderSpec {
         }
     }
 
+    /// Refuses keys of no bytes, or of more than the file can have.
+    pub(super) fn refuse_key_len(&self, most: usize) -> Error {
+        let (key, len) = (&self.expression, self.key_len);
+        let what = match (len, self.full_text.is_some()) {
+            (0, _) => format!(": {key} gives no text of a certain length"),
+            (_, true) => String::new(),
+            (_, false) => format!(": {key} is too long; index a part of it, as LEFT({key}, {most})"),
+        };
+        self.refuse(&format!("keys of {len} bytes, not 1 to {most}{what}"))
+    }
+
     pub(super) fn refuse(&self, why: &str) -> Error {
         Error::Misuse(format!("index tag {}: {why}", self.name))
     }

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::file_locks::{FileIdentity, FileLocks};
+use super::file_locks::{FileIdentity, FileLocks, Pauses};
 use super::{LockHolder, LockKind, LockRange, LockRefused, LockSubject};
 use crate::error::{Error, Result};
 use crate::regular_file;
@@ -161,8 +161,7 @@ enum Attempt {
 
 /// Takes a range, and asks again until a moment.
 fn taken(locks: &FileLocks, range: LockRange, kind: LockKind, until: Instant) -> Attempt {
-    const LONGEST_PAUSE: Duration = Duration::from_millis(2);
-    let mut pause = Duration::from_micros(20);
+    let mut pauses = Pauses::default();
     loop {
         match locks.try_range(range, kind) {
             Ok(None) => return Attempt::Taken,
@@ -172,8 +171,7 @@ fn taken(locks: &FileLocks, range: LockRange, kind: LockKind, until: Instant) ->
                 if left.is_zero() {
                     return Attempt::Held(holder);
                 }
-                std::thread::sleep(pause.min(left));
-                pause = (pause * 2).min(LONGEST_PAUSE);
+                pauses.sleep(left);
             }
         }
     }

@@ -179,6 +179,18 @@ impl FileLocks {
         kernel::is_held(file, range).map_err(|e| Error::io(&self.path, "ask for the locks of", e))
     }
 
+    /// Whether another handle of the same owner goes by what this one has locked.
+    pub(crate) fn is_lending(&self, range: LockRange) -> bool {
+        let held = table();
+        let own = held.iter().find(|h| h.handle == self.handle && h.range == range);
+        own.is_some_and(|own| {
+            held.iter().any(|h| {
+                let is_same_file = h.identity == self.identity && h.range.overlaps(&range);
+                is_same_file && h.is_lent && h.owner == own.owner && h.handle != self.handle
+            })
+        })
+    }
+
     /// Gives a range back that this handle took as a whole.
     pub(crate) fn unlock(&self, range: LockRange) -> Result<()> {
         let was_lent = self.forget(range);
@@ -310,9 +322,8 @@ fn retry(
     timeout: Duration,
     mut attempt: impl FnMut() -> io::Result<Option<LockHolder>>,
 ) -> Result<()> {
-    const LONGEST_PAUSE: Duration = Duration::from_millis(20);
     let began = Instant::now();
-    let mut pause = Duration::from_micros(200);
+    let mut pauses = Pauses::default();
     loop {
         let Some(holder) = attempt().map_err(|e| Error::io(path, "lock", e))? else {
             return Ok(());
@@ -328,8 +339,32 @@ fn retry(
                 waited,
             })));
         }
-        std::thread::sleep(pause.min(left));
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pauses.sleep(left);
+    }
+}
+
+/// How long somebody sleeps who asks for a lock again and again: most locks are held for less than a millisecond, and who waits for
+/// a person costs little.
+#[derive(Debug)]
+pub(super) struct Pauses {
+    next: Duration,
+}
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self {
+            next: Duration::from_micros(50),
+        }
+    }
+}
+
+impl Pauses {
+    const LONGEST: Duration = Duration::from_millis(4);
+
+    /// Sleeps, at most as long as there is left.
+    pub(super) fn sleep(&mut self, left: Duration) {
+        std::thread::sleep(self.next.min(left));
+        self.next = (self.next * 2).min(Self::LONGEST);
     }
 }
 

@@ -277,6 +277,18 @@ impl TableEditor {
         self.orders.unlock()
     }
 
+    /// Lets other programs change the index files again that a transaction has only read; what it has changed stays locked to its
+    /// end. For who has looked for records and is about to lock or write them: two who did that with the files locked for reading
+    /// would each wait for the other.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn release_read_orders(&mut self) -> Result<()> {
+        let locks = self.orders.files.iter().filter(|file| !file.is_locked);
+        let mut locks = locks.filter_map(|file| file.locks.as_ref());
+        locks.try_for_each(|(locks, _)| locks.unlock_shared(LockSubject::Index))
+    }
+
     pub(super) fn open_production(&mut self) -> Result<()> {
         let settings = self.orders.settings.clone();
         self.open_production_index(|_, _| settings.clone())

@@ -126,6 +126,26 @@ impl KeptLocks {
         if later { Ok(()) } else { self.held.unlock(subject) }
     }
 
+    /// Gives a lock back before the end of a transaction that only shares it, for who has read what he wanted. One that is
+    /// exclusive, or that another handle goes by, stays.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub(crate) fn unlock_shared(&self, subject: LockSubject) -> Result<()> {
+        let held = self.held.ranges().get(&subject).copied();
+        let Some(held) = held.filter(|held| held.kind == LockKind::Shared) else {
+            return Ok(());
+        };
+        if self.held.locks.is_lending(held.range) {
+            return Ok(());
+        }
+        self.held.unlock(subject)?;
+        if let Some(log) = &self.log {
+            log.state().find_last_lock();
+        }
+        Ok(())
+    }
+
     /// Where a lock of this file stands in the order of all locks.
     pub(crate) fn order(&self, subject: LockSubject) -> LockOrder {
         self.held.order(subject)

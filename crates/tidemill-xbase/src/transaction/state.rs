@@ -141,17 +141,18 @@ impl State {
         }
         self.begun += 1;
         self.explicit = true;
-        self.last_lock = self
-            .locks
-            .iter()
-            .filter_map(Weak::upgrade)
-            .filter_map(|locks| locks.last())
-            .max();
+        self.find_last_lock();
         for locks in self.locks.iter().filter_map(Weak::upgrade) {
             locks.give_to(owner);
         }
         self.push_layer(None);
         Ok(self.begun)
+    }
+
+    /// Looks at the locks that are held for the last of them.
+    pub(super) fn find_last_lock(&mut self) {
+        let locks = self.locks.iter().filter_map(Weak::upgrade);
+        self.last_lock = locks.filter_map(|locks| locks.last()).max();
     }
 
     /// The number of the transaction that is under way.

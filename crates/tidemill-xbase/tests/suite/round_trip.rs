@@ -332,7 +332,11 @@ fn what_does_not_fit_is_named() {
 fn structures_that_a_format_lacks_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (format, fields, expected) in [
-        (Dialect::Dbase3, vec![], "0 fields"),
+        (
+            Dialect::Dbase3,
+            vec![],
+            "0 columns of 1 bytes a record: a table has 1 to 2046 columns",
+        ),
         (
             Dialect::Dbase3,
             vec![FieldSpec::new("ELEVENCHARS", 'L', 1, 0)],
@@ -347,10 +351,19 @@ fn structures_that_a_format_lacks_are_refused() {
         (
             Dialect::VisualFoxPro,
             vec![FieldSpec::new("A", 'C', 255, 0)],
-            "at most 254",
+            "column A: text of 255 bytes, and such a field of a Visual FoxPro table has at most 254; make it a memo (M)",
         ),
         (Dialect::FoxPro2, vec![FieldSpec::new("A", 'N', 3, 3)], "decimals"),
-        (Dialect::FoxPro2, vec![FieldSpec::new("A", 'X', 3, 0)], "no such type"),
+        (
+            Dialect::FoxPro2,
+            vec![FieldSpec::new("A", 'N', 300, 2)],
+            "column A: a number of 298 digits, 2 of them decimals, needs 300 characters, and a field has 1 to 255; cast it",
+        ),
+        (
+            Dialect::FoxPro2,
+            vec![FieldSpec::new("A", 'X', 3, 0)],
+            "no such type as 'X'",
+        ),
         (Dialect::Dbase7, vec![FieldSpec::new("A", 'C', 3, 0)], "not written"),
     ] {
         let options = CreateOptions {

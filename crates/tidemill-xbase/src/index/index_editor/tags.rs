@@ -141,8 +141,8 @@ impl IndexEditor {
                 let shape = Shape { place, is_adi };
                 let entry = name_bytes(order, codepage, shape)?;
                 let most = shape.key_len_max();
-                if keys.len > most {
-                    return Err(order.refuse(&format!("keys of {} bytes, not 1 to {most}", keys.len)));
+                if !(1..=most).contains(&keys.len) {
+                    return Err(order.refuse_key_len(most));
                 }
                 let tag = order_header(order, codepage, shape)?;
                 Ok(New { tag, entry, keys })

@@ -137,7 +137,7 @@ fn what_an_adt_cannot_hold_is_refused_and_said() {
         (
             "t.adt",
             vec![FieldSpec::of_adt("A", AdtType::Numeric, 33, 0)],
-            "2 to 32 bytes",
+            "column A: a number of 32 digits, 0 of them decimals, needs 33 characters, and an ADT number has at most 32; cast it",
         ),
         (
             "t.adt",
@@ -159,7 +159,7 @@ fn what_an_adt_cannot_hold_is_refused_and_said() {
             vec![FieldSpec::of_adt("A", AdtType::Character, 65_530, 0)],
             "65530 bytes",
         ),
-        ("t.adt", vec![], "1 to 2046 fields"),
+        ("t.adt", vec![], "1 to 2046 columns"),
     ] {
         let error = create(name, &fields, &options());
         assert!(error.contains(said), "{said}: {error}");
