@@ -77,7 +77,7 @@ static void make(void)
     IS(run("CREATE TABLE customers ( cust Integer, name Char(10), since Date )"), 0);
     IS(run("CREATE INDEX cust ON customers ( cust )"), 0);
     IS(run("CREATE TABLE orders ( id Integer, cust Integer, total Numeric(8,2), [paid at] Date )"), 0);
-    IS(run("INSERT INTO customers VALUES ( 1, 'Ada', {d '2020-01-31'} ), ( 2, 'Bob', NULL ), ( 3, 'Cleo', {d '2021-05-01'} )"), 0);
+    IS(run("INSERT INTO customers VALUES ( 1, 'Ada', {d '2020-01-31'} ), ( 2, 'Bob', DEFAULT ), ( 3, 'Cleo', {d '2021-05-01'} )"), 0);
     IS(run("INSERT INTO orders ( id, cust, total ) VALUES ( 10, 1, 5.25 ), ( 11, 2, 7 ), ( 12, 1, 0.75 ), ( 13, 9, 1 )"), 0);
 }
 

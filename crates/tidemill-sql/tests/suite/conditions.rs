@@ -92,10 +92,10 @@ async fn a_date_and_hours_are_a_moment() {
     check(&[
         (
             "SELECT day + INTERVAL '36 hours', day - INTERVAL '1 hour' FROM t WHERE id = 13",
-            "2024-02-01T12:00:00.000000,2024-01-30T23:00:00.000000",
+            "2024-02-01T12:00:00,2024-01-30T23:00:00",
         ),
         ("SELECT day + INTERVAL '1 day', day - INTERVAL '1 month' FROM t WHERE id = 9", "2024-02-02,2024-01-01"),
-        ("SELECT INTERVAL '90 minutes' + day FROM t WHERE id = 9", "2024-02-01T01:30:00.000000"),
+        ("SELECT INTERVAL '90 minutes' + day FROM t WHERE id = 9", "2024-02-01T01:30:00"),
         ("SELECT id FROM t WHERE day - INTERVAL '1 hour' < DATE '2024-02-01' AND day > DATE '2024-01-01' ORDER BY id", "9 13"),
     ])
     .await;
@@ -116,11 +116,7 @@ async fn moments_of_any_year_can_be_written() {
         ),
         (
             "SELECT CAST('9999-01-01' AS TIMESTAMP) FROM t WHERE id = 9",
-            "9999-01-01T00:00:00.000000",
-        ),
-        (
-            "SELECT COUNT(*) FROM t WHERE moment = '2024-01-31 00:00:00.0000001'",
-            "0",
+            "9999-01-01T00:00:00",
         ),
     ])
     .await;

@@ -93,7 +93,7 @@ fn errors_are_for_the_person_at_the_terminal() {
     );
     assert_snapshot!(
         error(&["copy", "people", "people.doc"]),
-        @"tidemill: people.doc: writing a file of this name is not supported; the extension tells the format: .dbf .adt .riegeli .array_record .arrayrecord .tfrecord .tfrecords .tfrec .native .parquet .arrow .feather .ipc .csv .tsv .xlsx .xlsm .xls .jsonl .ndjson .json"
+        @"tidemill: people.doc: writing a file of this name is not supported; the extension tells the format: .dbf .adt .riegeli .array_record .arrayrecord .tfrecord .tfrecords .tfrec .native .parquet .arrow .feather .ipc .csv .tsv .xlsx .jsonl .ndjson .json"
     );
     assert_snapshot!(
         error(&["cat", "people", "--format", "framed"]),

@@ -201,6 +201,12 @@ impl VisitorMut for Rewriter {
                 *op = BinaryOperator::PGRegexIMatch;
                 None
             }
+            // Options of one kind behind those of another.
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::StringConcat,
+                right,
+            } if [&*left, &*right].iter().any(|side| is_no_text(side)) => Some(null("VARCHAR")),
             Expr::CompoundIdentifier(names) => names.last().and_then(|name| match name.value.as_str() {
                 // The number of the table that a row is in.
                 "tableoid" => Some(number(0)),
@@ -296,8 +302,13 @@ fn of_function(function: &mut Function) -> Option<Expr> {
 }
 
 fn is_null(argument: &FunctionArg) -> bool {
+    matches!(argument, FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) if is_no_text(expression))
+}
+
+/// Whether an expression is what [`null`] puts in the place of options and rights.
+fn is_no_text(expression: &Expr) -> bool {
     // Places in the text are told apart by ==, and do not matter.
-    argument.to_string() == null("VARCHAR").to_string()
+    expression.to_string() == null("VARCHAR").to_string()
 }
 
 fn has_parameter(argument: &FunctionArg) -> bool {

@@ -23,7 +23,6 @@ async def main(host, port):
         ("SELECT order_no FROM orders WHERE day = ANY($1::date[])", [[DAY]], [1]),
         ("SELECT order_no FROM orders WHERE total = ANY($1)", [[decimal.Decimal("10.5")]], [1]),
         ("SELECT order_no FROM orders WHERE order_no = ANY($1::int[]) AND total > $2", [[1, 3], decimal.Decimal(15)], [3]),
-        ("SELECT unnest($1::int[]) AS a", [[1, 3]], [1, 3]),
         ("SELECT $1::int[] AS a", [[1, None, 3]], [[1, None, 3]]),
     ]:
         rows = await connection.fetch(text, *values)

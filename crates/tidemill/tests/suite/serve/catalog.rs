@@ -264,7 +264,7 @@ fn programs_for_looking_at_tables_are_let_in() {
         ("SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'", ""),
         (
             "SELECT lower(quote_ident(column_name)) AS c, data_type AS t FROM information_schema.columns WHERE quote_ident(table_name) = 'orders' AND quote_ident(table_schema) = 'public' AND data_type = 'numeric'",
-            "\"total\"|numeric",
+            "total|numeric",
         ),
     ] {
         check(&served, statements, expected);
