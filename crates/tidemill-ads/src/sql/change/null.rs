@@ -1,8 +1,7 @@
 //! NULL for a column that cannot hold it: a field of a Visual FoxPro table that was made without NULL ("CREATE TABLE" in the help of ADS).
 //!
 //! A column that a statement gives no value keeps its blank, as the help says ("Null Field Values"); NULL itself is refused. Where rows do
-//! not tell a blank from NULL, as those of a query have it for dates, and where who asks takes blanks for NULL and reads NULL again, the blank
-//! is kept.
+//! not tell a blank from NULL, as those of a query have it for dates, and where who asks takes blanks for NULL, the blank is kept.
 
 use tidemill_xbase::{Dialect, Field, TableEditor};
 
@@ -73,11 +72,11 @@ impl Change {
         }
         // Else a field without NULL has blanks that are values.
         let is_blank_null = self.fields.get(column).is_some_and(|known| known.blank == Blank::Apart);
-        let with_null_blanks: &[char] = match (origin, is_blank_null) {
-            (Origin::Statement | Origin::Columns, false) => &[],
-            (Origin::Rows, false) => &['D', 'T'],
-            (_, true) => &['D', 'T', 'N', 'F', 'L'],
-        };
-        !with_null_blanks.contains(&field.letter)
+        match (origin, is_blank_null) {
+            // Only these have no blank.
+            (_, true) => matches!(field.letter, 'I' | 'B' | 'Y' | '2' | '4'),
+            (Origin::Rows, false) => !matches!(field.letter, 'D' | 'T'),
+            (Origin::Statement | Origin::Columns, false) => true,
+        }
     }
 }
