@@ -372,7 +372,6 @@ impl Tables for ConnectionTables<'_> {
             }
         }
         let enforcement = self.connection.enforcement;
-        // Who waits for a lock keeps nothing from others that whoever has the lock may wait for.
         self.state().let_commits_in();
         let editor = self.editor_of(name)?;
         editor.release_read_orders()?;
