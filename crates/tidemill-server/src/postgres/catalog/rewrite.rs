@@ -195,6 +195,21 @@ impl VisitorMut for Rewriter {
         ControlFlow::Continue(())
     }
 
+    fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        // Two of them would have one name.
+        for (item, place) in select.projection.iter_mut().zip(1..) {
+            if let SelectItem::UnnamedExpr(expression) = item
+                && is_no_text(expression)
+            {
+                *item = SelectItem::ExprWithAlias {
+                    alias: Ident::new(format!("?column {place}?")),
+                    expr: expression.clone(),
+                };
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
     fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
         let replacement = match expression {
             Expr::BinaryOp { op, .. } if *op == BinaryOperator::PGRegexMatch => {
