@@ -44,6 +44,7 @@ pub(crate) fn is_numeric(field: &Field) -> bool {
 }
 
 /// The column and the number, as text, that a condition compares by keys.
+#[cfg(feature = "postgres")]
 pub(crate) fn compared<'a>(value: &'a Expr, with: &ScalarValue) -> Option<(&'a Column, String)> {
     let Expr::ScalarFunction(ScalarFunction { func, args }) = value else {
         return None;

@@ -161,6 +161,7 @@ pub(crate) fn numeric(text: &str) -> Option<Vec<u8>> {
 }
 
 /// The number of a key, as text that PostgreSQL reads.
+#[cfg(any(test, feature = "postgres"))]
 pub(super) fn number(key: &[u8]) -> Option<String> {
     let (class, behind) = key.split_first()?;
     let is_negative = match *class {
