@@ -228,6 +228,7 @@ impl VisitorMut for Rewriter {
                 name if RIGHTS_AND_OPTIONS.contains(&name) => Some(null("VARCHAR")),
                 _ => None,
             }),
+            Expr::Identifier(name) if RIGHTS_AND_OPTIONS.contains(&name.value.as_str()) => Some(null("VARCHAR")),
             Expr::Subquery(query) if is_correlated(query) => {
                 if query.with.is_some() {
                     Some(Expr::value(Value::Null))
