@@ -5,13 +5,13 @@ use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
-use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, ExprSchemable as _, Operator};
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable as _, Operator};
 use sqlparser::ast::BinaryOperator;
 
-use crate::floats_with_decimals::{as_written, is_comparison, is_decimal};
+use crate::comparisons::compared;
+use crate::floats_with_decimals::{as_written, is_decimal};
 
 /// Plans `date + INTERVAL '36 hours'` and `price * 1.19`.
 #[derive(Debug)]
@@ -84,15 +84,7 @@ impl FunctionRewrite for TextsWithMoments {
     }
 
     fn rewrite(&self, mut expr: Expr, schema: &DFSchema, _: &ConfigOptions) -> Result<Transformed<Expr>> {
-        let is_changed = match &mut expr {
-            Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(*op) => fit(&mut [left, right], schema),
-            Expr::Between(Between { expr, low, high, .. }) => fit(&mut [expr, low, high], schema),
-            Expr::InList(InList { expr, list, .. }) => {
-                let mut all: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
-                fit(&mut all, schema)
-            }
-            _ => false,
-        };
+        let is_changed = fit(&mut compared(&mut expr), schema);
         Ok(Transformed::new_transformed(expr, is_changed))
     }
 }

@@ -245,6 +245,13 @@ impl Session {
             (Place::Server(_), _) | (_, Format::Xbase | Format::Excel(_)) => answer,
             _ => answer.with_distinct_names()?,
         };
+        if matches!(destination.place, Place::Server(_)) && options.overwrite && !options.table.create {
+            return Err(Error::Unsupported {
+                what: format!("{destination}: replacing a table by its own columns and types"),
+                hint: "add --create to make it again from the source, or leave out --overwrite to add the rows"
+                    .to_owned(),
+            });
+        }
         let schema = answer.schema();
         draft::check_destination(destination, options.existing()).await?;
         let columns = match &destination.place {
@@ -436,13 +443,6 @@ impl Writing<'_> {
                 (false, false) => IfThere::Refuse,
             };
             let server = self.session.servers.of(url)?;
-            if self.options.overwrite && !self.options.table.create {
-                return Err(Error::Unsupported {
-                    what: format!("{}: replacing a table by its own columns and types", self.destination),
-                    hint: "add --create to make it again from the source, or leave out --overwrite to add the rows"
-                        .to_owned(),
-                });
-            }
             if self.options.resume && !server.resumes() {
                 return Err(Error::Unsupported {
                     what: format!("{}: --resume, which is for tables of ClickHouse,", self.destination),

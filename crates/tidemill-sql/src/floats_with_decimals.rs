@@ -10,12 +10,12 @@ use arrow_schema::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult as _};
 use datafusion::common::{DFSchema, ExprSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr::{InList, InSubquery};
+use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
-use datafusion::logical_expr::{
-    Between, BinaryExpr, Cast, Expr, ExprSchemable as _, Join, LogicalPlan, LogicalPlanBuilder, Operator, Union,
-};
+use datafusion::logical_expr::{Cast, Expr, ExprSchemable as _, Join, LogicalPlan, LogicalPlanBuilder, Union};
 use datafusion::optimizer::AnalyzerRule;
+
+use crate::comparisons::compared;
 
 /// Gives the sides of comparisons one type.
 #[derive(Debug)]
@@ -28,12 +28,6 @@ impl FunctionRewrite for FloatsWithDecimals {
 
     fn rewrite(&self, mut expr: Expr, schema: &DFSchema, _: &ConfigOptions) -> Result<Transformed<Expr>> {
         let is_changed = match &mut expr {
-            Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(*op) => fit(&mut [left, right], schema),
-            Expr::Between(Between { expr, low, high, .. }) => fit(&mut [expr, low, high], schema),
-            Expr::InList(InList { expr, list, .. }) => {
-                let mut all: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
-                fit(&mut all, schema)
-            }
             Expr::InSubquery(InSubquery { expr, subquery, .. }) => {
                 let given = subquery.subquery.schema().fields().first();
                 let is_float = given.is_some_and(|field| is_float(field.data_type()));
@@ -43,7 +37,7 @@ impl FunctionRewrite for FloatsWithDecimals {
                 }
                 is_changed
             }
-            _ => false,
+            expr => fit(&mut compared(expr), schema),
         };
         Ok(Transformed::new_transformed(expr, is_changed))
     }
@@ -147,14 +141,6 @@ fn fit(values: &mut [&mut Expr], schema: &DFSchema) -> bool {
         }
     }
     true
-}
-
-pub(crate) fn is_comparison(op: Operator) -> bool {
-    use Operator as O;
-    matches!(
-        op,
-        O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq | O::IsDistinctFrom | O::IsNotDistinctFrom
-    )
 }
 
 fn type_of(expr: &Expr, schema: &dyn ExprSchema) -> Option<DataType> {

@@ -29,6 +29,7 @@ mod cast;
 mod catalog;
 mod changes;
 mod checked_arithmetic;
+mod comparisons;
 mod copy;
 mod damage;
 mod ddl;

@@ -15,24 +15,25 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, FieldRef, IntervalUnit};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult as _};
-use datafusion::common::{Column, DFSchema, ExprSchema, Result, ScalarValue};
+use datafusion::common::{Column, DFSchema, ExprSchema, Result, ScalarValue, not_impl_err};
 use datafusion::functions::encoding::expr_fn::encode;
 use datafusion::functions_aggregate::first_last::first_value_udaf;
-use datafusion::logical_expr::expr::{AggregateFunction, InList, InSubquery, ScalarFunction, Sort, WindowFunction};
+use datafusion::logical_expr::expr::{AggregateFunction, InSubquery, ScalarFunction, Sort, WindowFunction};
 use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
 use datafusion::logical_expr::{
-    Between, BinaryExpr, Cast, Expr, ExprSchemable as _, LogicalPlan, LogicalPlanBuilder, ScalarUDF, Subquery, lit,
+    Cast, Expr, ExprSchemable as _, LogicalPlan, LogicalPlanBuilder, ScalarUDF, Subquery, lit,
 };
 use datafusion::optimizer::AnalyzerRule;
 
-use crate::floats_with_decimals::is_comparison;
+use crate::comparisons;
 
 /// The functions that stand in plans, which a worker finds by their names.
 pub(crate) fn functions() -> [Arc<ScalarUDF>; 2] {
     [key::numeric_key(), key::interval_key()]
 }
 
-/// Whether a column of text holds numbers.
+/// Whether a column of text holds numbers, by the metadata that tidemill-postgres and tidemill-cql give it. A file that was copied from
+/// such a table has it too.
 pub(crate) fn is_numeric(field: &Field) -> bool {
     let metadata = field.metadata();
     let is_called = |key: &str, names: &[&str]| {
@@ -68,28 +69,19 @@ impl FunctionRewrite for ByKeys {
 
     fn rewrite(&self, mut expr: Expr, schema: &DFSchema, _: &ConfigOptions) -> Result<Transformed<Expr>> {
         let is_changed = match &mut expr {
-            Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(*op) => {
-                put_keys(&mut [left.as_mut(), right.as_mut()], schema)
-            }
-            Expr::Between(Between { expr, low, high, .. }) => {
-                put_keys(&mut [expr.as_mut(), low.as_mut(), high.as_mut()], schema)
-            }
-            Expr::InList(InList { expr, list, .. }) => {
-                let mut all: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
-                put_keys(&mut all, schema)
-            }
             Expr::InSubquery(InSubquery { expr, subquery, .. }) => put_keys_of_subquery(expr, subquery, schema)?,
             Expr::AggregateFunction(function) => {
                 let is_sorted = sort_by_keys(&mut function.params.order_by, schema);
                 least_or_greatest(function, schema) || is_sorted
             }
             Expr::WindowFunction(function) => {
-                let WindowFunction { params, .. } = function.as_mut();
+                let WindowFunction { fun, params } = function.as_mut();
+                refuse_least_or_greatest(fun.name(), &params.args, schema)?;
                 let is_changed = sort_by_keys(&mut params.order_by, schema);
                 params.order_by.iter_mut().for_each(as_text);
                 is_changed
             }
-            _ => false,
+            expr => put_keys(&mut comparisons::compared(expr), schema),
         };
         Ok(Transformed::new_transformed(expr, is_changed))
     }
@@ -243,6 +235,17 @@ fn least_or_greatest(function: &mut AggregateFunction, schema: &dyn ExprSchema) 
     // A NULL is first only where there is nothing else.
     function.params.order_by = vec![Sort::new(key, is_least, false)];
     true
+}
+
+/// Refuses MIN and MAX of a window, whose first value in an order is another one.
+fn refuse_least_or_greatest(function: &str, values: &[Expr], schema: &dyn ExprSchema) -> Result<()> {
+    let has_key = |value: &Expr| field_of(value, schema).is_some_and(|field| Kind::of(&field).is_some());
+    if matches!(function, "min" | "max") && values.iter().any(has_key) {
+        return not_impl_err!(
+            "{function} OVER of intervals and of numbers without a scale; CAST(… AS DECIMAL(38, 10)) has one"
+        );
+    }
+    Ok(())
 }
 
 fn field_of(value: &Expr, schema: &dyn ExprSchema) -> Option<FieldRef> {

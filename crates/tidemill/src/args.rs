@@ -171,7 +171,7 @@ pub(crate) struct CopyArgs {
     /// For MySQL, PostgreSQL and SQLite. Index tags by an expression or with a condition are listed and left out.
     #[arg(long, requires = "create")]
     pub(crate) keys: bool,
-    /// Replace the destination if it exists.
+    /// Replace the destination if it exists; a table of a database with --create only.
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Resume an interrupted copy to a ClickHouse table: skip as many rows of the source as the table already has.

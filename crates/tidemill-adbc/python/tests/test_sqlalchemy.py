@@ -269,7 +269,7 @@ class Tables(Folder):
         table.create(self.engine)
         with self.engine.begin() as connection:
             connection.execute(table.insert().values(code='x', n=1))
-        with self.assertRaises(exc.DBAPIError), self.engine.begin() as connection:
+        with self.assertRaises(exc.IntegrityError), self.engine.begin() as connection:
             connection.execute(table.insert().values(code='x', n=2))
 
 

@@ -176,11 +176,6 @@ impl Client {
         told: &[Option<pgwire::api::Type>],
     ) -> Result<Prepared, PgWireError> {
         let command = super::command::parse(text)?;
-        // What is not there has no columns, which is no answer to what they are.
-        if let Some(table) = super::command::described(text) {
-            let found = self.session.locate(table).await;
-            found.map_err(|error| failure::of_session(&error, text))?;
-        }
         let told = Prepared::types_told(&command, told);
         let types = match &command {
             Command::Catalog(statement) => self.catalog().await?.types(statement, told).await?,

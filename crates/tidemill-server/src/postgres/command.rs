@@ -498,18 +498,6 @@ impl<'t> Words<'t> {
     }
 }
 
-/// The table that a statement describes: `DESCRIBE orders`, `SHOW COLUMNS FROM orders`.
-pub(super) fn described(text: &str) -> Option<&str> {
-    let words: Vec<&str> = text.trim().trim_end_matches(';').split_whitespace().collect();
-    let is = |word: &str, expected: &str| word.eq_ignore_ascii_case(expected);
-    let table = match *words.as_slice() {
-        [describe, table] if is(describe, "DESCRIBE") || is(describe, "DESC") => table,
-        [show, columns, from, table] if is(show, "SHOW") && is(columns, "COLUMNS") && is(from, "FROM") => table,
-        _ => return None,
-    };
-    Some(table.trim_matches(['"', '\'', '`', '[', ']']))
-}
-
 /// # Errors
 ///
 /// SQLSTATE 0A000 for a cursor whose rows would have to be kept.

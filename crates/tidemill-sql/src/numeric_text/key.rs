@@ -77,15 +77,13 @@ impl ScalarUDFImpl for KeyFunction {
             _ => {
                 let values = values.as_string::<i32>();
                 let mut keys = BinaryBuilder::with_capacity(values.len(), values.value_data().len());
+                let mut key = Vec::new();
                 for value in values {
-                    let Some(value) = value else {
-                        keys.append_null();
-                        continue;
-                    };
-                    let Some(key) = numeric(value) else {
-                        return Err(DataFusionError::Execution(format!("{value:?} is no number")));
-                    };
-                    keys.append_value(key);
+                    match value {
+                        None => keys.append_null(),
+                        Some(value) if write_numeric(value, &mut key) => keys.append_value(&key),
+                        Some(value) => return Err(DataFusionError::Execution(format!("{value:?} is no number"))),
+                    }
                 }
                 Arc::new(keys.finish())
             }
@@ -114,50 +112,69 @@ mod class {
 /// A class, the power of ten that the digits are a fraction of, and the digits, each with one added, up to a zero byte. All bytes behind
 /// the class are inverted for a negative number.
 pub(crate) fn numeric(text: &str) -> Option<Vec<u8>> {
+    let mut key = Vec::new();
+    write_numeric(text, &mut key).then_some(key)
+}
+
+/// Writes [`numeric`] over what the buffer holds. Whether there is a key.
+fn write_numeric(text: &str, key: &mut Vec<u8>) -> bool {
+    key.clear();
     let text = text.trim();
-    let (is_negative, unsigned) = match text.as_bytes().first()? {
-        b'-' => (true, text.get(1..)?),
-        b'+' => (false, text.get(1..)?),
-        _ => (false, text),
+    let (is_negative, unsigned) = match text.strip_prefix('-') {
+        Some(unsigned) => (true, unsigned),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
     let is = |word: &str| unsigned.eq_ignore_ascii_case(word);
     if is("nan") {
-        return Some(vec![class::NAN]);
+        key.push(class::NAN);
+        return true;
     }
     if is("infinity") || is("inf") {
-        return Some(vec![if is_negative {
+        key.push(if is_negative {
             class::NEGATIVE_INFINITY
         } else {
             class::INFINITY
-        }]);
+        });
+        return true;
     }
-    let (digits, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((digits, exponent)) => (digits, exponent.parse::<i32>().ok()?),
-        None => (unsigned, 0),
+    let Some((whole, fraction, exponent)) = parts(unsigned) else {
+        return false;
     };
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let mut all = whole.bytes().chain(fraction.bytes());
-    if (whole.is_empty() && fraction.is_empty()) || !all.all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let digits = [whole, fraction].concat();
-    let significant = digits.trim_start_matches('0');
-    let leading_zeros = digits.len() - significant.len();
-    let significant = significant.trim_end_matches('0');
-    if significant.is_empty() {
-        return Some(vec![class::ZERO]);
-    }
-    let power = i64::try_from(whole.len()).ok()? - i64::try_from(leading_zeros).ok()? + i64::from(exponent);
-    let power = i32::try_from(power).ok()?.cast_unsigned() ^ SIGN;
-    let mut key = Vec::with_capacity(significant.len() + 6);
+    let digits = || whole.bytes().chain(fraction.bytes());
+    let zeros = digits().take_while(|digit| *digit == b'0').count();
+    let zeros_behind = digits().rev().take_while(|digit| *digit == b'0').count();
+    let Some(significant) = (whole.len() + fraction.len())
+        .checked_sub(zeros + zeros_behind)
+        .filter(|count| *count > 0)
+    else {
+        key.push(class::ZERO);
+        return true;
+    };
+    let power = i64::try_from(whole.len()).ok().zip(i64::try_from(zeros).ok());
+    let power = power.map(|(whole, zeros)| whole - zeros + i64::from(exponent));
+    let Some(power) = power.and_then(|power| i32::try_from(power).ok()) else {
+        return false;
+    };
     key.push(if is_negative { class::NEGATIVE } else { class::POSITIVE });
-    key.extend(power.to_be_bytes());
-    key.extend(significant.bytes().map(|digit| digit - b'0' + 1));
+    key.extend((power.cast_unsigned() ^ SIGN).to_be_bytes());
+    key.extend(digits().skip(zeros).take(significant).map(|digit| digit - b'0' + 1));
     key.push(0);
     if is_negative {
         key.iter_mut().skip(1).for_each(|byte| *byte = !*byte);
     }
-    Some(key)
+    true
+}
+
+/// The digits before and behind the point, and the exponent.
+fn parts(unsigned: &str) -> Option<(&str, &str, i32)> {
+    let (digits, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (digits, exponent.parse().ok()?),
+        None => (unsigned, 0),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut all = whole.bytes().chain(fraction.bytes());
+    let is_number = all.all(|byte| byte.is_ascii_digit()) && !(whole.is_empty() && fraction.is_empty());
+    is_number.then_some((whole, fraction, exponent))
 }
 
 /// The number of a key, as text that PostgreSQL reads.

@@ -59,6 +59,54 @@ fn check(folder: &Folder, database: &str, indexes: &str) {
 }
 
 #[test]
+fn a_table_of_a_database_is_replaced_by_create_and_overwrite_alone() {
+    let folder = books();
+    let shop = "sqlite:shop.db/orders";
+    drop(folder.run(&["copy", "books/orders.dbf", shop, "--create"]).done());
+    let count = |expected: &str| {
+        let counted = folder.run(&[
+            "sql",
+            "--dir",
+            "sqlite:shop.db",
+            "SELECT COUNT(*) AS n FROM orders",
+            "--format",
+            "csv",
+        ]);
+        assert_eq!(counted.done(), format!("n\n{expected}\n"));
+    };
+    for options in [&["--overwrite"][..], &["--overwrite", "--dry-run"]] {
+        let refused = folder
+            .run(&[&["copy", "books/orders.dbf", shop], options].concat())
+            .failed();
+        assert!(refused.contains("add --create"), "{refused}");
+    }
+    count("3");
+    drop(
+        folder
+            .run(&["copy", "books/orders.dbf", shop, "--create", "--overwrite"])
+            .done(),
+    );
+    count("3");
+    drop(folder.run(&["copy", "books/orders.dbf", shop]).done());
+    count("6");
+}
+
+#[test]
+fn a_statement_over_a_database_makes_no_table_beside_it() {
+    let folder = books();
+    drop(
+        folder
+            .run(&["copy", "books/orders.dbf", "sqlite:shop.db/orders", "--create"])
+            .done(),
+    );
+    for sql in ["CREATE TABLE made (a INTEGER)", "SELECT order_no INTO made FROM orders"] {
+        let refused = folder.run(&["sql", "--dir", "sqlite:shop.db", sql]).failed();
+        assert!(refused.contains("tidemill copy --create"), "{sql}: {refused}");
+    }
+    assert!(!folder.file("made.dbf").exists());
+}
+
+#[test]
 fn a_folder_goes_into_sqlite_with_its_indexes() {
     let folder = books();
     let indexes = "SELECT sql FROM sqlite_schema WHERE type = 'index' ORDER BY name";

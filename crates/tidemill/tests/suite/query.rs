@@ -422,3 +422,50 @@ fn a_sum_that_has_no_room_is_an_error() {
     let wide = folder.run(&["sql", wide, "--format", "csv"]);
     assert_eq!(wide.done(), "s\n9223372036854775808\n");
 }
+
+#[test]
+fn forms_of_the_standard_are_answered_over_every_kind_of_table() {
+    let folder = people();
+    drop(folder.run(&["copy", "people.csv", "people.dbf"]).done());
+    drop(folder.run(&["copy", "people.csv", "people.parquet"]).done());
+    for table in ["people.csv", "people.dbf", "people.parquet"] {
+        for (sql, expected) in [
+            ("SELECT id FROM 'T' ORDER BY id FETCH FIRST 2 ROWS ONLY", "1 2"),
+            (
+                "SELECT id FROM 'T' ORDER BY id OFFSET 1 ROWS FETCH NEXT 1 ROW ONLY",
+                "2",
+            ),
+            ("SELECT VARIANCE(id) AS v FROM 'T'", "1.0"),
+        ] {
+            let sql = sql.replace("'T'", &format!("'{table}'"));
+            let answer = folder.run(&["sql", &sql, "--format", "csv"]).done();
+            let rows: Vec<&str> = answer.lines().skip(1).collect();
+            assert_eq!(rows.join(" "), expected, "{sql}");
+        }
+    }
+    let described = folder
+        .run(&["sql", "DESCRIBE people.parquet", "--format", "csv"])
+        .done();
+    assert!(described.contains("born,"), "{described}");
+    let refused = folder.run(&["sql", "DESCRIBE nobody"]).failed();
+    assert!(refused.contains("nobody: no such table"), "{refused}");
+}
+
+#[test]
+fn a_table_is_followed_into_a_file_of_this_folder() {
+    let folder = people();
+    drop(folder.run(&["copy", "people.csv", "people.dbf"]).done());
+    let mut following = folder.command(&["copy", "people.dbf", "copy.dbf", "--follow"]);
+    let mut following = following.stderr(Stdio::null()).spawn().expect("started");
+    let count = || {
+        let run = folder.run(&["sql", "SELECT COUNT(*) AS n FROM 'copy.dbf'", "--format", "csv"]);
+        run.code == Some(0) && run.stdout == b"n\n3\n"
+    };
+    let copied = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        count()
+    });
+    let _ = following.kill();
+    let _ = following.wait();
+    assert!(copied);
+}

@@ -1,8 +1,8 @@
 //! Which tables commits are kept out of while a statement reads.
 //!
 //! A commit waits for a statement, and a statement for a commit that is being written, so that a statement sees all of it or nothing
-//! ([`CommitGate`]). The gate of a table is held from the first look at it to the end of the statement, or until this connection
-//! is about to lock, change or commit something itself: whoever has the lock that it would wait for may wait for the gate.
+//! ([`CommitGate`]). The gate of a table is held from the first look at it to the end of the statement. It is opened before this
+//! connection locks, changes or commits something: the owner of a lock may itself be waiting for the gate.
 
 use std::path::Path;
 use std::time::Duration;

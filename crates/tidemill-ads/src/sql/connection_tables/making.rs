@@ -113,7 +113,7 @@ impl ConnectionTables<'_> {
             Some(property) => self.connection.field_property(table, column, property),
             None => self.connection.table_property(table, TableProperty::PrimaryKey),
         };
-        // One that is not set is told as an error.
+        // ADS answers an error for a property that is not set.
         value.unwrap_or_else(|_| match property {
             Some(FieldProperty::CanBeNull) => PropertyValue::Short(1),
             _ => PropertyValue::Text(String::new()),

@@ -323,7 +323,7 @@ fn is_null(argument: &FunctionArg) -> bool {
 
 /// Whether an expression is what [`null`] puts in the place of options and rights.
 fn is_no_text(expression: &Expr) -> bool {
-    // Places in the text are told apart by ==, and do not matter.
+    // As text: == compares the positions in the statement too.
     expression.to_string() == null("VARCHAR").to_string()
 }
 
