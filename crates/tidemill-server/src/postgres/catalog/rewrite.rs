@@ -225,6 +225,8 @@ impl VisitorMut for Rewriter {
             Expr::CompoundIdentifier(names) => names.last().and_then(|name| match name.value.as_str() {
                 // The number of the table that a row is in.
                 "tableoid" => Some(number(0)),
+                // Of PostgreSQL 15; the catalogue has the columns of a later version.
+                "colliculocale" => Some(null("VARCHAR")),
                 name if RIGHTS_AND_OPTIONS.contains(&name) => Some(null("VARCHAR")),
                 _ => None,
             }),
