@@ -463,7 +463,7 @@ fn a_table_is_followed_into_a_file_of_this_folder() {
             .run(&["copy", "people.csv", "people.dbf", "--to-codepage", "cp1254"])
             .done(),
     );
-    let mut following = folder.command(&["copy", "people.dbf", "copy.dbf", "--follow"]);
+    let mut following = folder.command(&["copy", "people.dbf", "copy.dbf", "--follow", "--to-codepage", "cp1254"]);
     let mut following = following.stderr(Stdio::null()).spawn().expect("started");
     let count = || {
         let run = folder.run(&["sql", "SELECT COUNT(*) AS n FROM 'copy.dbf'", "--format", "csv"]);
