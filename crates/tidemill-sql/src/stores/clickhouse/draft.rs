@@ -27,13 +27,18 @@ const MARK: &str = "_tidemill_";
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
 /// How long a program that gives a table up waits for it to go.
-const WAITED: Duration = Duration::from_secs(5);
+const WAITED: Duration = Duration::from_secs(10);
+
+/// How often the server is asked whether it still makes a table that was given up.
+const ASKED_EACH: Duration = Duration::from_millis(50);
 
 /// A table in the making, and whether it replaces another.
 pub(super) struct Draft {
     /// In the text of a statement.
     name: String,
     replaces: bool,
+    /// Whether the server has said that the table is made.
+    is_made: bool,
     /// Whether the engine keeps each row that it is given, so that they can be counted.
     keeps_rows: bool,
     /// How the server is reached where this is given up without a runtime; `None` once the draft has its name or is dropped.
@@ -55,13 +60,24 @@ impl Draft {
         }
         remove_abandoned(table).await;
         let name = table.sibling(&name_apart(table.table(), SystemTime::now()));
-        make_table(table, &name, schema, options).await?;
-        Ok(Self {
+        // Before the statement that makes it: a copy may be interrupted while the server works on that.
+        let mut draft = Self {
             name,
             replaces,
+            is_made: false,
             keeps_rows: keeps_rows(&options.engine),
             server: Some(table.client().options().clone()),
-        })
+        };
+        match make_table(table, &draft.name, schema, options).await {
+            Ok(()) => {
+                draft.is_made = true;
+                Ok(draft)
+            }
+            Err(error) => {
+                draft.drop(table).await;
+                Err(error)
+            }
+        }
     }
 
     /// Its name in the text of a statement.
@@ -90,8 +106,10 @@ impl Draft {
         let old = table.sibling(&name_apart(table.table(), SystemTime::now()));
         let renamed = format!("RENAME TABLE {name} TO {old}, {} TO {name}", self.name);
         table.execute(&renamed).await?;
+        self.name = old;
+        table.execute(&format!("DROP TABLE {}", self.name)).await?;
         self.server = None;
-        table.execute(&format!("DROP TABLE {old}")).await
+        Ok(())
     }
 
     /// What went wrong before is what is told; a server that is gone keeps the draft, which a later copy removes.
@@ -105,11 +123,11 @@ impl Drop for Draft {
     /// A copy that is interrupted has no runtime to wait for: the table goes by a thread of its own, which is waited for.
     fn drop(&mut self) {
         let Some(server) = self.server.take() else { return };
-        let statement = format!("DROP TABLE IF EXISTS {}", self.name);
+        let (name, is_made) = (std::mem::take(&mut self.name), self.is_made);
         let (done, waiting) = mpsc::channel();
         let work = move || {
             if let Ok(runtime) = Builder::new_current_thread().enable_all().build() {
-                let _ = runtime.block_on(async { Client::with_options(server).await?.execute(statement).await });
+                let _ = runtime.block_on(remove(server, &name, is_made));
             }
             // Nobody may wait any more.
             let _ = done.send(());
@@ -118,6 +136,32 @@ impl Drop for Draft {
             let _ = waiting.recv_timeout(WAITED);
         }
     }
+}
+
+/// Drops a draft. One that the server may still be making is dropped again when it no longer does.
+async fn remove(server: Options, name: &str, is_made: bool) -> tidemill_clickhouse::Result<()> {
+    let client = Client::with_options(server).await?;
+    let statement = format!("DROP TABLE IF EXISTS {name}");
+    client.execute(&statement).await?;
+    if is_made {
+        return Ok(());
+    }
+    while is_asked_for(&client, name).await? {
+        tokio::time::sleep(ASKED_EACH).await;
+    }
+    client.execute(statement).await?;
+    Ok(())
+}
+
+/// Whether a query is under way whose text has this name in it.
+async fn is_asked_for(client: &Client, name: &str) -> tidemill_clickhouse::Result<bool> {
+    // In two parts, so that this query does not have it.
+    let half = name.len() - name.len().min(8);
+    let (begin, end) = name.split_at(name.floor_char_boundary(half));
+    let (begin, end) = (sql_text::string(begin), sql_text::string(end));
+    let query = format!("SELECT 1 FROM system.processes WHERE position(query, concat({begin}, {end})) > 0 LIMIT 1");
+    let found = client.query(query).collect().await?;
+    Ok(found.iter().any(|batch| batch.num_rows() > 0))
 }
 
 /// A name for a draft of a table that is made now, or for the table that it replaces.
@@ -147,11 +191,7 @@ async fn remove_abandoned(table: &ServerTable) {
     let Ok(names) = table.siblings().await else { return };
     let old = |name: &&String| made_at(name, table.table()).is_some_and(|made| made < latest);
     for name in names.iter().filter(old) {
-        // In two parts, so that this query does not name it.
-        let (begin, end) = name.split_at(name.len() - 8);
-        let (begin, end) = (sql_text::string(begin), sql_text::string(end));
-        let running = format!("SELECT count() FROM system.processes WHERE position(query, concat({begin}, {end})) > 0");
-        if let Ok(0) = table.number(&running).await {
+        if let Ok(false) = is_asked_for(table.client(), name).await {
             let _ = table
                 .execute(&format!("DROP TABLE IF EXISTS {}", table.sibling(name)))
                 .await;
