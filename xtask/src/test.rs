@@ -1,8 +1,9 @@
 //! `cargo xtask test`: every test, each crate in the profile that costs least, and one honest count at the end.
 //!
 //! The leaf crates are tested in the dev profile and never build DataFusion; the crates over it are tested in the release
-//! profile, so that it is built once for the tests and for `cargo run --release`. cargo-nextest is used where it is
-//! installed, and cargo itself for the documentation tests, which nextest does not run.
+//! profile, so that it is built once for the tests and for `cargo run --release`. That build goes on while the leaf crates'
+//! tests wait for servers and clocks, with what they leave of the processor. cargo-nextest is used where it is installed, and
+//! cargo itself for the documentation tests, which nextest does not run.
 //!
 //! A test that could not run (no server on this machine) returned early and its runner counted it as passed: those are
 //! taken off the count and listed with the reason. With `CI=true` they fail the run.
@@ -12,7 +13,7 @@ use std::{
     fs,
     io::{self, BufRead, BufReader, Write},
     path::PathBuf,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 use anyhow::{Context, Result};
@@ -49,22 +50,49 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
     provision::run_for_tests();
     let mut report = Report::new(workspace)?;
     let wanted = |part| args.only.is_none_or(|only| only == part);
+    let heavy_build = match args.only {
+        None => Some(build_behind(workspace)?),
+        Some(_) => None,
+    };
     if wanted(Part::Leaf) {
         report.test(workspace, "leaf crates, dev profile", &workspace.leaves(), &[])?;
         report.wheel(&wheel::RIEGELI, workspace)?;
     }
     if wanted(Part::Sql) {
-        report.test(
-            workspace,
-            "over DataFusion, release profile",
-            &workspace.heavy(),
-            &["--release"],
-        )?;
+        if let Some(mut build) = heavy_build {
+            // What is wrong with it is shown by cargo when the tests begin.
+            build.wait().context("cargo test --no-run")?;
+        }
+        report.test(workspace, OVER_DATAFUSION, &workspace.heavy(), RELEASE)?;
     }
     if wanted(Part::Sql) || wanted(Part::Driver) {
         report.wheel(&wheel::DRIVER, workspace)?;
     }
     report.finish()
+}
+
+const OVER_DATAFUSION: &str = "over DataFusion, release profile";
+const RELEASE: &[&str] = &["--release"];
+
+/// Begins to build the tests of the crates over DataFusion. Whatever else runs goes first.
+fn build_behind(workspace: &Workspace) -> Result<Child> {
+    let cargo = cargo(&workspace.root);
+    let mut build = Command::new("nice");
+    build
+        .args(["-n", "19"])
+        .arg(cargo.get_program())
+        .current_dir(&workspace.root);
+    for (key, value) in cargo.get_envs() {
+        match value {
+            Some(value) => build.env(key, value),
+            None => build.env_remove(key),
+        };
+    }
+    build.args(["test", "--no-run"]).args(RELEASE);
+    build.args(workspace.heavy().iter().flat_map(|name| ["-p", name]));
+    show(&build);
+    build.stdout(Stdio::null()).stderr(Stdio::null());
+    build.spawn().context("nice does not start")
 }
 
 /// Runs the tests of some packages; true when all of them passed, and in CI also ran.
