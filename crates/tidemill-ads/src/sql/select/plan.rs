@@ -221,6 +221,11 @@ fn source(
         [only] if only.joins.is_empty() => &only.relation,
         _ => return Err(analytical("A join")),
     };
+    if let TableFactor::Table { alias: Some(alias), .. } | TableFactor::Derived { alias: Some(alias), .. } = table
+        && !alias.columns.is_empty()
+    {
+        return Err(analytical("A table whose columns get other names"));
+    }
     match table {
         TableFactor::Table {
             name,
