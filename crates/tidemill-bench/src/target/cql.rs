@@ -516,6 +516,9 @@ fn nodes(options: &ConnectionArgs) -> Result<(Vec<String>, Option<Login>)> {
         if bare.contains("://") || bare.is_empty() {
             return Err(foreign("found another scheme, or nothing".to_owned()));
         }
+        if ["mem", "sqlite", "xbase"].contains(&bare) {
+            return Err(foreign(format!("found {bare} without its colon")));
+        }
         let (found, path) =
             tidemill_cql::Options::parse(&format!("cql://{bare}")).map_err(|error| foreign(error.to_string()))?;
         if path.keyspace.is_some() || bare.contains('?') {

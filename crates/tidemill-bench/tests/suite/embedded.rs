@@ -606,6 +606,7 @@ fn addresses_that_mean_nothing_are_refused() {
             "expected durability=commit, group or none",
         ),
         ("ftp://host", "expected host[:port]"),
+        ("mem", "found mem without its colon"),
         ("clickhouse://host:port", "port"),
         ("cql://127.0.0.1:1", "cannot connect to cql://127.0.0.1:1"),
         ("clickhouse://127.0.0.1:1", "cannot connect"),
