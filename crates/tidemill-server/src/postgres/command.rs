@@ -2,7 +2,10 @@
 
 use std::sync::OnceLock;
 
-use sqlparser::ast::{CastKind, DataType, Expr, ObjectName, Statement, Value};
+use sqlparser::ast::{
+    BinaryOperator, CastKind, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, Statement,
+    Value,
+};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
@@ -12,7 +15,7 @@ use tidemill_ads::sql::walk;
 use super::copy::{self, CopyStatement};
 use super::failure::{error, hinted};
 use super::settings::{READS_ONLY, READS_ONLY_BY_DEFAULT};
-use super::{catalog, parameters};
+use super::{catalog, lists, parameters};
 use pgwire::error::PgWireError;
 
 /// A statement that a client has sent, as far as it is known before it runs.
@@ -545,7 +548,12 @@ impl Sql {
 
     /// A statement whose tokens these are.
     fn new(text: &str, tokens: &[Token]) -> Result<Self, PgWireError> {
-        let is_foreign = |token: &Token| matches!(token, Token::DoubleColon | Token::EscapedStringLiteral(_));
+        let is_foreign = |token: &Token| {
+            matches!(
+                token,
+                Token::DoubleColon | Token::EscapedStringLiteral(_) | Token::Caret | Token::Sharp
+            )
+        };
         let has_parameters = tokens.iter().any(|token| number_of(token).is_some());
         let mut written = text.to_owned();
         if tokens.iter().any(is_foreign)
@@ -611,7 +619,8 @@ pub(super) fn places(text: &str) -> Result<Vec<usize>, PgWireError> {
     names.into_iter().map(place).collect()
 }
 
-/// The statement with `CAST(x AS t)` for `x::t` and plain texts for `E'…'`, and `:pg1` for `$1`; `None` where it is not understood.
+/// The statement in the words of the session: `CAST(x AS t)` for `x::t`, `make_array(…)` for an array that is written as text,
+/// `POWER(x, y)` for `x ^ y`, `x ^ y` for `x # y`, plain texts for `E'…'`, and `:pg1` for `$1`; `None` where it is not understood.
 fn in_standard_words(text: &str) -> Option<String> {
     let mut statements = Parser::parse_sql(&PostgreSqlDialect {}, text).ok()?;
     let [statement] = statements.as_mut_slice() else {
@@ -621,14 +630,27 @@ fn in_standard_words(text: &str) -> Option<String> {
         // The session has no type that is an array. What a parameter is, is known without the cast.
         if let Expr::Cast {
             expr,
-            data_type: DataType::Array(_),
+            data_type: DataType::Array(of),
             ..
         } = expression
         {
             let inner = Expr::clone(expr);
-            *expression = inner;
+            let array = match &inner {
+                Expr::Value(value) => lists::written(&value.value, of),
+                _ => None,
+            };
+            *expression = array.unwrap_or(inner);
         }
         match expression {
+            Expr::BinaryOp { left, op, right } => match op {
+                BinaryOperator::PGExp => {
+                    if let Some(power) = call("POWER", [Expr::clone(left), Expr::clone(right)]) {
+                        *expression = power;
+                    }
+                }
+                BinaryOperator::PGBitwiseXor => *op = BinaryOperator::BitwiseXor,
+                _ => {}
+            },
             Expr::Cast { kind, data_type, .. } => {
                 *kind = CastKind::Cast;
                 if let Some(standard) = standard_type(data_type) {
@@ -654,8 +676,21 @@ fn in_standard_words(text: &str) -> Option<String> {
     Some(statement.to_string())
 }
 
+/// A call of a function of two arguments.
+fn call(name: &str, arguments: [Expr; 2]) -> Option<Expr> {
+    let mut call = lists::constant(&format!("{name}(0, 0)"))?;
+    if let Expr::Function(function) = &mut call
+        && let FunctionArguments::List(list) = &mut function.args
+    {
+        for (place, argument) in list.args.iter_mut().zip(arguments) {
+            *place = FunctionArg::Unnamed(FunctionArgExpr::Expr(argument));
+        }
+    }
+    Some(call)
+}
+
 /// The standard's name for a type of PostgreSQL's.
-fn standard_type(data_type: &DataType) -> Option<DataType> {
+pub(super) fn standard_type(data_type: &DataType) -> Option<DataType> {
     use sqlparser::ast::{ExactNumberInfo, TimezoneInfo};
     Some(match data_type {
         DataType::Int2(_) => DataType::SmallInt(None),

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::{Array, ArrayRef, ListArray, RecordBatch};
-use arrow_schema::{Field, Schema};
+use arrow_schema::{DataType, Field, Schema};
 use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::compute::concat;
 use pgwire::error::PgWireError;
 use sqlparser::ast::{
-    BinaryOperator, Expr, Ident, Insert, SelectItem, SetExpr, Statement, TableFactor, Value, VisitorMut,
+    ArrayElemTypeDef, BinaryOperator, Expr, Ident, Insert, SelectItem, SetExpr, Statement, TableFactor, Value,
+    VisitorMut,
 };
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
@@ -222,13 +223,8 @@ impl<'v> Elsewhere<'v> {
             if !is_bare {
                 return ControlFlow::Continue(());
             }
-            if self.is_null(expression) {
-                *expression = Expr::value(Value::Null);
-            } else if let Some(elements) = self.elements(expression, columns) {
-                let elements: Vec<String> = elements.iter().map(ToString::to_string).collect();
-                if let Some(array) = constant(&format!("make_array({})", elements.join(", "))) {
-                    *expression = array;
-                }
+            if let Some(array) = self.written(expression, columns) {
+                *expression = array;
             }
             ControlFlow::<()>::Continue(())
         });
@@ -239,8 +235,28 @@ impl<'v> Elsewhere<'v> {
         column.as_list_opt::<i32>().filter(|list| list.len() == 1)
     }
 
-    fn is_null(&self, expression: &Expr) -> bool {
-        self.array(expression).is_some_and(|list| list.is_null(0))
+    /// NULL of the type of an array's elements.
+    fn null(&self, expression: &Expr) -> Expr {
+        match self.array(expression) {
+            Some(list) => null_of(&list.value_type()),
+            None => Expr::value(Value::Null),
+        }
+    }
+
+    /// An array as an expression; `None` for what is no parameter that is an array.
+    fn written(&self, expression: &Expr, columns: &mut Vec<ArrayRef>) -> Option<Expr> {
+        let list = self.array(expression)?;
+        let elements = self.elements(expression, columns)?;
+        let elements: Vec<String> = elements.iter().map(ToString::to_string).collect();
+        let array = match list.is_null(0) {
+            true => "NULL".to_owned(),
+            false => format!("make_array({})", elements.join(", ")),
+        };
+        match name_of(&list.value_type()) {
+            // Without elements nothing else tells their type.
+            Some(name) if elements.is_empty() => constant(&format!("CAST({array} AS {name}[])")),
+            _ => constant(&array),
+        }
     }
 
     /// The elements of an array, each a parameter of its own or NULL; `None` for what is no parameter that is an array.
@@ -255,7 +271,7 @@ impl<'v> Elsewhere<'v> {
                 columns.push(items.slice(place, 1));
                 Expr::value(Value::Placeholder(format!(":{PARAMETER}{}", columns.len())))
             }
-            false => Expr::value(Value::Null),
+            false => null_of(items.data_type()),
         });
         Some(elements.collect())
     }
@@ -293,10 +309,14 @@ impl VisitorMut for Unnested<'_, '_> {
         let arrays: Vec<Vec<Expr>> = arrays
             .filter_map(|array| self.arrays.elements(array, self.columns))
             .collect();
+        let nulls: Vec<String> = array_exprs
+            .iter()
+            .map(|array| self.arrays.null(array).to_string())
+            .collect();
         let rows = (0..arrays.iter().map(Vec::len).max().unwrap_or(0)).map(|row| {
-            let cells = arrays.iter().map(|array| match array.get(row) {
+            let cells = arrays.iter().zip(&nulls).map(|(array, null)| match array.get(row) {
                 Some(cell) => cell.to_string(),
-                None => "NULL".to_owned(),
+                None => null.clone(),
             });
             format!("({})", cells.collect::<Vec<_>>().join(", "))
         });
@@ -315,7 +335,7 @@ impl VisitorMut for Unnested<'_, '_> {
             .collect();
         let names = names.join(", ");
         let rows = match rows.is_empty() {
-            true => format!("SELECT {} WHERE 1 = 0", vec!["NULL"; arrays.len()].join(", ")),
+            true => format!("SELECT {} WHERE 1 = 0", nulls.join(", ")),
             false => format!("VALUES {rows}"),
         };
         if let Some(derived) = derived(&format!("SELECT * FROM ({rows}) AS {alias_name} ({names})")) {
@@ -355,12 +375,68 @@ fn values_alone(statement: &mut Statement) {
         return;
     };
     if table.joins.is_empty() && matches!(*subquery.body, SetExpr::Values(_)) {
-        let values = subquery.clone();
+        let mut values = subquery.clone();
+        if let SetExpr::Values(rows) = &mut *values.body {
+            for cell in rows.rows.iter_mut().flat_map(|row| row.content.iter_mut()) {
+                // The table's columns have types.
+                if let Expr::Cast { expr, .. } = cell
+                    && matches!(&**expr, Expr::Value(value) if value.value == Value::Null)
+                {
+                    *cell = Expr::value(Value::Null);
+                }
+            }
+        }
         *source = values;
     }
 }
 
-fn constant(text: &str) -> Option<Expr> {
+/// An array whose text is given, with elements of a type; `None` for what is no such text.
+pub(super) fn written(text: &Value, of: &ArrayElemTypeDef) -> Option<Expr> {
+    let Value::SingleQuotedString(text) = text else {
+        return None;
+    };
+    let (ArrayElemTypeDef::SquareBracket(of, _)
+    | ArrayElemTypeDef::AngleBracket(of)
+    | ArrayElemTypeDef::Parenthesis(of)) = of
+    else {
+        return None;
+    };
+    let of = command::standard_type(of).unwrap_or_else(|| (**of).clone());
+    let elements = elements(text).ok()?;
+    let items = elements.iter().map(|element| match element {
+        Some(text) => format!("CAST('{}' AS {of})", text.replace('\'', "''")),
+        None => format!("CAST(NULL AS {of})"),
+    });
+    match elements.is_empty() {
+        true => constant(&format!("CAST(make_array() AS {of}[])")),
+        false => constant(&format!("make_array({})", items.collect::<Vec<_>>().join(", "))),
+    }
+}
+
+/// NULL of a type.
+fn null_of(data_type: &DataType) -> Expr {
+    let null = name_of(data_type).and_then(|name| constant(&format!("CAST(NULL AS {name})")));
+    null.unwrap_or_else(|| Expr::value(Value::Null))
+}
+
+/// The session's name for a type; `None` where it has none.
+fn name_of(data_type: &DataType) -> Option<String> {
+    Some(match data_type {
+        DataType::Boolean => "BOOLEAN".to_owned(),
+        DataType::Int16 => "SMALLINT".to_owned(),
+        DataType::Int32 => "INTEGER".to_owned(),
+        DataType::Int64 => "BIGINT".to_owned(),
+        DataType::Float32 => "REAL".to_owned(),
+        DataType::Float64 => "DOUBLE PRECISION".to_owned(),
+        DataType::Utf8 => "VARCHAR".to_owned(),
+        DataType::Date32 => "DATE".to_owned(),
+        DataType::Timestamp(_, None) => "TIMESTAMP".to_owned(),
+        DataType::Decimal128(precision, scale) => format!("DECIMAL({precision}, {scale})"),
+        _ => return None,
+    })
+}
+
+pub(super) fn constant(text: &str) -> Option<Expr> {
     let mut parser = Parser::new(&PostgreSqlDialect {}).try_with_sql(text).ok()?;
     parser.parse_expr().ok()
 }
@@ -438,13 +514,13 @@ mod tests {
             (
                 &array,
                 "SELECT unnest(:PG1) AS a",
-                "SELECT unnest(make_array(:PG2, NULL, :PG3)) AS a",
+                "SELECT unnest(make_array(:PG2, CAST(NULL AS INTEGER), :PG3)) AS a",
                 vec![1, 2],
             ),
             (
                 &array,
                 "SELECT * FROM unnest(:PG1, :PG1) AS t (a, b)",
-                "SELECT * FROM (VALUES (:PG2, :PG4), (NULL, NULL), (:PG3, :PG5)) AS t (a, b)",
+                "SELECT * FROM (VALUES (:PG2, :PG4), (CAST(NULL AS INTEGER), CAST(NULL AS INTEGER)), (:PG3, :PG5)) AS t (a, b)",
                 vec![1, 3, 2, 4],
             ),
             (
@@ -455,8 +531,14 @@ mod tests {
             ),
             (
                 &none,
+                "SELECT unnest(:PG1) AS a",
+                "SELECT unnest(CAST(make_array() AS INTEGER[])) AS a",
+                vec![],
+            ),
+            (
+                &none,
                 "SELECT * FROM unnest(:PG1) AS t (a)",
-                "SELECT * FROM (SELECT NULL WHERE 1 = 0) AS t (a)",
+                "SELECT * FROM (SELECT CAST(NULL AS INTEGER) WHERE 1 = 0) AS t (a)",
                 vec![],
             ),
         ] {

@@ -157,6 +157,9 @@ const AGGREGATES: [&str; 14] = [
 
 struct Rewriter;
 
+/// Words for the user, for which one function is put.
+const USERS: [&str; 4] = ["current_user", "session_user", "current_role", "user"];
+
 impl VisitorMut for Rewriter {
     type Break = ();
 
@@ -188,6 +191,16 @@ impl VisitorMut for Rewriter {
             {
                 *item = SelectItem::ExprWithAlias {
                     alias: Ident::new(&name.value),
+                    expr: expression.clone(),
+                };
+            }
+            if let SelectItem::UnnamedExpr(expression) = item
+                && let Expr::Identifier(_) | Expr::Function(_) = expression
+                && let name = expression.to_string().to_lowercase()
+                && USERS.contains(&name.as_str())
+            {
+                *item = SelectItem::ExprWithAlias {
+                    alias: Ident::new(name),
                     expr: expression.clone(),
                 };
             }

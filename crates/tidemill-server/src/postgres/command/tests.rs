@@ -124,6 +124,18 @@ fn parameters_and_casts_are_put_in_the_words_of_the_session() {
             "SELECT a FROM t WHERE b = :PG1 OR c = :PG1",
             vec![0],
         ),
+        (
+            "SELECT a ^ 2 ^ $1 FROM t",
+            "SELECT POWER(POWER(a, 2), :PG1) FROM t",
+            vec![0],
+        ),
+        ("SELECT a # 3 FROM t", "SELECT a ^ 3 FROM t", vec![]),
+        (
+            "SELECT * FROM unnest('{1,NULL}'::int[])",
+            "SELECT * FROM UNNEST(make_array(CAST('1' AS INTEGER), CAST(NULL AS INTEGER)))",
+            vec![],
+        ),
+        ("SELECT '{}'::text[]", "SELECT CAST(make_array() AS VARCHAR[])", vec![]),
     ] {
         let Ok(Command::Sql(sql)) = parse(text) else {
             panic!("{text}")

@@ -23,6 +23,21 @@ async def main(host, port):
         ("SELECT order_no FROM orders WHERE day = ANY($1::date[])", [[DAY]], [1]),
         ("SELECT order_no FROM orders WHERE total = ANY($1)", [[decimal.Decimal("10.5")]], [1]),
         ("SELECT order_no FROM orders WHERE order_no = ANY($1::int[]) AND total > $2", [[1, 3], decimal.Decimal(15)], [3]),
+        ("SELECT * FROM unnest($1::int[]) AS t (n) ORDER BY 1", [[3, 1]], [1, 3]),
+        ("SELECT t.n FROM unnest($1::text[]) AS t (n)", [["a"]], ["a"]),
+        ("SELECT * FROM unnest('{3,1}'::int[]) AS t (n)", [], [3, 1]),
+        ("SELECT 2 ^ 3", [], [8]),
+        ("SELECT unnest($1::int[])", [[3, 1]], [3, 1]),
+        ("SELECT unnest($1::date[])", [[DAY]], [DAY]),
+        ("SELECT $1::int[]", [[3, 1]], [[3, 1]]),
+        ("SELECT $1::text[]", [["a", None]], [["a", None]]),
+        ("SELECT $1::int[]", [None], [None]),
+        ("SELECT $1::int[]", [[]], [[]]),
+        (
+            "SELECT o.order_no FROM orders o JOIN unnest($1::int[]) AS t (n) ON o.order_no = t.n",
+            [[3]],
+            [3],
+        ),
     ]:
         rows = await connection.fetch(text, *values)
         assert [row[0] for row in rows] == expected, (text, rows)
