@@ -120,12 +120,18 @@ impl VisitorMut for Forms {
                     };
                 }
             }
-            Expr::TypedString(typed) => with_microseconds(&mut typed.data_type, text_of(&typed.value.value)),
+            Expr::TypedString(typed) => {
+                with_seconds(&typed.data_type, &mut typed.value.value);
+                with_microseconds(&mut typed.data_type, text_of(&typed.value.value));
+            }
             Expr::Cast {
                 data_type, expr: of, ..
             } => {
-                let text = match of.as_ref() {
-                    Expr::Value(value) => text_of(&value.value),
+                let text = match of.as_mut() {
+                    Expr::Value(value) => {
+                        with_seconds(data_type, &mut value.value);
+                        text_of(&value.value)
+                    }
                     _ => None,
                 };
                 with_microseconds(data_type, text);
@@ -155,6 +161,23 @@ fn text_of(value: &Value) -> Option<&str> {
 
 fn is_called(function: &Function, name: &str) -> bool {
     function.name.to_string().eq_ignore_ascii_case(name)
+}
+
+/// Writes the seconds of a moment that becomes a TIMESTAMP: the planner reads no text without them.
+fn with_seconds(data_type: &DataType, value: &mut Value) {
+    let (DataType::Timestamp(..) | DataType::Datetime(_), Value::SingleQuotedString(text)) = (data_type, value) else {
+        return;
+    };
+    let is_like = |shape: &str| {
+        text.len() == shape.len()
+            && text.bytes().zip(shape.bytes()).all(|(letter, wanted)| match wanted {
+                b'0' => letter.is_ascii_digit(),
+                wanted => letter == wanted,
+            })
+    };
+    if is_like("0000-00-00 00:00") || is_like("0000-00-00T00:00") {
+        text.push_str(":00");
+    }
 }
 
 /// Makes TIMESTAMP one of microseconds, where the text that becomes one is no finer: one of nanoseconds has no years before 1677 and

@@ -115,6 +115,14 @@ async fn moments_of_any_year_can_be_written() {
             "7 13",
         ),
         (
+            "SELECT TIMESTAMP '9999-01-01 23:59' FROM t WHERE id = 9",
+            "9999-01-01T23:59:00",
+        ),
+        (
+            "SELECT CAST('1500-01-01T23:59' AS TIMESTAMP) FROM t WHERE id = 9",
+            "1500-01-01T23:59:00",
+        ),
+        (
             "SELECT CAST('9999-01-01' AS TIMESTAMP) FROM t WHERE id = 9",
             "9999-01-01T00:00:00",
         ),
