@@ -149,6 +149,9 @@ fn answer(streamed: Streamed, stop: impl Send + Sync + 'static) -> Result<Answer
     }
 }
 
+/// Lists of values, each for one run of a statement.
+pub(crate) type Runs = Box<dyn Iterator<Item = Result<Vec<Value>>> + Send>;
+
 /// Runs a text once for each list of values, as a whole where no transaction is under way; returns how many rows it changed.
 ///
 /// # Errors
@@ -157,7 +160,7 @@ fn answer(streamed: Streamed, stop: impl Send + Sync + 'static) -> Result<Answer
 pub(crate) async fn run_each(
     sql: &str,
     kind: TextKind,
-    runs: impl Iterator<Item = Result<Vec<Value>>> + Send + 'static,
+    runs: Runs,
     options: &SessionOptions,
     files: Vec<(String, PathBuf)>,
     connection: &AdsConnection,
@@ -333,6 +336,18 @@ pub(crate) fn left_to_others(error: &Error) -> Option<Kind> {
         Kind::NeedsAnalytical | Kind::Large | Kind::Unsupported | Kind::NoFunction
     )
     .then(|| kind.clone())
+}
+
+/// The function that there is not, in small letters, where the error is that.
+pub(crate) fn absent_function(error: &Error) -> Option<String> {
+    let Error::Ads(error) = error else { return None };
+    let tidemill_ads::Error::Statement(error) = &**error else {
+        return None;
+    };
+    let message = error.to_string();
+    let (_, name) = message.split_once("Scalar function not found: ")?;
+    let name = name.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+    Some(name.take(1).collect::<String>().to_lowercase())
 }
 
 impl From<tidemill_ads::Error> for Error {

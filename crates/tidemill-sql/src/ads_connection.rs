@@ -7,6 +7,8 @@ use std::time::Duration;
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use datafusion::common::DataFusionError;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use tidemill_ads::sql::{Analytical, StatementOptions, Statements, TableName, Tables as _};
 use tidemill_ads::{Connection, Paths, Settings};
 use tidemill_xbase::{FieldSpec, Table};
@@ -15,6 +17,7 @@ use tokio::task::spawn_blocking;
 
 use crate::answer::Answer;
 use crate::engine::BATCHES_IN_FLIGHT;
+use crate::opaque::Opaque;
 use crate::options::SessionOptions;
 use crate::session::Session;
 use crate::stop::Stop;
@@ -26,7 +29,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// The connection of ADS SQL that a session has, from its first statement over xBase tables on. Transactions, temporary tables, views
 /// and cursors of its statements are this connection's.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct AdsConnection(Arc<Mutex<State>>);
+pub(crate) struct AdsConnection(Opaque<Mutex<State>>);
 
 #[derive(Debug, Default)]
 pub(crate) struct State {
@@ -244,7 +247,11 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::Ads`] when the folder is not there, or what was changed can't be written.
-    pub async fn set_autocommit(&self, autocommit: bool) -> Result<()> {
+    pub fn set_autocommit(&self, autocommit: bool) -> BoxFuture<'_, Result<()>> {
+        self.change_autocommit(autocommit).boxed()
+    }
+
+    async fn change_autocommit(&self, autocommit: bool) -> Result<()> {
         if autocommit && !self.autocommit() {
             self.commit().await?;
         }
@@ -270,8 +277,8 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::Ads`] when what was changed can't be written: the transaction is taken back then.
-    pub async fn commit(&self) -> Result<()> {
-        self.end(Connection::commit_transaction).await
+    pub fn commit(&self) -> BoxFuture<'_, Result<()>> {
+        self.end(Connection::commit_transaction).boxed()
     }
 
     /// Takes back what the open transaction has done. Without one nothing happens.
@@ -279,8 +286,8 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::Ads`] when the tables can't be read again.
-    pub async fn rollback(&self) -> Result<()> {
-        self.end(Connection::rollback_transaction).await
+    pub fn rollback(&self) -> BoxFuture<'_, Result<()>> {
+        self.end(Connection::rollback_transaction).boxed()
     }
 
     async fn end(&self, how: fn(&mut Connection) -> tidemill_ads::Result<()>) -> Result<()> {
@@ -305,10 +312,18 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::Ads`] for a table that is not there, a column without a field, and a value that does not fit.
-    pub async fn append(
+    pub fn append<'a>(
+        &'a self,
+        table: &'a str,
+        batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
+    ) -> BoxFuture<'a, Result<u64>> {
+        self.append_batches(table, Box::new(batches)).boxed()
+    }
+
+    async fn append_batches(
         &self,
         table: &str,
-        batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
+        batches: Box<dyn Iterator<Item = Result<RecordBatch>> + Send>,
     ) -> Result<u64> {
         let (connection, options, table) = (self.connection.clone(), self.options.clone(), TableName::new(table));
         let stop = Stop::default();

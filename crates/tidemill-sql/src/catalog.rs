@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+
 use crate::folder::Folder;
 use crate::location::Location;
 use crate::names::Attached;
@@ -20,7 +23,11 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::Io`] when the folder can't be listed; [`Error::Server`](crate::Error::Server) when a server can't be asked.
-    pub async fn all_tables(&self) -> Result<Vec<(Option<String>, NamedTables)>> {
+    pub fn all_tables(&self) -> BoxFuture<'_, Result<Vec<(Option<String>, NamedTables)>>> {
+        self.list_tables().boxed()
+    }
+
+    async fn list_tables(&self) -> Result<Vec<(Option<String>, NamedTables)>> {
         let names = self.names();
         let mut own = match names.database() {
             Some(database) => named(self.tables_of(database).await?),

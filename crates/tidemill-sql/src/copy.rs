@@ -24,6 +24,8 @@ use std::thread;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use tidemill_csv::CsvOptions;
 use tidemill_xbase::{DELETED_COLUMN, Existing};
 
@@ -145,15 +147,15 @@ impl Session {
     /// [`Error::Exists`], [`Error::Lossy`], what reading or writing meets, [`Error::RowCount`] when the result does not hold the
     /// rows that were written, and [`Error::Checksum`] when it holds other values. The destination is as it was before, whatever
     /// the error, unless it is a table of a server to which rows were added.
-    pub async fn copy(
-        &self,
-        source: &Location,
-        destination: &Location,
-        options: &CopyOptions,
-        progress: impl FnMut(Progress),
-    ) -> Result<Copied> {
-        let copy = self.plan_copy(source, destination, options).await?;
-        copy.run(progress).await
+    pub fn copy<'s>(
+        &'s self,
+        source: &'s Location,
+        destination: &'s Location,
+        options: &'s CopyOptions,
+        progress: impl FnMut(Progress) + Send + 's,
+    ) -> BoxFuture<'s, Result<Copied>> {
+        let planned = self.plan_copy(source, destination, options);
+        async move { planned.await?.run(progress).await }.boxed()
     }
 
     /// Writes the answer of a statement, as [`Session::copy`] does; `source_bytes` is 0.
@@ -161,15 +163,15 @@ impl Session {
     /// # Errors
     ///
     /// As [`Session::copy`].
-    pub async fn copy_query(
-        &self,
-        sql: &str,
-        destination: &Location,
-        options: &CopyOptions,
-        progress: impl FnMut(Progress),
-    ) -> Result<Copied> {
-        let copy = self.plan_copy_query(sql, destination, options).await?;
-        copy.run(progress).await
+    pub fn copy_query<'s>(
+        &'s self,
+        sql: &'s str,
+        destination: &'s Location,
+        options: &'s CopyOptions,
+        progress: impl FnMut(Progress) + Send + 's,
+    ) -> BoxFuture<'s, Result<Copied>> {
+        let planned = self.plan_copy_query(sql, destination, options);
+        async move { planned.await?.run(progress).await }.boxed()
     }
 
     /// [`Session::copy`], of which nothing is read or written yet.
@@ -177,7 +179,16 @@ impl Session {
     /// # Errors
     ///
     /// As opening the source; what the destination has no type for.
-    pub async fn plan_copy<'s>(
+    pub fn plan_copy<'s>(
+        &'s self,
+        source: &'s Location,
+        destination: &'s Location,
+        options: &'s CopyOptions,
+    ) -> BoxFuture<'s, Result<PlannedCopy<'s>>> {
+        self.plan_table(source, destination, options).boxed()
+    }
+
+    async fn plan_table<'s>(
         &'s self,
         source: &'s Location,
         destination: &'s Location,
@@ -221,15 +232,18 @@ impl Session {
     /// # Errors
     ///
     /// As planning the statement; what the destination has no type for.
-    pub async fn plan_copy_query<'s>(
+    pub fn plan_copy_query<'s>(
         &'s self,
-        sql: &str,
+        sql: &'s str,
         destination: &'s Location,
         options: &'s CopyOptions,
-    ) -> Result<PlannedCopy<'s>> {
-        // A copy keeps a blank as NULL.
-        let answer = self.answer(sql, &self.options.of_copies()).await?;
-        self.plan(answer, None, false, destination, options).await
+    ) -> BoxFuture<'s, Result<PlannedCopy<'s>>> {
+        async move {
+            // A copy keeps a blank as NULL.
+            let answer = self.answer(sql, &self.options.of_copies()).await?;
+            self.plan(answer, None, false, destination, options).await
+        }
+        .boxed()
     }
 
     pub(crate) async fn plan<'s>(
@@ -278,7 +292,7 @@ impl Session {
     }
 }
 
-impl PlannedCopy<'_> {
+impl<'s> PlannedCopy<'s> {
     /// The columns, with their types there and here; none where records are copied as they are.
     pub fn columns(&self) -> &[MappedColumn] {
         &self.columns
@@ -289,7 +303,11 @@ impl PlannedCopy<'_> {
     /// # Errors
     ///
     /// As [`Session::copy`].
-    pub async fn run(self, progress: impl FnMut(Progress)) -> Result<Copied> {
+    pub fn run(self, progress: impl FnMut(Progress) + Send + 's) -> BoxFuture<'s, Result<Copied>> {
+        self.run_with(Box::new(progress)).boxed()
+    }
+
+    async fn run_with(self, progress: Box<dyn FnMut(Progress) + Send + 's>) -> Result<Copied> {
         let source_bytes = self.source_bytes;
         let mut copied = match self.source {
             Source::Records(source) => {

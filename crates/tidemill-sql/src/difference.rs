@@ -14,6 +14,8 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_row::{OwnedRow, RowConverter, SortField};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::interleave::interleave;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 
 use crate::{Answer, Error, Result, Session, source_is_query, summary};
 
@@ -68,7 +70,16 @@ impl Session {
     /// # Errors
     ///
     /// As [`Session::query`]; [`Error::Unsupported`] when the sides have no columns in common, or lack a key.
-    pub async fn compare(&self, left: &str, right: &str, keys: &[String]) -> Result<Comparison> {
+    pub fn compare<'a>(
+        &'a self,
+        left: &'a str,
+        right: &'a str,
+        keys: &'a [String],
+    ) -> BoxFuture<'a, Result<Comparison>> {
+        self.begin_to_compare(left, right, keys).boxed()
+    }
+
+    async fn begin_to_compare(&self, left: &str, right: &str, keys: &[String]) -> Result<Comparison> {
         let (left, right) = (source(left), source(right));
         let (left_columns, right_columns) = (self.columns(&left).await?, self.columns(&right).await?);
         let both = common(&left_columns, &right_columns);
@@ -229,7 +240,11 @@ impl Comparison {
     /// # Errors
     ///
     /// What reading and comparing meet.
-    pub async fn next(&mut self) -> Result<Option<RecordBatch>> {
+    pub fn next(&mut self) -> BoxFuture<'_, Result<Option<RecordBatch>>> {
+        self.next_batch().boxed()
+    }
+
+    async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             let Some(batch) = self.differences.next().await? else {
                 let mut lines = Lines::default();

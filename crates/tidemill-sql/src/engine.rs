@@ -29,6 +29,7 @@ use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 
 use crate::checked_arithmetic::checked_expr;
+use crate::planned_scan::planned_scan;
 
 mod chosen;
 mod members;
@@ -272,17 +273,8 @@ impl<E: Engine> fmt::Debug for EngineTable<E> {
     }
 }
 
-#[async_trait::async_trait]
-impl<E: Engine> TableProvider for EngineTable<E> {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.engines.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    async fn scan(
+impl<E: Engine> EngineTable<E> {
+    fn plan(
         &self,
         state: &dyn Session,
         projection: Option<&Vec<usize>>,
@@ -321,6 +313,19 @@ impl<E: Engine> TableProvider for EngineTable<E> {
         };
         Ok(DataSourceExec::from_data_source(scan))
     }
+}
+
+#[async_trait::async_trait]
+impl<E: Engine> TableProvider for EngineTable<E> {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.engines.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    planned_scan!();
 
     fn statistics(&self) -> Option<Statistics> {
         Some(Statistics {

@@ -11,6 +11,8 @@ use arrow_cast::display::array_value_to_string;
 use arrow_schema::{DataType, Schema, SchemaRef, TimeUnit};
 use datafusion::common::DataFusionError;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use tidemill_xbase::{CodePage, Dialect};
 
 use crate::ads_connection::{blocking, name_of_file};
@@ -94,15 +96,18 @@ impl Session {
     ///
     /// [`Error::Exists`], [`Error::NotFound`], [`Error::Denied`] for a path where names are confined, [`Error::Unsupported`] for rows that would be added to another file, [`Error::Lossy`] for
     /// a value that would lose something; as [`Session::append`] and [`Session::copy`].
-    pub async fn ingest(
-        &self,
-        table: &str,
+    pub fn ingest<'a>(
+        &'a self,
+        table: &'a str,
         options: impl Into<IngestOptions>,
         schema: SchemaRef,
         batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
-    ) -> Result<u64> {
+    ) -> BoxFuture<'a, Result<u64>> {
+        self.take_in(table, options.into(), schema, Box::new(batches)).boxed()
+    }
+
+    async fn take_in(&self, table: &str, options: IngestOptions, schema: SchemaRef, batches: Batches) -> Result<u64> {
         self.names().check_plain(table)?;
-        let options = options.into();
         let mode = options.mode;
         let (schema, batches) = in_plain_types(&schema, batches);
         let adds = matches!(mode, Ingest::Append | Ingest::CreateAppend);

@@ -6,6 +6,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use tidemill_csv::CsvOptions;
 use tidemill_riegeli::{FileSource, SharedSource};
 use tidemill_trust::SecretUrl;
@@ -147,7 +149,11 @@ impl Location {
     /// # Errors
     ///
     /// [`Error::NotATable`] when neither bytes nor name tell a format; [`Error::NotFound`]; [`Error::Io`].
-    pub async fn object(url: ObjectUrl) -> Result<Self> {
+    pub fn object(url: ObjectUrl) -> BoxFuture<'static, Result<Self>> {
+        Self::find_object(url).boxed()
+    }
+
+    async fn find_object(url: ObjectUrl) -> Result<Self> {
         let path = Path::new(url.url().path());
         let named = Format::from_name(path).filter(|format| !format.has_records());
         let is_pattern = url.url().path().contains(shards::PATTERN) || shards::is_family(path);
@@ -286,7 +292,11 @@ impl Location {
     /// # Errors
     ///
     /// [`Error::NotFound`] when no object fits, or a shard is missing; [`Error::Io`] for a store that cannot be asked.
-    pub async fn parts(&self) -> Result<Vec<Self>> {
+    pub fn parts(&self) -> BoxFuture<'_, Result<Vec<Self>>> {
+        self.list_parts().boxed()
+    }
+
+    async fn list_parts(&self) -> Result<Vec<Self>> {
         let places = match &self.place {
             Place::Shards { files, .. } => files.iter().cloned().map(Place::File).collect(),
             Place::Objects(pattern) => {
@@ -319,7 +329,11 @@ impl Location {
     /// # Errors
     ///
     /// Those of the two.
-    pub async fn sources(&self) -> Result<Vec<(Self, Option<SharedSource>)>> {
+    pub fn sources(&self) -> BoxFuture<'_, Result<Vec<(Self, Option<SharedSource>)>>> {
+        self.open_sources().boxed()
+    }
+
+    async fn open_sources(&self) -> Result<Vec<(Self, Option<SharedSource>)>> {
         let mut sources = Vec::new();
         if let Place::Objects(pattern) = &self.place {
             for (url, source) in object::sources(object::all_of(pattern).await?).await? {
@@ -357,7 +371,11 @@ impl Location {
     /// # Errors
     ///
     /// [`Error::Io`]; [`Error::Unsupported`] for several files.
-    pub async fn source(&self) -> Result<Option<SharedSource>> {
+    pub fn source(&self) -> BoxFuture<'_, Result<Option<SharedSource>>> {
+        self.open_source().boxed()
+    }
+
+    async fn open_source(&self) -> Result<Option<SharedSource>> {
         match &self.place {
             Place::StandardInput => Ok(None),
             Place::Object(url) => Ok(Some(Arc::new(Object::open(url)?.source().await?))),

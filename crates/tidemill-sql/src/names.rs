@@ -20,6 +20,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use percent_encoding::percent_decode_str;
 use tidemill_ads::sql::StatementKind;
 use tidemill_csv::CsvOptions;
@@ -515,7 +517,11 @@ impl Session {
     ///
     /// [`Error::NotFound`] with what was looked for and what is there instead; [`Error::Ambiguous`] when files of several formats
     /// share the name and none, or more than one, is an xBase table; [`Error::Unsupported`] for what is no table; [`Error::Io`].
-    pub async fn locate(&self, name: &str) -> Result<Location> {
+    pub fn locate<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Location>> {
+        self.find(name).boxed()
+    }
+
+    async fn find(&self, name: &str) -> Result<Location> {
         match self.names().find(name)? {
             Found::Object(url) => Location::object(url).await,
             Found::Table { location, namesakes } => {

@@ -17,6 +17,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalTableSource, Volatility
 use sqlparser::ast::Statement;
 use tidemill_ads::sql::{changes_between_statements, walk};
 
+use crate::opaque::Opaque;
 use crate::scope::{Bound, Renamed};
 
 /// So many plans are kept.
@@ -29,7 +30,7 @@ pub(crate) type Providers = HashMap<String, Arc<dyn TableProvider>>;
 #[derive(Debug, Default)]
 pub(crate) struct PlanCache {
     /// The one that was used last stands last.
-    plans: Mutex<Vec<(Key, Planned)>>,
+    plans: Mutex<Vec<(Key, Opaque<Planned>)>>,
 }
 
 /// What a plan was made for.
@@ -74,7 +75,7 @@ impl PlanCache {
                 return Ok(None);
             };
             let known = plans.remove(place);
-            let planned = known.1.clone();
+            let planned = Planned::clone(&known.1);
             plans.push(known);
             planned
         };
@@ -97,7 +98,7 @@ impl PlanCache {
         if plans.len() == PLANS {
             plans.remove(0);
         }
-        plans.push((key, planned));
+        plans.push((key, Opaque::new(planned)));
         Ok(())
     }
 }
@@ -125,6 +126,27 @@ pub(crate) fn is_lasting(statement: &Statement, plan: &LogicalPlan, providers: &
         })
     })?;
     Ok(lasts)
+}
+
+/// Whether nothing in the plan mixes rows, so that they should come in the table's order.
+pub(crate) fn keeps_table_order(plan: &LogicalPlan) -> Result<bool> {
+    let mut keeps = true;
+    plan.apply(|node| {
+        if matches!(
+            node,
+            LogicalPlan::Aggregate(_)
+                | LogicalPlan::Join(_)
+                | LogicalPlan::Sort(_)
+                | LogicalPlan::Window(_)
+                | LogicalPlan::Distinct(_)
+                | LogicalPlan::Union(_)
+        ) {
+            keeps = false;
+            return Ok(TreeNodeRecursion::Stop);
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(keeps)
 }
 
 /// A plan over tables, or over none.

@@ -11,17 +11,18 @@ use datafusion::catalog::{
 };
 use datafusion::common::TableReference;
 use datafusion::common::config::ConfigNonZeroUsize;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBuilder};
-use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
+use datafusion::logical_expr::ScalarUDF;
 use datafusion::optimizer::Analyzer;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::parser::Statement as PlannerStatement;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use sqlparser::ast::Statement;
 use tidemill_ads::sql::{Kind, Select, StatementKind, StatementOptions, TableSource, Type, Value};
 use tidemill_riegeli::RecordType;
@@ -43,8 +44,9 @@ use crate::lowering::Parameters;
 use crate::many_to_one::{self, KeptWhole};
 use crate::names::Names;
 use crate::numeric_text::{self, ByKeys, SortedByKeys};
+use crate::opaque::Opaque;
 use crate::options::SessionOptions;
-use crate::plan_cache::{self, Key, PlanCache, Planned, Providers};
+use crate::plan_cache::{self, Key, PlanCache, Planned, Providers, keeps_table_order};
 use crate::route::{self, Route};
 use crate::scalars::{self, Surroundings};
 use crate::scan_counts::RunPlans;
@@ -67,7 +69,7 @@ pub struct Session {
     config: SessionConfig,
     /// What bounds the memory of all statements together.
     memory: Option<Arc<FairSpillPool>>,
-    without_files: OnceLock<SessionState>,
+    without_files: OnceLock<Opaque<SessionState>>,
     damage: DamageLog,
     notes: DamageLog,
     pub(crate) servers: Servers,
@@ -159,7 +161,7 @@ impl Session {
 
     /// As [`Session::state`] for a statement that reads no file: made of one that is kept, with tables of its own.
     fn state_without_files(&self) -> Result<SessionState> {
-        let mut state = self.without_files.get_or_init(|| self.state()).clone();
+        let mut state = SessionState::clone(self.without_files.get_or_init(|| Opaque::new(self.state())));
         let names = &state.config_options().catalog;
         let (catalog, schema) = (names.default_catalog.clone(), names.default_schema.clone());
         let (catalogs, schemas) = (MemoryCatalogProviderList::new(), MemoryCatalogProvider::new());
@@ -225,8 +227,8 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::Parse`], [`Error::NotFound`] and whatever the tables' engines or the planner find wrong.
-    pub async fn query(&self, sql: &str) -> Result<Answer> {
-        self.answer(sql, &self.options).await
+    pub fn query<'a>(&'a self, sql: &'a str) -> BoxFuture<'a, Result<Answer>> {
+        self.answer(sql, &self.options).boxed()
     }
 
     /// As [`Session::query`], with values for its parameters, in the order of [`parameters`](tidemill_ads::sql::parameters).
@@ -234,8 +236,8 @@ impl Session {
     /// # Errors
     ///
     /// As [`Session::query`]; [`Error::Ads`] for too few values or too many.
-    pub async fn query_with(&self, sql: &str, values: &[Value]) -> Result<Answer> {
-        self.answer_with(sql, values, &self.options).await
+    pub fn query_with<'a>(&'a self, sql: &'a str, values: &'a [Value]) -> BoxFuture<'a, Result<Answer>> {
+        self.answer_with(sql, values, &self.options).boxed()
     }
 
     /// Runs a text and gives what each of its statements answers, in order: the rows of every SELECT, and how many rows every other one
@@ -244,7 +246,11 @@ impl Session {
     /// # Errors
     ///
     /// As [`Session::query`]. What the statements before the fault have changed stays.
-    pub async fn query_all(&self, sql: &str) -> Result<Vec<Answer>> {
+    pub fn query_all<'a>(&'a self, sql: &'a str) -> BoxFuture<'a, Result<Vec<Answer>>> {
+        self.answers(sql).boxed()
+    }
+
+    async fn answers(&self, sql: &str) -> Result<Vec<Answer>> {
         match Box::pin(self.route(sql)).await? {
             Route::Ads { kind, files } => ads::run_all(sql, kind, &self.options, files, &self.connection).await,
             Route::Several(parts) => {
@@ -268,8 +274,8 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::Unsupported`] for a server of another kind; what the client and the server find wrong.
-    pub async fn ask_server(&self, server: &ServerUrl, sql: &str) -> Result<Answer> {
-        self.servers.of(server)?.answer(server, sql).await
+    pub fn ask_server<'a>(&'a self, server: &'a ServerUrl, sql: &'a str) -> BoxFuture<'a, Result<Answer>> {
+        async { self.servers.of(server)?.answer(server, sql).await }.boxed()
     }
 
     /// Answers a query over tables that another program lends for it. Nothing else is read.
@@ -277,7 +283,11 @@ impl Session {
     /// # Errors
     ///
     /// As [`Session::query`]; [`Error::Unsupported`] for what is not a query.
-    pub async fn query_lent(&self, sql: &str, tables: Arc<dyn TableSource>) -> Result<Answer> {
+    pub fn query_lent<'a>(&'a self, sql: &'a str, tables: Arc<dyn TableSource>) -> BoxFuture<'a, Result<Answer>> {
+        self.answer_lent(sql, tables).boxed()
+    }
+
+    async fn answer_lent(&self, sql: &str, tables: Arc<dyn TableSource>) -> Result<Answer> {
         let statement = match tidemill_ads::sql::parse(sql)?.as_slice() {
             [only] => match &only.kind {
                 StatementKind::Select(select) => lowering::statement(select, false, &Parameters::default())?,
@@ -338,11 +348,15 @@ impl Session {
     /// # Errors
     ///
     /// As [`Session::query_with`]; what the iterator says.
-    pub async fn change_each(
-        &self,
-        sql: &str,
+    pub fn change_each<'a>(
+        &'a self,
+        sql: &'a str,
         runs: impl Iterator<Item = Result<Vec<Value>>> + Send + 'static,
-    ) -> Result<Option<u64>> {
+    ) -> BoxFuture<'a, Result<Option<u64>>> {
+        self.change_by(sql, Box::new(runs)).boxed()
+    }
+
+    async fn change_by(&self, sql: &str, runs: ads::Runs) -> Result<Option<u64>> {
         match self.route(sql).await? {
             Route::Ads { kind, files } => ads::run_each(sql, kind, runs, &self.options, files, &self.connection).await,
             _ => {
@@ -435,6 +449,11 @@ impl Session {
             }
             // What nobody knows is refused in the words of the first who was asked; what somebody knows and cannot do, in theirs.
             (Err(told @ Error::Unsupported { .. }), Some((Kind::NoFunction, _))) => Err(told),
+            (Err(told), Some((Kind::NoFunction, first)))
+                if ads::absent_function(&first).is_some_and(|name| ads::absent_function(&told) != Some(name)) =>
+            {
+                Err(told)
+            }
             (Err(_), Some((kind, error))) if kind != Kind::NeedsAnalytical => Err(error),
             (answer, _) => answer,
         }
@@ -653,8 +672,8 @@ impl Session {
     /// # Errors
     ///
     /// What opening the table meets.
-    pub async fn read(&self, location: &Location, limit: Option<usize>) -> Result<Answer> {
-        self.read_under(location, limit, &self.options).await
+    pub fn read<'a>(&'a self, location: &'a Location, limit: Option<usize>) -> BoxFuture<'a, Result<Answer>> {
+        self.read_under(location, limit, &self.options).boxed()
     }
 
     /// [`Session::read`] under these settings of tables.
@@ -704,8 +723,8 @@ impl Session {
     /// # Errors
     ///
     /// What opening the table meets.
-    pub async fn schema(&self, location: &Location) -> Result<SchemaRef> {
-        Ok(self.open(location).await?.schema())
+    pub fn schema<'a>(&'a self, location: &'a Location) -> BoxFuture<'a, Result<SchemaRef>> {
+        async { Ok(self.open(location).await?.schema()) }.boxed()
     }
 
     /// The tables of a server's database, in the order of their names.
@@ -713,8 +732,8 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::Server`] when the server can't be asked.
-    pub async fn tables_of(&self, database: &ServerUrl) -> Result<Vec<Location>> {
-        stores::tables_of(database, &self.servers).await
+    pub fn tables_of<'a>(&'a self, database: &'a ServerUrl) -> BoxFuture<'a, Result<Vec<Location>>> {
+        stores::tables_of(database, &self.servers).boxed()
     }
 
     async fn open(&self, location: &Location) -> Result<Arc<dyn TableProvider>> {
@@ -773,25 +792,4 @@ async fn plan(
         renamed,
     };
     Ok((planned, lasts))
-}
-
-/// Whether nothing in the plan mixes rows, so that they should come in the table's order.
-fn keeps_table_order(plan: &LogicalPlan) -> Result<bool> {
-    let mut keeps = true;
-    plan.apply(|node| {
-        if matches!(
-            node,
-            LogicalPlan::Aggregate(_)
-                | LogicalPlan::Join(_)
-                | LogicalPlan::Sort(_)
-                | LogicalPlan::Window(_)
-                | LogicalPlan::Distinct(_)
-                | LogicalPlan::Union(_)
-        ) {
-            keeps = false;
-            return Ok(TreeNodeRecursion::Stop);
-        }
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(keeps)
 }

@@ -43,7 +43,7 @@ use sqlparser::tokenizer::Token;
 use tidemill_ads::sql::walk;
 use tidemill_postgres::Type;
 use tidemill_postgres::arrow_type::column_type;
-use tidemill_sql::Session;
+use tidemill_sql::{Opaque, Session};
 
 use self::tables::PgCatalog;
 use super::command::plain_name;
@@ -133,7 +133,7 @@ fn is_function(name: &str) -> bool {
 
 /// The catalogue of a client.
 pub(crate) struct Catalog {
-    context: SessionContext,
+    context: Opaque<SessionContext>,
     catalog: Arc<MemoryCatalogProvider>,
     schemas: Vec<Arc<ServedSchema>>,
     refreshed: Mutex<Option<Instant>>,
@@ -183,7 +183,7 @@ impl Catalog {
             context.register_udf(function);
         }
         let made = Self {
-            context,
+            context: Opaque::new(context),
             catalog: Arc::clone(&catalog),
             schemas,
             refreshed: Mutex::default(),
@@ -402,6 +402,7 @@ mod tests {
         let values = RecordBatch::new_empty(Arc::new(arrow_schema::Schema::empty()));
         for (text, rows) in [
             ("SELECT version(), current_database(), current_user", 1),
+            ("SELECT current_user, session_user, current_role, user", 1),
             ("SELECT pg_advisory_unlock_all()", 1),
             (
                 "SELECT current_setting('server_version'), current_setting('a.b', true)",

@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Fields, Schema};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use percent_encoding::percent_decode_str;
 use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{ReaderOptions, RecordReader};
@@ -63,11 +65,20 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::Unsupported`] for other sources and targets; what asking the server for the position meets.
-    pub async fn follow<'s>(
+    pub fn follow<'s>(
         &'s self,
         source: &'s Location,
         destination: &'s Location,
         options: &CopyOptions,
+    ) -> BoxFuture<'s, Result<Follower<'s>>> {
+        self.begin_to_follow(source, destination, options.clone()).boxed()
+    }
+
+    async fn begin_to_follow<'s>(
+        &'s self,
+        source: &'s Location,
+        destination: &'s Location,
+        options: CopyOptions,
     ) -> Result<Follower<'s>> {
         let has_positions = matches!(source.format, Format::Xbase | Format::Riegeli);
         let (Place::File(file), true) = (&source.place, has_positions) else {
@@ -134,7 +145,7 @@ impl Session {
             options: CopyOptions {
                 overwrite: false,
                 resume: false,
-                ..options.clone()
+                ..options
             },
             reached,
             begins_anew,
@@ -193,7 +204,11 @@ impl Follower<'_> {
     ///
     /// [`Error::Shrunk`] when the source is shorter than what was copied of it, [`Error::Replaced`] when it is another table; as
     /// [`Session::copy`].
-    pub async fn step(&mut self) -> Result<Option<u64>> {
+    pub fn step(&mut self) -> BoxFuture<'_, Result<Option<u64>>> {
+        self.next_step().boxed()
+    }
+
+    async fn next_step(&mut self) -> Result<Option<u64>> {
         let grown = self.grown().await?;
         if grown.is_empty() {
             return Ok(None);

@@ -10,6 +10,8 @@ use arrow_array::{RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use tidemill_csv::{CsvOptions, CsvReader, Dialect, Look, Packing, divides};
 use tidemill_riegeli::{SharedSource, Source};
 
@@ -61,12 +63,15 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::Csv`], [`Error::Io`].
-    pub async fn csv_dialect(&self, location: &Location) -> Result<Option<Dialect>> {
-        let Format::Csv(said) = location.format else {
-            return Ok(None);
-        };
-        let first = looks(location, &said).await?.into_iter().next();
-        Ok(first.map(|first| first.look.dialect))
+    pub fn csv_dialect<'a>(&'a self, location: &'a Location) -> BoxFuture<'a, Result<Option<Dialect>>> {
+        async move {
+            let Format::Csv(said) = location.format else {
+                return Ok(None);
+            };
+            let first = looks(location, &said).await?.into_iter().next();
+            Ok(first.map(|first| first.look.dialect))
+        }
+        .boxed()
     }
 }
 

@@ -14,6 +14,7 @@ use super::scan::{Question, Travelling, TravellingFile, TravellingPlace, WorkerS
 use crate::format::Format;
 use crate::location::{Location, Place};
 use crate::options::SessionOptions;
+use crate::planned_scan::planned_scan;
 use crate::{Error, Result};
 
 /// The formats that workers read, by their names in what travels.
@@ -120,17 +121,8 @@ struct WorkerTable {
     provider: Arc<dyn TableProvider>,
 }
 
-#[async_trait::async_trait]
-impl TableProvider for WorkerTable {
-    fn schema(&self) -> SchemaRef {
-        self.provider.schema()
-    }
-
-    fn table_type(&self) -> TableType {
-        self.provider.table_type()
-    }
-
-    async fn scan(
+impl WorkerTable {
+    fn plan(
         &self,
         state: &dyn Session,
         projection: Option<&Vec<usize>>,
@@ -154,6 +146,19 @@ impl TableProvider for WorkerTable {
             question,
         )?))
     }
+}
+
+#[async_trait::async_trait]
+impl TableProvider for WorkerTable {
+    fn schema(&self) -> SchemaRef {
+        self.provider.schema()
+    }
+
+    fn table_type(&self) -> TableType {
+        self.provider.table_type()
+    }
+
+    planned_scan!();
 
     fn statistics(&self) -> Option<Statistics> {
         self.provider.statistics()

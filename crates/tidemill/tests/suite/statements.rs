@@ -35,6 +35,52 @@ fn a_star_leaves_out_and_replaces_columns_in_any_case() {
 }
 
 #[test]
+fn columns_get_the_names_behind_the_name_of_their_table() {
+    let folder = tables();
+    for table in ["t", "p"] {
+        for (sql, expected) in [
+            (format!("SELECT n FROM {table} AS x (n, m) WHERE m = 'abd'"), "n\n2\n"),
+            (format!("SELECT * FROM {table} x (n, m) WHERE x.n = 3"), "n,m\n3,xyz\n"),
+            (
+                format!("SELECT * FROM (SELECT A + 1 FROM {table}) AS x (n) WHERE n = 2"),
+                "n\n2\n",
+            ),
+            (
+                format!("SELECT m FROM (SELECT 1 AS k, B FROM {table}) AS x (n, m) WHERE m > 'b'"),
+                "m\nxyz\n",
+            ),
+            (
+                format!("SELECT x.n, {table}.B FROM {table} JOIN (SELECT 2) AS x (n) ON x.n = {table}.A"),
+                "n,B\n2,abd\n",
+            ),
+        ] {
+            assert_eq!(answer(&folder, &sql), expected, "{sql}");
+        }
+    }
+    assert_eq!(answer(&folder, "SELECT n FROM (SELECT 7) AS x (n)"), "n\n7\n");
+    assert_eq!(
+        answer(&folder, "SELECT * FROM (SELECT NULL WHERE 1 = 0) AS x (n)"),
+        "n\n"
+    );
+}
+
+#[test]
+fn the_function_that_there_is_not_is_named() {
+    let folder = tables();
+    for table in ["t", "p"] {
+        let why = |sql: String| {
+            let error = folder.run(&["sql", &sql]).failed();
+            error.lines().next().unwrap_or_default().to_owned()
+        };
+        let absent = why(format!("SELECT regexp_replace(B, 'a', 'x'), nosuch(A) FROM {table}"));
+        assert_eq!(absent, "tidemill: Scalar function not found: nosuch");
+        // The function is there, and takes no number.
+        let wrong = why(format!("SELECT date_trunc('month', A) FROM {table}"));
+        assert!(!wrong.contains("not found"), "{wrong}");
+    }
+}
+
+#[test]
 fn conversions_to_texts_of_a_length_cut_them() {
     let folder = tables();
     for table in ["t", "p"] {

@@ -20,6 +20,7 @@ use tokio::sync::mpsc::Sender;
 use super::driver::Table;
 use super::error_at;
 use crate::answer::Answer;
+use crate::planned_scan::planned_scan;
 use crate::stores::decimals::{widen, widened};
 use crate::stores::server::begun::{self, Begun};
 use crate::stores::server::condition::{
@@ -95,17 +96,8 @@ impl Comparing for Columns {
     }
 }
 
-#[async_trait::async_trait]
-impl TableProvider for AdbcTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    async fn scan(
+impl AdbcTable {
+    fn plan(
         &self,
         _state: &dyn Session,
         projection: Option<&Vec<usize>>,
@@ -133,6 +125,19 @@ impl TableProvider for AdbcTable {
         };
         Ok(DataSourceExec::from_data_source(ServerScan::new(Arc::new(scan))))
     }
+}
+
+#[async_trait::async_trait]
+impl TableProvider for AdbcTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    planned_scan!();
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
         Ok(pushed(filters, |filter| condition(&self.columns, filter)))

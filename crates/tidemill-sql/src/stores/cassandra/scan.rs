@@ -23,6 +23,7 @@ use tokio::sync::mpsc::Sender;
 use super::condition::Key;
 use super::{NamedTable, error_at};
 use crate::Result;
+use crate::planned_scan::planned_scan;
 use crate::stores::decimals::{widen, widened};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
@@ -55,17 +56,8 @@ impl fmt::Debug for CassandraTable {
     }
 }
 
-#[async_trait::async_trait]
-impl TableProvider for CassandraTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    async fn scan(
+impl CassandraTable {
+    fn plan(
         &self,
         _state: &dyn Session,
         projection: Option<&Vec<usize>>,
@@ -96,6 +88,19 @@ impl TableProvider for CassandraTable {
         };
         Ok(DataSourceExec::from_data_source(ServerScan::new(Arc::new(scan))))
     }
+}
+
+#[async_trait::async_trait]
+impl TableProvider for CassandraTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    planned_scan!();
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
         let pushed = self.key.restrict(filters).taken.into_iter().map(|taken| match taken {

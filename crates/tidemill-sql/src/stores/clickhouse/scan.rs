@@ -26,6 +26,7 @@ use super::condition::Columns;
 use super::error_at;
 use super::select::ClickHouseSql;
 use super::table::ServerTable;
+use crate::planned_scan::planned_scan;
 use crate::stores::decimals::{widen, widened};
 use crate::stores::server::condition::{condition, pushed};
 use crate::stores::server::counted;
@@ -95,17 +96,8 @@ impl fmt::Debug for ClickHouseTable {
     }
 }
 
-#[async_trait::async_trait]
-impl TableProvider for ClickHouseTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    async fn scan(
+impl ClickHouseTable {
+    fn plan(
         &self,
         _state: &dyn Session,
         projection: Option<&Vec<usize>>,
@@ -130,6 +122,19 @@ impl TableProvider for ClickHouseTable {
         };
         Ok(DataSourceExec::from_data_source(ServerScan::new(Arc::new(scan))))
     }
+}
+
+#[async_trait::async_trait]
+impl TableProvider for ClickHouseTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    planned_scan!();
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
         Ok(pushed(filters, |filter| condition(&self.columns, filter)))

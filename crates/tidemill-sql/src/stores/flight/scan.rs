@@ -22,6 +22,7 @@ use super::client::{Found, NamedTable, failed, quoted};
 use super::dialect::{Columns, TidemillSql};
 use super::error_at;
 use crate::answer::Answer;
+use crate::planned_scan::planned_scan;
 use crate::stores::decimals::widened;
 use crate::stores::server::condition::{Condition, condition, pushed};
 use crate::stores::server::counted;
@@ -93,17 +94,8 @@ impl FlightTable {
     }
 }
 
-#[async_trait::async_trait]
-impl TableProvider for FlightTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    async fn scan(
+impl FlightTable {
+    fn plan(
         &self,
         _state: &dyn Session,
         projection: Option<&Vec<usize>>,
@@ -124,6 +116,19 @@ impl TableProvider for FlightTable {
         };
         Ok(DataSourceExec::from_data_source(ServerScan::new(Arc::new(scan))))
     }
+}
+
+#[async_trait::async_trait]
+impl TableProvider for FlightTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    planned_scan!();
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
         Ok(pushed(filters, |filter| self.condition(filter)))

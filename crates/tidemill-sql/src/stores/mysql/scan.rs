@@ -25,6 +25,7 @@ use tokio::sync::mpsc::Sender;
 use super::dialect::{Columns, MysqlSql, compared, plain};
 use super::{NamedTable, error_at};
 use crate::answer::Answer;
+use crate::planned_scan::planned_scan;
 use crate::stores::server::condition::{condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
@@ -106,17 +107,8 @@ struct MysqlTable {
     columns: Columns,
 }
 
-#[async_trait::async_trait]
-impl TableProvider for MysqlTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    async fn scan(
+impl MysqlTable {
+    fn plan(
         &self,
         _state: &dyn Session,
         projection: Option<&Vec<usize>>,
@@ -139,6 +131,19 @@ impl TableProvider for MysqlTable {
         };
         Ok(DataSourceExec::from_data_source(ServerScan::new(Arc::new(scan))))
     }
+}
+
+#[async_trait::async_trait]
+impl TableProvider for MysqlTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    planned_scan!();
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
         Ok(pushed(filters, |filter| condition(&self.columns, filter)))

@@ -21,6 +21,7 @@ use super::error_at;
 use super::kind::{Kind, Type};
 use super::rows::{self, Batches, LOOKED_AT};
 use crate::Result;
+use crate::planned_scan::planned_scan;
 use crate::stores::server::condition::{Condition, condition, pushed};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
@@ -94,17 +95,8 @@ impl SqliteTable {
     }
 }
 
-#[async_trait::async_trait]
-impl TableProvider for SqliteTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    async fn scan(
+impl SqliteTable {
+    fn plan(
         &self,
         _state: &dyn Session,
         projection: Option<&Vec<usize>>,
@@ -124,6 +116,19 @@ impl TableProvider for SqliteTable {
         };
         Ok(DataSourceExec::from_data_source(ServerScan::new(Arc::new(scan))))
     }
+}
+
+#[async_trait::async_trait]
+impl TableProvider for SqliteTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    planned_scan!();
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
         Ok(pushed(filters, |filter| self.condition(filter)))
