@@ -17,6 +17,7 @@
 //!
 //! [`patterns`] of dates and times get the letters that the engine knows, and [`similar`] patterns are regular expressions.
 
+mod escapes;
 mod patterns;
 mod similar;
 
@@ -80,6 +81,7 @@ impl VisitorMut for Forms {
         {
             return ControlFlow::Break(error);
         }
+        escapes::put(expr);
         match similar::as_match(expr) {
             Ok(Some(matched)) => *expr = matched,
             Ok(None) => {}

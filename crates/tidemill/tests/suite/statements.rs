@@ -65,6 +65,80 @@ fn columns_get_the_names_behind_the_name_of_their_table() {
 }
 
 #[test]
+fn limits_and_orders_hold_for_unions_and_in_parentheses() {
+    let folder = tables();
+    for table in ["t", "p"] {
+        for (sql, expected) in [
+            ("SELECT A FROM {t} UNION ALL SELECT 9 ORDER BY 1 LIMIT 2", "1 2"),
+            (
+                "SELECT A FROM {t} UNION ALL SELECT 9 ORDER BY 1 DESC FETCH FIRST 1 ROW ONLY",
+                "9",
+            ),
+            ("SELECT A FROM {t} UNION ALL SELECT 9 ORDER BY 1 OFFSET 3", "9"),
+            ("SELECT A FROM {t} UNION SELECT 3 ORDER BY 1 LIMIT 1, 2", "2 3"),
+            ("(SELECT A FROM {t} ORDER BY A DESC LIMIT 1)", "3"),
+            ("((SELECT A FROM {t} ORDER BY A DESC LIMIT 1))", "3"),
+            ("(SELECT A FROM {t} ORDER BY A DESC LIMIT 2) ORDER BY 1 LIMIT 1", "2"),
+            ("(SELECT A FROM {t} ORDER BY A DESC LIMIT 2) ORDER BY 1", "2 3"),
+            (
+                "(SELECT A FROM {t} ORDER BY A LIMIT 1) UNION ALL (SELECT 9) ORDER BY 1",
+                "1 9",
+            ),
+            (
+                "(SELECT A FROM {t} UNION ALL SELECT 9 ORDER BY 1 DESC LIMIT 1) UNION ALL SELECT 0 ORDER BY 1",
+                "0 9",
+            ),
+            (
+                "SELECT * FROM (SELECT A FROM {t} UNION ALL SELECT 9 ORDER BY 1 LIMIT 2) x ORDER BY 1",
+                "1 2",
+            ),
+            (
+                "SELECT A FROM {t} WHERE A IN (SELECT A FROM {t} UNION SELECT 9 ORDER BY 1 DESC LIMIT 2)",
+                "3",
+            ),
+            (
+                "SELECT A FROM {t} WHERE A > ALL ((SELECT A FROM {t} ORDER BY A LIMIT 1)) ORDER BY A",
+                "2 3",
+            ),
+        ] {
+            let sql = sql.replace("{t}", table);
+            let rows = answer(&folder, &sql);
+            let rows: Vec<&str> = rows.lines().skip(1).collect();
+            assert_eq!(rows.join(" "), expected, "{sql}");
+        }
+        let by_name =
+            format!("SELECT A AS x, B AS y FROM {table} WHERE A = 1 UNION BY NAME SELECT 'b' AS y, 0 AS x ORDER BY x");
+        assert_eq!(answer(&folder, &by_name), "x,y\n0,b\n1,abc\n", "{table}");
+    }
+    answer(
+        &folder,
+        "SELECT A INTO u FROM t UNION ALL SELECT 9 ORDER BY 1 DESC LIMIT 2",
+    );
+    assert_eq!(answer(&folder, "SELECT A FROM u ORDER BY A"), "A\n3\n9\n");
+}
+
+#[test]
+fn patterns_have_the_escape_character_that_they_name() {
+    let folder = Folder::with(&[]);
+    fs::write(folder.file("s.csv"), "B\na%b\naxb\na!b\n'a\\b'\n").expect("written");
+    folder.run(&["copy", "s.csv", "t.dbf"]).done();
+    folder.run(&["copy", "s.csv", "p.parquet"]).done();
+    for table in ["t.dbf", "p.parquet", "s.csv"] {
+        for (pattern, expected) in [
+            ("LIKE 'a!%b' ESCAPE '!'", "a%b"),
+            ("LIKE 'a!!b' ESCAPE '!'", "a!b"),
+            ("LIKE 'a_b' ESCAPE '!' AND LENGTH(B) = 3", "a!b a%b axb"),
+            ("NOT LIKE 'a!%%' ESCAPE '!' AND B LIKE 'ax%'", "axb"),
+            ("ILIKE 'A#%B' ESCAPE '#'", "a%b"),
+        ] {
+            let rows = answer(&folder, &format!("SELECT B FROM {table} WHERE B {pattern} ORDER BY B"));
+            let rows: Vec<&str> = rows.lines().skip(1).collect();
+            assert_eq!(rows.join(" "), expected, "{table}: {pattern}");
+        }
+    }
+}
+
+#[test]
 fn the_function_that_there_is_not_is_named() {
     let folder = tables();
     for table in ["t", "p"] {

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, UInt32Array};
 use arrow_schema::{Field as ArrowField, Schema, SchemaRef};
 use sqlparser::ast::{self, OrderByKind, SetExpr, SetOperator, SetQuantifier};
 
-use super::plan::{Frame, only_select};
+use super::plan::Frame;
 use super::{Plan, batch_in};
 use crate::sql::analytical::{Template, direct_or_engine};
 use crate::sql::answer::{Answer, Rows};
@@ -20,6 +20,11 @@ use crate::sql::statement::Select;
 use crate::sql::tables::Tables;
 use crate::sql::value::{Type, Value};
 use crate::sql::vector::{Vector, common};
+
+/// Whether a query has a clause behind its SELECTs, or WITH before them.
+fn has_clauses(query: &ast::Query) -> bool {
+    query.with.is_some() || query.order_by.is_some() || query.limit_clause.is_some() || query.fetch.is_some()
+}
 
 /// A bound query.
 #[derive(Debug)]
@@ -62,29 +67,49 @@ impl Query {
     /// # Errors
     /// As [`Plan::bind`].
     pub(in crate::sql) fn bind(select: &Select, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
-        let query = &*select.query;
-        if query.with.is_some() {
-            let why = "A common table expression needs the analytical engine, and this connection has none";
-            return Err(Error::new(Kind::NeedsAnalytical, why));
+        let mut query = &*select.query;
+        // Parentheses around all of it.
+        while let (SetExpr::Query(inner), false) = (&*query.body, has_clauses(query)) {
+            query = inner;
         }
-        if let Some(only) = only_select(&query.body) {
+        Self::of_query(query, (select.is_static, select.start_at), tables, parameters)
+    }
+
+    fn of_query(
+        query: &ast::Query,
+        (is_static, start_at): (bool, Option<u64>),
+        tables: &mut dyn Tables,
+        parameters: &mut Parameters,
+    ) -> Result<Self> {
+        let analytical = |what: &str| {
+            let why = format!("{what} needs the analytical engine, and this connection has none");
+            Error::new(Kind::NeedsAnalytical, why)
+        };
+        if query.with.is_some() {
+            return Err(analytical("A common table expression"));
+        }
+        if let SetExpr::Select(only) = &*query.body {
             let frame = Frame {
                 order: query.order_by.as_ref(),
                 limit: query.limit_clause.as_ref(),
                 fetch: query.fetch.as_ref(),
-                is_static: select.is_static,
-                start_at: select.start_at,
+                is_static,
+                start_at,
             };
             return Plan::bind(only, &frame, tables, parameters)
                 .map(Box::new)
                 .map(Self::One);
         }
+        if query.limit_clause.is_some() || query.fetch.is_some() {
+            return Err(analytical("A limit of the rows of several SELECTs"));
+        }
         let mut union = Self::of_body(&query.body, tables, parameters)?;
         if let Some(by) = &query.order_by {
             let terms = Self::order(by, &union.columns())?;
-            if let Self::Union { order, .. } = &mut union {
-                *order = terms;
-            }
+            let Self::Union { order, .. } = &mut union else {
+                return Err(analytical("A query in parentheses that is sorted again"));
+            };
+            *order = terms;
         }
         Ok(union)
     }
@@ -105,13 +130,17 @@ impl Query {
             SetExpr::Select(select) => Plan::bind(select, &Frame::default(), tables, parameters)
                 .map(Box::new)
                 .map(Self::One),
-            SetExpr::Query(query) => Self::of_body(&query.body, tables, parameters),
+            SetExpr::Query(query) => Self::of_query(query, (false, None), tables, parameters),
             SetExpr::SetOperation {
                 left,
                 op: SetOperator::Union,
                 set_quantifier,
                 right,
-            } => {
+            } if !matches!(
+                set_quantifier,
+                SetQuantifier::ByName | SetQuantifier::AllByName | SetQuantifier::DistinctByName
+            ) =>
+            {
                 let (left, right) = (
                     Self::of_body(left, tables, parameters)?,
                     Self::of_body(right, tables, parameters)?,
