@@ -619,7 +619,7 @@ pub(super) fn places(text: &str) -> Result<Vec<usize>, PgWireError> {
     names.into_iter().map(place).collect()
 }
 
-/// The statement in the words of the session: `CAST(x AS t)` for `x::t`, `make_array(…)` for an array that is written as text,
+/// The statement in the words of the session: `CAST(x AS t)` for `x::t`, `ARRAY[…]` for an array that is written as text,
 /// `POWER(x, y)` for `x ^ y`, `x ^ y` for `x # y`, plain texts for `E'…'`, and `:pg1` for `$1`; `None` where it is not understood.
 fn in_standard_words(text: &str) -> Option<String> {
     let mut statements = Parser::parse_sql(&PostgreSqlDialect {}, text).ok()?;

@@ -1,5 +1,5 @@
 //! Arrays as parameters. The session has no values that are arrays: once the values are known, `x = ANY($1)` becomes `x IN (…)`,
-//! `FROM unnest($1)` becomes `FROM (VALUES …)`, and `$1` elsewhere `make_array(…)`.
+//! `FROM unnest($1)` becomes `FROM (VALUES …)`, and `$1` elsewhere `ARRAY[…]`.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -248,14 +248,11 @@ impl<'v> Elsewhere<'v> {
         let list = self.array(expression)?;
         let elements = self.elements(expression, columns)?;
         let elements: Vec<String> = elements.iter().map(ToString::to_string).collect();
-        let array = match list.is_null(0) {
-            true => "NULL".to_owned(),
-            false => format!("make_array({})", elements.join(", ")),
-        };
-        match name_of(&list.value_type()) {
-            // Without elements nothing else tells their type.
-            Some(name) if elements.is_empty() => constant(&format!("CAST({array} AS {name}[])")),
-            _ => constant(&array),
+        match (list.is_null(0), elements.is_empty()) {
+            // Nothing else tells their type.
+            (true, _) => constant(&format!("arrow_cast(NULL, 'List({})')", list.value_type())),
+            (false, true) => constant(&format!("arrow_cast(make_array(), 'List({})')", list.value_type())),
+            (false, false) => constant(&format!("ARRAY[{}]", elements.join(", "))),
         }
     }
 
@@ -407,10 +404,9 @@ pub(super) fn written(text: &Value, of: &ArrayElemTypeDef) -> Option<Expr> {
         Some(text) => format!("CAST('{}' AS {of})", text.replace('\'', "''")),
         None => format!("CAST(NULL AS {of})"),
     });
-    match elements.is_empty() {
-        true => constant(&format!("CAST(make_array() AS {of}[])")),
-        false => constant(&format!("make_array({})", items.collect::<Vec<_>>().join(", "))),
-    }
+    // Without elements it would have no type.
+    let items = items.collect::<Vec<_>>();
+    (!items.is_empty()).then(|| constant(&format!("ARRAY[{}]", items.join(", "))))?
 }
 
 /// NULL of a type.
@@ -514,7 +510,7 @@ mod tests {
             (
                 &array,
                 "SELECT unnest(:PG1) AS a",
-                "SELECT unnest(make_array(:PG2, CAST(NULL AS INTEGER), :PG3)) AS a",
+                "SELECT unnest(ARRAY[:PG2, CAST(NULL AS INTEGER), :PG3]) AS a",
                 vec![1, 2],
             ),
             (
@@ -532,7 +528,7 @@ mod tests {
             (
                 &none,
                 "SELECT unnest(:PG1) AS a",
-                "SELECT unnest(CAST(make_array() AS INTEGER[])) AS a",
+                "SELECT unnest(arrow_cast(make_array(), 'List(Int32)')) AS a",
                 vec![],
             ),
             (

@@ -127,6 +127,10 @@ impl Query {
 
     fn of_body(body: &SetExpr, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
         match body {
+            SetExpr::Select(select) if select.into.is_some() => {
+                let why = "INTO cannot stand in a SELECT of a UNION: write SELECT * INTO name FROM (… UNION …) AS rows";
+                Err(Error::new(Kind::Unsupported, why))
+            }
             SetExpr::Select(select) => Plan::bind(select, &Frame::default(), tables, parameters)
                 .map(Box::new)
                 .map(Self::One),

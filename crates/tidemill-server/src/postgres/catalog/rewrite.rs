@@ -199,9 +199,14 @@ impl VisitorMut for Rewriter {
                 && let name = expression.to_string().to_lowercase()
                 && USERS.contains(&name.as_str())
             {
+                let mut expr = call("session_user", Vec::new(), Vec::new());
+                if let Expr::Function(function) = &mut expr {
+                    // The parser takes no parentheses behind it.
+                    function.args = FunctionArguments::None;
+                }
                 *item = SelectItem::ExprWithAlias {
                     alias: Ident::new(name),
-                    expr: expression.clone(),
+                    expr,
                 };
             }
         }
