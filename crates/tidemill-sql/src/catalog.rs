@@ -14,6 +14,9 @@ use crate::{Error, Result};
 /// Tables by the names that statements give them.
 pub type NamedTables = Vec<(String, Location)>;
 
+/// The name of a database or a folder that is attached, and its tables; without a name those of the session itself.
+pub type SchemaTables = (Option<String>, NamedTables);
+
 impl Session {
     /// The tables of the folder or the database of this session, with those that are attached by a name, and behind them the
     /// tables of each database and each folder that is attached, by its name.
@@ -23,11 +26,11 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::Io`] when the folder can't be listed; [`Error::Server`](crate::Error::Server) when a server can't be asked.
-    pub fn all_tables(&self) -> BoxFuture<'_, Result<Vec<(Option<String>, NamedTables)>>> {
+    pub fn all_tables(&self) -> BoxFuture<'_, Result<Vec<SchemaTables>>> {
         self.list_tables().boxed()
     }
 
-    async fn list_tables(&self) -> Result<Vec<(Option<String>, NamedTables)>> {
+    async fn list_tables(&self) -> Result<Vec<SchemaTables>> {
         let names = self.names();
         let mut own = match names.database() {
             Some(database) => named(self.tables_of(database).await?),

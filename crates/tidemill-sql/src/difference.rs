@@ -240,11 +240,7 @@ impl Comparison {
     /// # Errors
     ///
     /// What reading and comparing meet.
-    pub fn next(&mut self) -> BoxFuture<'_, Result<Option<RecordBatch>>> {
-        self.next_batch().boxed()
-    }
-
-    async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+    pub async fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             let Some(batch) = self.differences.next().await? else {
                 let mut lines = Lines::default();

@@ -76,7 +76,7 @@ mod yielding;
 
 pub use answer::{Answer, Changed};
 pub use cast::cast_batch;
-pub use catalog::NamedTables;
+pub use catalog::{NamedTables, SchemaTables};
 pub use copy::{
     Copied, CopyOptions, Follower, Loss, MappedColumn, PlannedCopy, Progress, SourceKeys, Verify, remains_in,
     remove_drafts,
@@ -87,7 +87,7 @@ pub use error::{Error, Fault, Left, Result};
 pub use folder::{Folder, LeftOut};
 pub use format::{ExcelSheet, Format};
 pub use ingest::{Ingest, IngestOptions};
-pub use location::{Location, ObjectUrl, Place};
+pub use location::{Location, ObjectUrl, Part, Place};
 pub use names::{Names, path_of_url};
 pub use opaque::Opaque;
 pub use options::SessionOptions;

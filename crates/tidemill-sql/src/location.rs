@@ -98,6 +98,9 @@ pub struct Location {
     pub format: Format,
 }
 
+/// One of the places of a table, and its bytes where they are not those of standard input.
+pub type Part = (Location, Option<SharedSource>);
+
 impl Location {
     /// An existing file, whose bytes tell its format, or its name where they say nothing.
     ///
@@ -329,11 +332,11 @@ impl Location {
     /// # Errors
     ///
     /// Those of the two.
-    pub fn sources(&self) -> BoxFuture<'_, Result<Vec<(Self, Option<SharedSource>)>>> {
+    pub fn sources(&self) -> BoxFuture<'_, Result<Vec<Part>>> {
         self.open_sources().boxed()
     }
 
-    async fn open_sources(&self) -> Result<Vec<(Self, Option<SharedSource>)>> {
+    async fn open_sources(&self) -> Result<Vec<Part>> {
         let mut sources = Vec::new();
         if let Place::Objects(pattern) = &self.place {
             for (url, source) in object::sources(object::all_of(pattern).await?).await? {
