@@ -92,6 +92,12 @@ impl Session {
             return Ok(Route::Into(select));
         }
         let (kind, files) = match only.kind {
+            StatementKind::Select(select) if hides_into(&select.query.body) => {
+                return Err(Error::Unsupported {
+                    what: "INTO in a SELECT of a UNION, or in parentheses".to_owned(),
+                    hint: "write SELECT * INTO name FROM (SELECT … UNION SELECT …) AS rows".to_owned(),
+                });
+            }
             StatementKind::Select(select) if makes_a_table(&select) => {
                 if self.other_source(of_query(&select)).await?.is_some() {
                     return Ok(Route::Into(select));
@@ -357,6 +363,19 @@ pub fn source_is_query(source: &str) -> bool {
 /// `SELECT … INTO`.
 fn makes_a_table(select: &Select) -> bool {
     matches!(&*select.query.body, SetExpr::Select(only) if only.into.is_some())
+}
+
+/// Whether INTO stands where it makes no table.
+fn hides_into(body: &SetExpr) -> bool {
+    let is_within = |part: &SetExpr| match part {
+        SetExpr::Select(select) => select.into.is_some(),
+        other => hides_into(other),
+    };
+    match body {
+        SetExpr::SetOperation { left, right, .. } => is_within(left) || is_within(right),
+        SetExpr::Query(query) => is_within(&query.body),
+        _ => false,
+    }
 }
 
 /// The table that `SELECT … INTO` makes, which is taken out of the query.

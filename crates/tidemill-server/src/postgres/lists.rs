@@ -1,5 +1,5 @@
 //! Arrays as parameters. The session has no values that are arrays: once the values are known, `x = ANY($1)` becomes `x IN (…)`,
-//! `FROM unnest($1)` becomes `FROM (VALUES …)`, and `$1` elsewhere `ARRAY[…]`.
+//! `FROM unnest($1)` becomes `FROM (VALUES …)`, and `$1` elsewhere `make_array(…)`.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -252,7 +252,7 @@ impl<'v> Elsewhere<'v> {
             // Nothing else tells their type.
             (true, _) => constant(&format!("arrow_cast(NULL, 'List({})')", list.value_type())),
             (false, true) => constant(&format!("arrow_cast(make_array(), 'List({})')", list.value_type())),
-            (false, false) => constant(&format!("ARRAY[{}]", elements.join(", "))),
+            (false, false) => constant(&format!("make_array({})", elements.join(", "))),
         }
     }
 
@@ -510,7 +510,7 @@ mod tests {
             (
                 &array,
                 "SELECT unnest(:PG1) AS a",
-                "SELECT unnest(ARRAY[:PG2, CAST(NULL AS INTEGER), :PG3]) AS a",
+                "SELECT unnest(make_array(:PG2, CAST(NULL AS INTEGER), :PG3)) AS a",
                 vec![1, 2],
             ),
             (

@@ -112,9 +112,13 @@ fn limits_and_orders_hold_for_unions_and_in_parentheses() {
     }
     answer(
         &folder,
-        "SELECT A INTO u FROM t UNION ALL SELECT 9 ORDER BY 1 DESC LIMIT 2",
+        "SELECT * INTO u FROM (SELECT A FROM t UNION ALL SELECT 9 ORDER BY 1 DESC LIMIT 2) x",
     );
     assert_eq!(answer(&folder, "SELECT A FROM u ORDER BY A"), "A\n3\n9\n");
+    let refused = folder
+        .run(&["sql", "SELECT A INTO v FROM t UNION ALL SELECT 9"])
+        .failed();
+    assert!(refused.contains("INTO in a SELECT of a UNION"), "{refused}");
 }
 
 #[test]

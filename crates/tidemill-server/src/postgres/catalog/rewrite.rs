@@ -183,6 +183,7 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
         // What is put in their place has another name.
+        let mut users = 0;
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expression) = item
                 && let Expr::CompoundIdentifier(names) = expression
@@ -204,8 +205,14 @@ impl VisitorMut for Rewriter {
                     // The parser takes no parentheses behind it.
                     function.args = FunctionArguments::None;
                 }
+                users += 1;
+                // Two columns of one name are not planned.
+                let alias = match users {
+                    1 => name,
+                    more => format!("{name} {more}"),
+                };
                 *item = SelectItem::ExprWithAlias {
-                    alias: Ident::new(name),
+                    alias: Ident::new(alias),
                     expr,
                 };
             }
