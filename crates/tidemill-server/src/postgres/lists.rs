@@ -238,7 +238,7 @@ impl<'v> Elsewhere<'v> {
     /// NULL of the type of an array's elements.
     fn null(&self, expression: &Expr) -> Expr {
         match self.array(expression) {
-            Some(list) => null_of(&list.value_type()),
+            Some(list) => typed("NULL", &list.value_type()),
             None => Expr::value(Value::Null),
         }
     }
@@ -266,9 +266,9 @@ impl<'v> Elsewhere<'v> {
         let elements = (0..items.len()).map(|place| match items.is_valid(place) {
             true => {
                 columns.push(items.slice(place, 1));
-                Expr::value(Value::Placeholder(format!(":{PARAMETER}{}", columns.len())))
+                typed(&format!(":{PARAMETER}{}", columns.len()), items.data_type())
             }
-            false => null_of(items.data_type()),
+            false => typed("NULL", items.data_type()),
         });
         Some(elements.collect())
     }
@@ -332,7 +332,10 @@ impl VisitorMut for Unnested<'_, '_> {
             .collect();
         let names = names.join(", ");
         let rows = match rows.is_empty() {
-            true => format!("SELECT {} WHERE 1 = 0", nulls.join(", ")),
+            true => format!(
+                "SELECT * FROM (VALUES ({})) AS {alias_name} ({names}) WHERE 1 = 0",
+                nulls.join(", ")
+            ),
             false => format!("VALUES {rows}"),
         };
         if let Some(derived) = derived(&format!("SELECT * FROM ({rows}) AS {alias_name} ({names})")) {
@@ -376,10 +379,8 @@ fn values_alone(statement: &mut Statement) {
         if let SetExpr::Values(rows) = &mut *values.body {
             for cell in rows.rows.iter_mut().flat_map(|row| row.content.iter_mut()) {
                 // The table's columns have types.
-                if let Expr::Cast { expr, .. } = cell
-                    && matches!(&**expr, Expr::Value(value) if value.value == Value::Null)
-                {
-                    *cell = Expr::value(Value::Null);
+                if let Expr::Cast { expr, .. } = cell {
+                    *cell = Expr::clone(expr);
                 }
             }
         }
@@ -409,10 +410,12 @@ pub(super) fn written(text: &Value, of: &ArrayElemTypeDef) -> Option<Expr> {
     (!items.is_empty()).then(|| constant(&format!("ARRAY[{}]", items.join(", "))))?
 }
 
-/// NULL of a type.
-fn null_of(data_type: &DataType) -> Expr {
-    let null = name_of(data_type).and_then(|name| constant(&format!("CAST(NULL AS {name})")));
-    null.unwrap_or_else(|| Expr::value(Value::Null))
+/// A parameter, or NULL, of a type: as the columns of an answer are described before there are values.
+fn typed(text: &str, data_type: &DataType) -> Expr {
+    let typed = name_of(data_type).and_then(|name| constant(&format!("CAST({text} AS {name})")));
+    typed
+        .or_else(|| constant(text))
+        .unwrap_or_else(|| Expr::value(Value::Null))
 }
 
 /// The session's name for a type; `None` where it has none.
@@ -510,13 +513,13 @@ mod tests {
             (
                 &array,
                 "SELECT unnest(:PG1) AS a",
-                "SELECT unnest(make_array(:PG2, CAST(NULL AS INTEGER), :PG3)) AS a",
+                "SELECT unnest(make_array(CAST(:PG2 AS INTEGER), CAST(NULL AS INTEGER), CAST(:PG3 AS INTEGER))) AS a",
                 vec![1, 2],
             ),
             (
                 &array,
                 "SELECT * FROM unnest(:PG1, :PG1) AS t (a, b)",
-                "SELECT * FROM (VALUES (:PG2, :PG4), (CAST(NULL AS INTEGER), CAST(NULL AS INTEGER)), (:PG3, :PG5)) AS t (a, b)",
+                "SELECT * FROM (VALUES (CAST(:PG2 AS INTEGER), CAST(:PG4 AS INTEGER)), (CAST(NULL AS INTEGER), CAST(NULL AS INTEGER)), (CAST(:PG3 AS INTEGER), CAST(:PG5 AS INTEGER))) AS t (a, b)",
                 vec![1, 3, 2, 4],
             ),
             (
@@ -534,7 +537,7 @@ mod tests {
             (
                 &none,
                 "SELECT * FROM unnest(:PG1) AS t (a)",
-                "SELECT * FROM (SELECT CAST(NULL AS INTEGER) WHERE 1 = 0) AS t (a)",
+                "SELECT * FROM (SELECT * FROM (VALUES (CAST(NULL AS INTEGER))) AS t (a) WHERE 1 = 0) AS t (a)",
                 vec![],
             ),
         ] {
