@@ -543,7 +543,7 @@ const ABANDONED: Duration = Duration::from_secs(600);
 /// "Column Count Limits".
 const MOST_COLUMNS: usize = 4096;
 /// How long a program that gives a table up waits for it to go.
-const WAITED: Duration = Duration::from_secs(5);
+const WAITED: Duration = Duration::from_secs(20);
 /// Of logging in.
 const MOST_ROUNDS: usize = 8;
 /// A longer payload that begins with `0xfe` is a row.

@@ -392,7 +392,7 @@ impl Fill {
     }
 
     /// Leaves nothing of the rows, nor of a table that was being made, and waits until the server has done so. Dropping it does
-    /// the same: the rows go in the background, for a table that was being made the thread waits 5 s at most.
+    /// the same: the rows go in the background, for a table that was being made the thread waits 20 s at most.
     pub async fn give_up(mut self) {
         let undo = self.undo();
         if let Some(lease) = self.lease.take() {

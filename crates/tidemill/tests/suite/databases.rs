@@ -150,7 +150,12 @@ fn a_copy_that_is_interrupted_leaves_nothing_in_mariadb() {
     let interrupt = Command::new("kill").args(["-INT", &copying.id().to_string()]).status();
     assert!(interrupt.expect("kill").success());
     assert_eq!(copying.wait().expect("ended").code(), Some(130));
-    assert_eq!(tables(), "");
+    // A server that has much to undo may still be at it.
+    let told = Instant::now();
+    while !tables().is_empty() {
+        assert!(told.elapsed() < Duration::from_secs(20), "{}", tables());
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]
