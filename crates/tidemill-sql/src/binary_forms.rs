@@ -128,5 +128,20 @@ fn read(text: &ScalarValue, of: &DataType) -> Option<ScalarValue> {
     if digits > kept {
         return None;
     }
-    text.cast_to(of).ok()
+    match lacks_seconds(written) {
+        true => ScalarValue::Utf8(Some(format!("{written}:00"))).cast_to(of).ok(),
+        false => text.cast_to(of).ok(),
+    }
+}
+
+/// Whether a text is a moment that ends with its minutes: the planner reads none without seconds.
+pub(crate) fn lacks_seconds(text: &str) -> bool {
+    let is_like = |shape: &str| {
+        text.len() == shape.len()
+            && text.bytes().zip(shape.bytes()).all(|(letter, wanted)| match wanted {
+                b'0' => letter.is_ascii_digit(),
+                wanted => letter == wanted,
+            })
+    };
+    is_like("0000-00-00 00:00") || is_like("0000-00-00T00:00")
 }

@@ -32,6 +32,7 @@ use sqlparser::ast::{
 };
 use tidemill_ads::sql::{GROUP_CONCAT_LENGTH, walk};
 
+use crate::binary_forms::lacks_seconds;
 use crate::{Error, Result};
 
 /// Gives expressions of a statement these forms.
@@ -165,19 +166,11 @@ fn is_called(function: &Function, name: &str) -> bool {
     function.name.to_string().eq_ignore_ascii_case(name)
 }
 
-/// Writes the seconds of a moment that becomes a TIMESTAMP: the planner reads no text without them.
+/// Writes the seconds of a text that becomes a TIMESTAMP.
 fn with_seconds(data_type: &DataType, value: &mut Value) {
-    let (DataType::Timestamp(..) | DataType::Datetime(_), Value::SingleQuotedString(text)) = (data_type, value) else {
-        return;
-    };
-    let is_like = |shape: &str| {
-        text.len() == shape.len()
-            && text.bytes().zip(shape.bytes()).all(|(letter, wanted)| match wanted {
-                b'0' => letter.is_ascii_digit(),
-                wanted => letter == wanted,
-            })
-    };
-    if is_like("0000-00-00 00:00") || is_like("0000-00-00T00:00") {
+    if let (DataType::Timestamp(..) | DataType::Datetime(_), Value::SingleQuotedString(text)) = (data_type, value)
+        && lacks_seconds(text)
+    {
         text.push_str(":00");
     }
 }

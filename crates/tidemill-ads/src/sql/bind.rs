@@ -311,10 +311,7 @@ impl<'s> Scope<'s> {
             | ast::Expr::Exists { .. }
             | ast::Expr::AnyOp { .. }
             | ast::Expr::AllOp { .. } => {
-                return Err(Error::new(
-                    Kind::NeedsAnalytical,
-                    "A subquery needs the analytical engine, and this connection has none",
-                ));
+                return Err(Error::needs_analytical("A subquery"));
             }
             other => self.null_test(other)?,
         })
@@ -533,8 +530,7 @@ impl<'s> Scope<'s> {
             }
         };
         if function.over.is_some() {
-            let why = "A window function needs the analytical engine, and this connection has none";
-            return Err(Error::new(Kind::NeedsAnalytical, why));
+            return Err(Error::needs_analytical("A window function"));
         }
         let (list, is_distinct): (&[FunctionArg], bool) = match &function.args {
             FunctionArguments::None => (&[], false),
@@ -543,8 +539,7 @@ impl<'s> Scope<'s> {
                 list.duplicate_treatment == Some(DuplicateTreatment::Distinct),
             ),
             FunctionArguments::Subquery(_) => {
-                let why = "A subquery needs the analytical engine, and this connection has none";
-                return Err(Error::new(Kind::NeedsAnalytical, why));
+                return Err(Error::needs_analytical("A subquery"));
             }
         };
         if let Some(kind) = AggregateKind::of(&name) {

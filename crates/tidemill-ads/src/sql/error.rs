@@ -131,6 +131,12 @@ impl Error {
         }))
     }
 
+    /// That this needs the analytical engine, which the connection has not got.
+    pub(super) fn needs_analytical(what: impl std::fmt::Display) -> Self {
+        let why = format!("{what} needs the analytical engine, and this connection has none");
+        Self::new(Kind::NeedsAnalytical, why)
+    }
+
     /// A column that the statement names and its table has not got. `columns` are those that it has.
     pub fn no_column(name: &str, columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self::new(Kind::NoColumn, format!("Column not found: {name}")).among(columns)

@@ -75,10 +75,9 @@ const OF_ENGINE: [&str; 13] = [
 
 /// That an aggregate needs the analytical engine, in capitals; `None` for a name that it does not know either.
 pub(super) fn aggregate_of_engine(name: &str) -> Option<Error> {
-    OF_ENGINE.contains(&name).then(|| {
-        let why = format!("The aggregate {name} needs the analytical engine, and this connection has none");
-        Error::new(Kind::NeedsAnalytical, why)
-    })
+    OF_ENGINE
+        .contains(&name)
+        .then(|| Error::needs_analytical(format_args!("The aggregate {name}")))
 }
 
 impl Aggregate {

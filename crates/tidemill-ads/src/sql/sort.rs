@@ -5,7 +5,7 @@
 
 use sqlparser::ast;
 
-use super::error::{Error, Kind, Result};
+use super::error::{Error, Result};
 use super::interner::Interner;
 use super::value::{Value, decimal_to_f64, trimmed};
 use super::vector::Vector;
@@ -15,14 +15,13 @@ const SIGN: u64 = 1 << 63;
 /// Whether a key of an order descends. NULL comes before every value, as in ADS.
 ///
 /// # Errors
-/// [`Kind::NeedsAnalytical`] where NULL is to come elsewhere.
+/// [`Kind::NeedsAnalytical`](super::error::Kind::NeedsAnalytical) where NULL is to come elsewhere.
 pub(super) fn descends(term: &ast::OrderByExpr) -> Result<bool> {
     let descends = term.options.asc == Some(false);
     match term.options.nulls_first {
         Some(is_first) if is_first == descends => {
             let place = if is_first { "FIRST" } else { "LAST" };
-            let why = format!("NULLS {place} needs the analytical engine, and this connection has none");
-            Err(Error::new(Kind::NeedsAnalytical, why))
+            Err(Error::needs_analytical(format_args!("NULLS {place}")))
         }
         _ => Ok(descends),
     }

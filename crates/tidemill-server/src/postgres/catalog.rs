@@ -12,7 +12,7 @@
 
 mod constants;
 mod information_schema;
-mod rewrite;
+pub(super) mod rewrite;
 mod tables;
 
 use std::fmt::Debug;

@@ -2,16 +2,14 @@
 
 use std::sync::OnceLock;
 
-use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, Statement,
-    Value,
-};
+use sqlparser::ast::{BinaryOperator, CastKind, DataType, Expr, ObjectName, Statement, Value};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Word};
 use tidemill_ads::sql::walk;
 
+use super::catalog::rewrite::call;
 use super::copy::{self, CopyStatement};
 use super::failure::{error, hinted};
 use super::settings::{READS_ONLY, READS_ONLY_BY_DEFAULT};
@@ -644,9 +642,8 @@ fn in_standard_words(text: &str) -> Option<String> {
         match expression {
             Expr::BinaryOp { left, op, right } => match op {
                 BinaryOperator::PGExp => {
-                    if let Some(power) = call("POWER", [Expr::clone(left), Expr::clone(right)]) {
-                        *expression = power;
-                    }
+                    let sides = vec![Expr::clone(left), Expr::clone(right)];
+                    *expression = call("POWER", sides, Vec::new());
                 }
                 BinaryOperator::PGBitwiseXor => *op = BinaryOperator::BitwiseXor,
                 _ => {}
@@ -674,19 +671,6 @@ fn in_standard_words(text: &str) -> Option<String> {
         std::ops::ControlFlow::<()>::Continue(())
     });
     Some(statement.to_string())
-}
-
-/// A call of a function of two arguments.
-fn call(name: &str, arguments: [Expr; 2]) -> Option<Expr> {
-    let mut call = lists::constant(&format!("{name}(0, 0)"))?;
-    if let Expr::Function(function) = &mut call
-        && let FunctionArguments::List(list) = &mut function.args
-    {
-        for (place, argument) in list.args.iter_mut().zip(arguments) {
-            *place = FunctionArg::Unnamed(FunctionArgExpr::Expr(argument));
-        }
-    }
-    Some(call)
 }
 
 /// The standard's name for a type of PostgreSQL's.

@@ -12,10 +12,6 @@ pub(super) fn joined(
     from: &[TableWithJoins],
     selection: Option<&ast::Expr>,
 ) -> Result<Merge> {
-    let analytical = |what: &str| {
-        let why = format!("{what} needs the analytical engine, and this connection has none");
-        Error::new(Kind::NeedsAnalytical, why)
-    };
     refuse_ambiguous(table, alias, &named(from))?;
     let mut conditions = Vec::new();
     for join in from.iter().flat_map(|table| &table.joins) {
@@ -24,17 +20,17 @@ pub(super) fn joined(
                 conditions.push(on.clone());
             }
             JoinOperator::CrossJoin(JoinConstraint::None) => {}
-            _ => return Err(analytical("A change from an outer join")),
+            _ => return Err(Error::needs_analytical("A change from an outer join")),
         }
     }
     let mut named = named(from);
     if named.len() < from.iter().map(|table| 1 + table.joins.len()).sum() {
-        return Err(analytical("A change from a query"));
+        return Err(Error::needs_analytical("A change from a query"));
     }
     let own = own_place(table, alias, &named);
     let alias = own.and_then(|own| named.remove(own).1).or_else(|| alias.cloned());
     let Ok([source]) = <[_; 1]>::try_from(named) else {
-        return Err(analytical("A change from more than one other table"));
+        return Err(Error::needs_analytical("A change from more than one other table"));
     };
     conditions.extend(selection.cloned());
     let all = conditions.into_iter().reduce(|left, right| ast::Expr::BinaryOp {

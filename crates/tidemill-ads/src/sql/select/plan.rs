@@ -212,19 +212,15 @@ fn source(
     tables: &mut dyn Tables,
     parameters: &mut Parameters,
 ) -> Result<(Source, Vec<Column>, Vec<String>)> {
-    let analytical = |what: &str| {
-        let why = format!("{what} needs the analytical engine, and this connection has none");
-        Error::new(Kind::NeedsAnalytical, why)
-    };
     let table = match select.from.as_slice() {
         [] => return Ok((Source::Rows(one_row()), Vec::new(), Vec::new())),
         [only] if only.joins.is_empty() => &only.relation,
-        _ => return Err(analytical("A join")),
+        _ => return Err(Error::needs_analytical("A join")),
     };
     if let TableFactor::Table { alias: Some(alias), .. } | TableFactor::Derived { alias: Some(alias), .. } = table
         && !alias.columns.is_empty()
     {
-        return Err(analytical("A table whose columns get other names"));
+        return Err(Error::needs_analytical("A table whose columns get other names"));
     }
     match table {
         TableFactor::Table {
@@ -278,7 +274,7 @@ fn source(
             let qualifiers = alias.iter().map(|alias| alias.name.value.clone()).collect();
             Ok((Source::Query(Box::new(query)), columns, qualifiers))
         }
-        TableFactor::NestedJoin { .. } => Err(analytical("A join")),
+        TableFactor::NestedJoin { .. } => Err(Error::needs_analytical("A join")),
         _ => Err(Error::new(Kind::Unsupported, "ADS SQL has no table like this")),
     }
 }

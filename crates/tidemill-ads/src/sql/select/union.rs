@@ -81,12 +81,8 @@ impl Query {
         tables: &mut dyn Tables,
         parameters: &mut Parameters,
     ) -> Result<Self> {
-        let analytical = |what: &str| {
-            let why = format!("{what} needs the analytical engine, and this connection has none");
-            Error::new(Kind::NeedsAnalytical, why)
-        };
         if query.with.is_some() {
-            return Err(analytical("A common table expression"));
+            return Err(Error::needs_analytical("A common table expression"));
         }
         if let SetExpr::Select(only) = &*query.body {
             let frame = Frame {
@@ -101,13 +97,13 @@ impl Query {
                 .map(Self::One);
         }
         if query.limit_clause.is_some() || query.fetch.is_some() {
-            return Err(analytical("A limit of the rows of several SELECTs"));
+            return Err(Error::needs_analytical("A limit of the rows of several SELECTs"));
         }
         let mut union = Self::of_body(&query.body, tables, parameters)?;
         if let Some(by) = &query.order_by {
             let terms = Self::order(by, &union.columns())?;
             let Self::Union { order, .. } = &mut union else {
-                return Err(analytical("A query in parentheses that is sorted again"));
+                return Err(Error::needs_analytical("A query in parentheses that is sorted again"));
             };
             *order = terms;
         }
@@ -161,10 +157,7 @@ impl Query {
                     order: Vec::new(),
                 })
             }
-            SetExpr::SetOperation { op, .. } => {
-                let why = format!("{op} needs the analytical engine, and this connection has none");
-                Err(Error::new(Kind::NeedsAnalytical, why))
-            }
+            SetExpr::SetOperation { op, .. } => Err(Error::needs_analytical(op)),
             _ => Err(Error::new(Kind::Unsupported, "ADS SQL has no query like this")),
         }
     }

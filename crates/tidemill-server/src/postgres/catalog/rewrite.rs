@@ -202,7 +202,7 @@ impl VisitorMut for Rewriter {
             {
                 let mut expr = call("session_user", Vec::new(), Vec::new());
                 if let Expr::Function(function) = &mut expr {
-                    // The parser takes no parentheses behind it.
+                    // The parser rejects `session_user()`.
                     function.args = FunctionArguments::None;
                 }
                 users += 1;
@@ -415,7 +415,8 @@ fn null(data_type: &str) -> Expr {
     }
 }
 
-fn call(name: &str, arguments: Vec<Expr>, order: Vec<OrderByExpr>) -> Expr {
+/// A call of a function.
+pub(in crate::postgres) fn call(name: &str, arguments: Vec<Expr>, order: Vec<OrderByExpr>) -> Expr {
     let arguments = arguments.into_iter().map(FunctionArgExpr::Expr);
     let clauses = match order.is_empty() {
         true => Vec::new(),
