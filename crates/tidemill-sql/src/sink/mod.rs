@@ -152,7 +152,7 @@ pub fn stream_sink<'a>(
         StreamFormat::Arrow => Box::new(ArrowSink::Stream(arrow_ipc::writer::StreamWriter::try_new(
             out, schema,
         )?)),
-        StreamFormat::Parquet => Box::new(parquet::ParquetSink::new(schema, out)?),
+        StreamFormat::Parquet => parquet::sink(schema, out)?,
     })
 }
 
@@ -204,7 +204,7 @@ pub(crate) fn file_sink(
             let out = BufWriter::new(create()?);
             Box::new(native::NativeSink::new(schema, out, path, options.wide_dates)?)
         }
-        Format::Parquet => Box::new(parquet::ParquetSink::new(schema, BufWriter::new(create()?))?),
+        Format::Parquet => parquet::sink(schema, BufWriter::new(create()?))?,
         Format::Arrow => {
             let plain = plain_schema(schema);
             // As the C++ library pads: DataFusion does not find the schema of an object behind more (datafusion-datasource-arrow 55,
