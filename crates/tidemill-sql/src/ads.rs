@@ -6,6 +6,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, RecordBatchStreamAdapter};
@@ -17,9 +19,10 @@ use tidemill_ads::sql::{
 use tidemill_ads::{ErrorCode, Settings};
 use tokio::runtime::Handle;
 
-use crate::ads_connection::{AdsConnection, State, blocking, settings};
+use crate::ads_connection::{AdsConnection, LookUp, State, blocking, settings};
 use crate::answer::Answer;
 use crate::engine::BATCHES_IN_FLIGHT;
+use crate::location::Place;
 use crate::options::SessionOptions;
 use crate::session::Session;
 use crate::stop::Stop;
@@ -81,13 +84,47 @@ pub(crate) async fn run(
             if kind == TextKind::Query {
                 lane.statements.most_sorted = options.most_sorted_by_ads();
             }
-            lane.stream(&text, &mut state)
+            let (streamed, is_look_up) = lane.run(&text, &mut state, |prepared, tables| {
+                Ok((prepared.stream(tables, text.values)?, prepared.is_look_up()))
+            })?;
+            if let (TextKind::Query, true, [table]) = (kind, is_look_up, files.as_slice()) {
+                lane.statements.watch = Watch::default();
+                let look_up = LookUp {
+                    table: table.clone(),
+                    settings: lane.settings,
+                    statements: lane.statements,
+                };
+                state.insert_look_up(text.sql, look_up);
+            }
+            Ok(streamed)
         });
         let rested = if kind.is_query() { Ok(()) } else { state.rest() };
         // The first error is returned.
         given.and_then(|given| rested.map(|()| given))
     });
     answer(given.await?, stop)
+}
+
+/// The answer of a look-up that was run before, in the same file. It is found on this thread, for it takes less time than to wake
+/// another one. `None` for all else, which [`run`] answers.
+pub(crate) fn looked_up(session: &Session, sql: &str, values: &[Value], options: &SessionOptions) -> Option<Answer> {
+    if !std::ptr::eq(options, &raw const session.options) {
+        return None;
+    }
+    let mut state = session.connection.try_lock()?;
+    let look_up = state.look_up(sql)?;
+    let (name, file) = &look_up.table;
+    match session.known_names.get(name)?.place {
+        Place::File(found) if found == *file => {}
+        _ => return None,
+    }
+    let (connection, known) = state.parts(options, None).ok()?;
+    let mut tables = connection.tables(&look_up.settings, &look_up.statements);
+    let prepared = known.prepare(sql, &mut tables).ok()?;
+    // What is wrong is told by the general way.
+    let rows = prepared.look_up(&mut tables, values).ok()??;
+    let schema = rows.batches.first()?.schema();
+    Some(in_memory(schema, rows.batches))
 }
 
 /// Runs a text as [`run`] does; of a script, each statement answers.
@@ -136,17 +173,19 @@ fn answer(streamed: Streamed, stop: impl Send + Sync + 'static) -> Result<Answer
     match streamed {
         Streamed::Rows(rows) => {
             let schema = Arc::clone(rows.schema());
-            Ok(Answer::streamed(match rows.into_memory() {
-                Ok(batches) => {
-                    let batches = futures::stream::iter(batches.into_iter().map(Ok));
-                    Box::pin(RecordBatchStreamAdapter::new(schema, batches))
-                }
-                Err(rows) => rows_of(*rows, stop),
-            }))
+            Ok(match rows.into_memory() {
+                Ok(batches) => in_memory(schema, batches),
+                Err(rows) => Answer::streamed(rows_of(*rows, stop)),
+            })
         }
         Streamed::Changed(count) => Answer::counted(Some(count)),
         _ => Answer::counted(None),
     }
+}
+
+fn in_memory(schema: SchemaRef, batches: Vec<RecordBatch>) -> Answer {
+    let batches = futures::stream::iter(batches.into_iter().map(Ok));
+    Answer::streamed(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
 }
 
 /// Lists of values, each for one run of a statement.

@@ -1,7 +1,8 @@
 //! The connection of ADS SQL that a session has, and transactions that span its statements.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use arrow_array::RecordBatch;
@@ -26,6 +27,9 @@ use crate::{Error, Result};
 /// How long a record that others have locked is waited for.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// As many look-ups are remembered.
+const MOST_LOOK_UPS: usize = 200;
+
 /// The connection of ADS SQL that a session has, from its first statement over xBase tables on. Transactions, temporary tables, views
 /// and cursors of its statements are this connection's.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +44,17 @@ pub(crate) struct State {
     has_analytical: bool,
     /// Bound without the analytical engine, and with it.
     prepared: [Statements; 2],
+    /// Look-ups that were answered, by their texts.
+    look_ups: HashMap<String, Arc<LookUp>>,
+}
+
+/// A look-up in one xBase table.
+#[derive(Debug)]
+pub(crate) struct LookUp {
+    /// The table's name and its file.
+    pub(crate) table: (String, PathBuf),
+    pub(crate) settings: Settings,
+    pub(crate) statements: StatementOptions,
 }
 
 impl State {
@@ -97,6 +112,18 @@ impl State {
         self.is_manual
     }
 
+    /// Remembers a look-up.
+    pub(crate) fn insert_look_up(&mut self, sql: &str, look_up: LookUp) {
+        if self.look_ups.len() >= MOST_LOOK_UPS {
+            self.look_ups.clear();
+        }
+        self.look_ups.insert(sql.to_owned(), Arc::new(look_up));
+    }
+
+    pub(crate) fn look_up(&self, sql: &str) -> Option<Arc<LookUp>> {
+        self.look_ups.get(sql).cloned()
+    }
+
     /// Forgets what was bound to the tables as they were.
     pub(crate) fn forget_statements(&self) {
         self.prepared.iter().for_each(Statements::clear);
@@ -115,6 +142,15 @@ impl Drop for State {
 impl AdsConnection {
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection, unless another statement has it.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, State>> {
+        match self.0.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Whether a transaction is under way.

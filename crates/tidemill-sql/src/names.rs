@@ -15,24 +15,23 @@
 //! by their names alone, and as `name.table`.
 
 mod confined;
+mod known;
+mod locate;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use percent_encoding::percent_decode_str;
-use tidemill_ads::sql::StatementKind;
 use tidemill_csv::CsvOptions;
 use tidemill_trust::{SecretUrl, without_secrets};
 use url::Url;
 
+pub(crate) use self::known::KnownNames;
 use crate::catalog;
 use crate::folder::{self, Folder};
 use crate::format::{FileName, Format};
 use crate::location::{Location, ObjectUrl, Place, file_options};
-use crate::session::Session;
 use crate::stores::server::{ServerUrl, examples, missing_feature};
 use crate::{Error, Result, shards};
 
@@ -478,130 +477,6 @@ impl Found {
         Self::Table {
             location,
             namesakes: Vec::new(),
-        }
-    }
-}
-
-impl Session {
-    /// Whether a database or a folder is attached by this name.
-    ///
-    /// # Errors
-    ///
-    /// As [`Names::path`].
-    pub fn has_schema(&self, name: &str) -> Result<bool> {
-        Ok(self.names().attached_schema(name)?.is_some())
-    }
-
-    /// Finds out whether what is attached is there: files and folders; a server is asked when it is read.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotFound`] for a path where nothing is; [`Error::Unsupported`] for a URL of a store that is not known.
-    pub fn check_attached(&self) -> Result<()> {
-        let names = self.names();
-        for (name, place) in names.attached() {
-            let is_elsewhere = ServerUrl::new(place).is_some() || is_object(place);
-            if is_elsewhere || names.attached_schema(name)?.is_some() {
-                continue;
-            }
-            names.find(name)?;
-        }
-        Ok(())
-    }
-
-    /// The table that `name` means: a name that was attached, a path, a pattern, a URL, `-` for standard input, or the name of a file
-    /// without its extension. Of files that differ only in their extension it is the xBase table, if one of them is; the others are
-    /// told by [`Session::notes`]. Queries, changes and all else find tables by this rule.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotFound`] with what was looked for and what is there instead; [`Error::Ambiguous`] when files of several formats
-    /// share the name and none, or more than one, is an xBase table; [`Error::Unsupported`] for what is no table; [`Error::Io`].
-    pub fn locate<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Location>> {
-        self.find(name).boxed()
-    }
-
-    async fn find(&self, name: &str) -> Result<Location> {
-        match self.names().find(name)? {
-            Found::Object(url) => Location::object(url).await,
-            Found::Table { location, namesakes } => {
-                if !namesakes.is_empty() {
-                    let others: Vec<String> = namesakes.iter().map(Location::to_string).collect();
-                    self.note(format!(
-                        "{name} is {location}; {} has the same name (write the extension, or --attach {name}=FILE)",
-                        others.join(", ")
-                    ));
-                }
-                Ok(location)
-            }
-        }
-    }
-
-    /// Whether an xBase table may be made by this name.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unsupported`] for the name of a file of another format, and for one of a table in what is attached.
-    pub(crate) fn check_new_table(&self, name: &str) -> Result<()> {
-        let refused = |what: String, hint: &str| {
-            Err(Error::Unsupported {
-                what,
-                hint: hint.to_owned(),
-            })
-        };
-        match Format::from_name(Path::new(name)) {
-            Some(Format::Xbase) | None => {}
-            Some(_) => {
-                let hint = "CREATE TABLE and INTO make DBF and ADT tables: name it .dbf, or use tidemill copy";
-                return refused(format!("{name}: making a table in this format by a statement"), hint);
-            }
-        }
-        match self.names().within_attached(name)? {
-            Some((Attached::Database(database), table)) => {
-                let hint = "make it with the server's own client, or use tidemill copy --create";
-                refused(format!("{name}: making a table {table} on {database}"), hint)
-            }
-            Some((Attached::Folder(folder), table)) => {
-                let hint = format!(
-                    "name the file: '{}'",
-                    folder.join(table).with_extension("dbf").display()
-                );
-                refused(
-                    format!("{name}: making a table in a folder by its attached name"),
-                    &hint,
-                )
-            }
-            None => match self.names().database() {
-                Some(database) if !name.starts_with('#') => {
-                    let hint = "make it with the server's own client, or use tidemill copy --create";
-                    refused(format!("{name}: making a table on {database}"), hint)
-                }
-                _ => Ok(()),
-            },
-        }
-    }
-
-    /// The table that a statement changes, where queries find it: other statements than INSERT are for xBase tables alone.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unsupported`] for a table of another kind; as [`Session::locate`], but for a table that is not there.
-    pub(crate) async fn changed_file(&self, kind: &StatementKind) -> Result<Vec<(String, PathBuf)>> {
-        let Some(table) = kind.changed_table() else {
-            return Ok(Vec::new());
-        };
-        let name = table.to_string();
-        match self.locate(&name).await {
-            Ok(location) => match (location.format, &location.place) {
-                (Format::Xbase, Place::File(path)) => Ok(vec![(name, path.clone())]),
-                _ => Err(Error::Unsupported {
-                    what: format!("{location}: changing a table that is not of xBase"),
-                    hint: "INSERT INTO adds rows to tables of servers; copy writes new ones".to_owned(),
-                }),
-            },
-            // Temporary tables and cursors of ADS SQL are no files.
-            Err(Error::NotFound { .. }) => Ok(Vec::new()),
-            Err(error) => Err(error),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::answer::Answer;
+use super::answer::{Answer, Rows};
 use super::bind::Parameters;
 use super::error::{Error, Kind, Result};
 use super::evaluate::{ConnectionFacts, Session};
@@ -99,6 +99,26 @@ impl Prepared {
     /// As [`Prepared::run`].
     pub fn run_static(&self, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Answer> {
         self.run_as(tables, parameters, false)
+    }
+
+    /// Whether it asks for the records of one table whose field has a value, so that an order may find them.
+    pub fn is_look_up(&self) -> bool {
+        self.plan().is_some_and(Plan::is_look_up)
+    }
+
+    /// The rows of a look-up that an order answers, from a few records; `None` for other statements, and where more has to be read.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub fn look_up(&self, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Option<Rows>> {
+        self.check(parameters)?;
+        let Some(plan) = self.plan() else { return Ok(None) };
+        let rows = reading(tables, |tables| plan.look_up(tables, parameters));
+        let rows = rows.map_err(|error| error.within(&self.text))?;
+        if rows.is_some() {
+            tables.affected(None);
+        }
+        Ok(rows)
     }
 
     /// The plan, where it is one SELECT.

@@ -321,6 +321,64 @@ async fn statements_that_are_asked_again_see_what_became_of_their_tables() {
     }
 }
 
+/// A look-up is remembered with its file, and answers as one that is not.
+#[tokio::test]
+async fn look_ups_that_are_asked_again_see_what_became_of_their_table() {
+    let (folder, session) = shop().await;
+    let writer = Session::new(SessionOptions::default().dir(folder.path()));
+    // Changes of a moment ago keep a file from being remembered.
+    let settle = || std::thread::sleep(Duration::from_millis(250));
+    let sql = "SELECT cust FROM orders WHERE id = 2";
+    let asked = async |answer: &str| {
+        for _ in 0..2 {
+            assert_eq!(csv(&session, sql).await, answer);
+            settle();
+            for _ in 0..3 {
+                assert_eq!(csv(&session, sql).await, answer);
+            }
+        }
+    };
+    asked("1\n").await;
+    csv(&writer, "UPDATE orders SET cust = 9 WHERE id = 2").await;
+    asked("9\n").await;
+    session.set_autocommit(false).await.expect("set");
+    csv(&session, "UPDATE orders SET cust = 5 WHERE id = 2").await;
+    asked("5\n").await;
+    assert_eq!(csv(&writer, sql).await, "9\n");
+    session.rollback().await.expect("taken back");
+    session.set_autocommit(true).await.expect("set");
+    asked("9\n").await;
+    let given = "SELECT cust FROM orders WHERE id = :id";
+    for _ in 0..3 {
+        assert_eq!(count(&session, given, &[Value::Integer(3)]).await, 1);
+        assert_eq!(count(&session, given, &[Value::Integer(4)]).await, 0);
+        assert!(session.query_with(given, &[]).await.is_err());
+        assert!(
+            session
+                .query_with(given, &[Value::Integer(3), Value::Integer(3)])
+                .await
+                .is_err()
+        );
+    }
+    csv(&writer, "DELETE FROM orders WHERE id = 2").await;
+    asked("").await;
+    csv(&writer, "INSERT INTO orders ( id, cust ) VALUES ( 2, 7 )").await;
+    asked("7\n").await;
+    // Its index is gone, and then another table has the name.
+    std::fs::remove_file(folder.path().join("orders.cdx")).expect("removed");
+    asked("7\n").await;
+    csv(&writer, "DROP TABLE orders").await;
+    csv(&writer, "CREATE TABLE orders ( cust Char(3), id Integer )").await;
+    csv(&writer, "INSERT INTO orders VALUES ( 'x', 2 )").await;
+    csv(&writer, "CREATE INDEX id ON orders ( id )").await;
+    asked("x\n").await;
+    csv(&writer, "DROP TABLE orders").await;
+    settle();
+    assert!(session.query(sql).await.is_err());
+    std::fs::write(folder.path().join("orders.csv"), "id,cust\n2,Cleo\n").expect("written");
+    asked("Cleo\n").await;
+}
+
 #[tokio::test]
 async fn columns_and_conditions_reach_tables_that_are_lent() {
     let (folder, _session) = shop().await;

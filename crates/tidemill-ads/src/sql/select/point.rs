@@ -23,6 +23,21 @@ use crate::sql::value::{Value, trimmed};
 /// The most records that are read one by one.
 const FEW: usize = 64;
 
+/// The number of a value that has few digits: the double that these digits are read as.
+fn exact(value: &Value) -> Option<f64> {
+    const LIMIT: u64 = 10_u64.pow(EXACT);
+    #[expect(clippy::cast_precision_loss, reason = "so few digits are exact")]
+    match value {
+        Value::Integer(number) if number.unsigned_abs() < LIMIT => Some(*number as f64),
+        // Both are exact, and the division is rounded once.
+        Value::Decimal { unscaled, scale } if unscaled.unsigned_abs() < u128::from(LIMIT) && *scale <= 22 => {
+            Some(*unscaled as f64 / 10_f64.powi((*scale).into()))
+        }
+        Value::Double(number) if number.abs() < 1e15 && number.fract() == 0.0 => Some(*number),
+        _ => None,
+    }
+}
+
 /// A query that is a look-up.
 #[derive(Debug)]
 pub(in crate::sql) struct Point {
@@ -97,7 +112,6 @@ impl Point {
             return Ok(None);
         };
         let padded;
-        #[expect(clippy::cast_precision_loss, reason = "so few digits are exact")]
         let key = match (field.kind, value) {
             (FieldKind::Character, Value::Text(text)) => {
                 let text = trimmed(text);
@@ -107,11 +121,12 @@ impl Point {
                 padded = format!("{text:<width$}", width = field.width);
                 KeyValue::Character(padded.as_bytes())
             }
-            // A blank has the key of 0.
-            (_, Value::Integer(0)) if table.blank() == Blank::Null => return Ok(None),
-            (_, Value::Integer(number)) if is_exact(field) && number.unsigned_abs() < 10_u64.pow(EXACT) => {
-                KeyValue::Number(*number as f64)
-            }
+            _ if is_exact(field) => match exact(value) {
+                // A blank has the key of 0.
+                Some(0.0) if table.blank() == Blank::Null => return Ok(None),
+                Some(number) => KeyValue::Number(number),
+                None => return Ok(None),
+            },
             _ => return Ok(None),
         };
         let has_memo = |index: &usize| table.fields().get(*index).is_none_or(|field| field.kind.uses_memo());
