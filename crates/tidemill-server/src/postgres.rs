@@ -18,6 +18,7 @@
 
 mod catalog;
 mod client;
+mod column_names;
 mod command;
 mod copy;
 mod door;

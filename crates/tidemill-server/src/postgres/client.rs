@@ -16,6 +16,7 @@ use tokio::sync::{OnceCell, watch};
 use tokio::time::Instant;
 
 use super::catalog::Catalog;
+use super::column_names::ColumnNames;
 use super::command::{Command, Prepared, Sql};
 use super::copy::{CopyStatement, Out};
 use super::rows::{Rows, Source};
@@ -300,9 +301,10 @@ impl Client {
                         "DECLARE CURSOR can only be used in transaction blocks",
                     ));
                 }
-                let Outcome::Rows(rows) = self.sql(query, &prepared.text, values, interrupts, line).await? else {
+                let Outcome::Rows(mut rows) = self.sql(query, &prepared.text, values, interrupts, line).await? else {
                     return Err(failure::error("42601", "DECLARE CURSOR wants a query"));
                 };
+                rows.name_columns(ColumnNames::of(&query.text).as_ref());
                 self.cursors.lock().await.insert(name.to_lowercase(), rows);
                 Outcome::Done(Tag::new("DECLARE CURSOR"))
             }
@@ -338,10 +340,17 @@ impl Client {
                     // What `set_config` set for a transaction was for this statement alone.
                     self.settings().end_transaction();
                 }
-                let stream = stream?;
-                Outcome::Rows(Rows::new(Source::Catalog(stream), "SELECT", None))
+                let mut rows = Rows::new(Source::Catalog(stream?), "SELECT", None);
+                rows.name_columns(prepared.names());
+                Outcome::Rows(rows)
             }
-            Command::Sql(sql) => self.sql(sql, &prepared.text, values, interrupts, line).await?,
+            Command::Sql(sql) => {
+                let mut outcome = self.sql(sql, &prepared.text, values, interrupts, line).await?;
+                if let Outcome::Rows(rows) = &mut outcome {
+                    rows.name_columns(prepared.names());
+                }
+                outcome
+            }
         })
     }
 
@@ -360,7 +369,11 @@ impl Client {
             Some(written) => (&written.text, &written.places, &written.values),
             None => (&sql.text, &sql.places, values),
         };
-        let reads = is_query(statement).map_err(of_session)?;
+        let reads = match &with_lists {
+            Some(written) => is_query(&written.text),
+            None => sql.reads(),
+        };
+        let reads = reads.map_err(of_session)?;
         if !reads {
             self.check_writes(sql.tag.split(' ').next().unwrap_or_default())?;
         }
@@ -443,7 +456,9 @@ impl Client {
         match &prepared.command {
             Command::Catalog(statement) if functions::acts(statement) => {
                 let columns = self.catalog().await?.columns(statement).await?;
-                Ok(Some(super::rows::sent(&columns)))
+                let mut columns = super::rows::sent(&columns);
+                super::rows::name_columns(&mut columns, prepared.names());
+                Ok(Some(columns))
             }
             _ => Ok(None),
         }

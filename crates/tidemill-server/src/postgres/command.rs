@@ -8,8 +8,10 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Word};
 use tidemill_ads::sql::walk;
+use tidemill_sql::is_query;
 
 use super::catalog::rewrite::call;
+use super::column_names::ColumnNames;
 use super::copy::{self, CopyStatement};
 use super::failure::{error, hinted};
 use super::settings::{READS_ONLY, READS_ONLY_BY_DEFAULT};
@@ -26,6 +28,8 @@ pub(crate) struct Prepared {
     pub(crate) types: Vec<tidemill_postgres::Type>,
     /// Whether it may give rows, once that was asked for.
     gives_rows: OnceLock<bool>,
+    /// The names of its columns, once they were asked for.
+    names: OnceLock<Option<ColumnNames>>,
 }
 
 /// What a statement does.
@@ -82,6 +86,8 @@ pub(crate) struct Sql {
     pub(crate) places: Vec<usize>,
     /// The command tag of the answer, without the number of rows: `SELECT`, `INSERT 0`, `CREATE TABLE`.
     pub(crate) tag: String,
+    /// Whether it only reads, once that was looked at.
+    reads: OnceLock<bool>,
 }
 
 /// The name that a parameter gets.
@@ -569,7 +575,20 @@ impl Sql {
             tag: tag(tokens),
             text: written,
             places,
+            reads: OnceLock::new(),
         })
+    }
+
+    /// Whether it only reads.
+    ///
+    /// # Errors
+    ///
+    /// As [`is_query`].
+    pub(crate) fn reads(&self) -> tidemill_sql::Result<bool> {
+        match self.reads.get() {
+            Some(reads) => Ok(*reads),
+            None => is_query(&self.text).map(|reads| *self.reads.get_or_init(|| reads)),
+        }
     }
 
     /// How many parameters the client gives.
@@ -722,7 +741,13 @@ impl Prepared {
             command,
             types,
             gives_rows: OnceLock::new(),
+            names: OnceLock::new(),
         }
+    }
+
+    /// The names of its columns, where it is a query.
+    pub(crate) fn names(&self) -> Option<&ColumnNames> {
+        self.names.get_or_init(|| ColumnNames::of(&self.text)).as_ref()
     }
 
     /// Whether it may give rows, by its words.

@@ -18,6 +18,7 @@ use tidemill_postgres::arrow_type::column_type;
 use tidemill_postgres::wire::{ValueFormat, WireRows};
 use tidemill_sql::Answer;
 
+use super::column_names::ColumnNames;
 use super::failure;
 use crate::failure::Failure;
 
@@ -86,6 +87,17 @@ pub(crate) fn sent(schema: &SchemaRef) -> Vec<Sent> {
         }
     });
     columns.collect()
+}
+
+/// Gives columns the names that PostgreSQL gives them.
+pub(crate) fn name_columns(columns: &mut [Sent], names: Option<&ColumnNames>) {
+    let Some(names) = names else { return };
+    let count = columns.len();
+    for (place, column) in columns.iter_mut().enumerate() {
+        if let Some(name) = names.name(place, count) {
+            name.clone_into(&mut column.name);
+        }
+    }
 }
 
 fn sent_as(field: &Field) -> (Type, How) {
@@ -180,6 +192,11 @@ impl Rows {
             columns,
             source,
         }
+    }
+
+    /// Gives columns the names that PostgreSQL gives them.
+    pub(crate) fn name_columns(&mut self, names: Option<&ColumnNames>) {
+        name_columns(&mut self.columns, names);
     }
 
     /// Rows that are there, in types that are sent.
