@@ -489,6 +489,8 @@ impl Known {
                 };
                 is_exact.then(|| self.compared(key, operator))?
             }
+            // Keys to the second have the end of a day on the next one.
+            Value::Date(_) if self.order.codec.encoding == KeyEncoding::Seconds => None,
             Value::Date(_) if kind != FieldKind::Time => {
                 let days = match (constant.day(), constant.unix_days()) {
                     (0, _) => None,

@@ -136,6 +136,8 @@ pub(crate) enum KeyEncoding {
     Bitmap,
     /// Doubles whose bytes sort, a date that is blank behind all others (dBASE).
     Dbase,
+    /// Doubles whose bytes sort, of moments to the second (Visual FoxPro).
+    Seconds,
     /// As Advantage writes them: zeros for NULL.
     Adi(AdiKey),
     /// Words of full-text search, or packed digits (ADI): they are kept, and not made.
@@ -181,6 +183,7 @@ impl KeyCodec {
             (KeyEncoding::Binary, KeyType::Logical) => len == 1,
             (KeyEncoding::Dbase, KeyType::Number | KeyType::Date) => len == DOUBLE,
             (KeyEncoding::Dbase, KeyType::Timestamp | KeyType::Logical) => false,
+            (KeyEncoding::Seconds, key_type) => key_type == KeyType::Timestamp && len == DOUBLE,
             (KeyEncoding::Text(_), KeyType::Number) => len <= 40,
             (KeyEncoding::Text(_), KeyType::Date) => len >= 8,
             (KeyEncoding::Text(_), KeyType::Timestamp) => len == 17,
@@ -304,7 +307,7 @@ impl KeyCodec {
                     ))),
                 };
             }
-            KeyEncoding::Binary | KeyEncoding::Text(_) | KeyEncoding::Dbase => {}
+            KeyEncoding::Binary | KeyEncoding::Text(_) | KeyEncoding::Dbase | KeyEncoding::Seconds => {}
         }
         if self.is_nullable {
             out.push(NOT_NULL);
@@ -377,7 +380,8 @@ impl KeyCodec {
                 julian if julian == 0.0 || julian >= DBASE_DAY_END => KeyValue::Date(None),
                 julian => KeyValue::Date(Some(julian::unix_days(whole(julian)?)?)),
             },
-            (KeyType::Timestamp, KeyEncoding::Binary | KeyEncoding::Dbase) => match double(key)? {
+            (KeyType::Timestamp, KeyEncoding::Binary | KeyEncoding::Dbase | KeyEncoding::Seconds) => match double(key)?
+            {
                 0.0 => KeyValue::Timestamp(None),
                 julian => {
                     let days = i64::from(julian::unix_days(whole(julian.floor())?)?);
@@ -399,7 +403,9 @@ impl KeyCodec {
                     KeyValue::Timestamp(Some(i64::from(days) * DAY_MS + time))
                 }
             },
-            (_, KeyEncoding::Collated | KeyEncoding::Bitmap | KeyEncoding::Unknown) => return None,
+            (_, KeyEncoding::Collated | KeyEncoding::Bitmap | KeyEncoding::Unknown | KeyEncoding::Seconds) => {
+                return None;
+            }
         })
     }
 
@@ -421,6 +427,7 @@ impl KeyCodec {
             KeyEncoding::Binary | KeyEncoding::Dbase if number.is_nan() => return refuse(),
             KeyEncoding::Binary
             | KeyEncoding::Dbase
+            | KeyEncoding::Seconds
             | KeyEncoding::Collated
             | KeyEncoding::Bitmap
             | KeyEncoding::Unknown
@@ -459,6 +466,7 @@ impl KeyCodec {
         match self.encoding {
             KeyEncoding::Binary
             | KeyEncoding::Dbase
+            | KeyEncoding::Seconds
             | KeyEncoding::Collated
             | KeyEncoding::Bitmap
             | KeyEncoding::Unknown
@@ -468,7 +476,11 @@ impl KeyCodec {
                     None => 0.0,
                     Some(days) => f64::from(julian::from_unix_days(days).ok_or_else(|| no_day(days))?),
                 };
-                out.extend_from_slice(&sortable(julian + ms as f64 / DAY_MS as f64));
+                let part = match self.encoding {
+                    KeyEncoding::Seconds => part_of_day_to_the_second(ms),
+                    _ => ms as f64 / DAY_MS as f64,
+                };
+                out.extend_from_slice(&sortable(julian + part));
             }
             KeyEncoding::Text(_) => {
                 match days {
@@ -490,6 +502,17 @@ impl KeyCodec {
         }
         Ok(())
     }
+}
+
+/// The part of a day that milliseconds are in a key of Visual FoxPro, which rounds them to seconds.
+///
+/// The number of the day leaves room for steps of 2^-31 of a day. Visual FoxPro takes the step that is nearest to 0.26 steps before the
+/// second. CodeBase, which does the same, lists the seconds whose step is the one below (`flags4dateTimeFlags` in `i4conv.c`).
+fn part_of_day_to_the_second(ms: i64) -> f64 {
+    let seconds = (ms + 500).div_euclid(1000);
+    // 2^31 / 86400 is 2^24 / 675.
+    let steps = ((seconds << 24) + 161).div_euclid(675);
+    steps as f64 / f64::from(1_u32 << 31)
 }
 
 /// The 8 bytes of a double that sort as doubles do; minus zero is zero.

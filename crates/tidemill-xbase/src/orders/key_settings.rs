@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::codepage::CodePage;
 use crate::error::Result;
 use crate::expression::{Environment, Letters, RecordBytes};
-use crate::index::{Collation, Direction, Entry, Index, IndexOptions, KeyOrder, KeyType, Tag};
+use crate::index::{Collation, Direction, Entry, Index, IndexOptions, KeyEncoding, KeyOrder, KeyType, Tag};
 use crate::stamp::{FileMemo, FileStamp};
 use crate::table::Table;
 
@@ -23,6 +23,8 @@ use super::OrderKeys;
 pub struct KeySettings {
     pub(crate) environment: Environment,
     pub(crate) collation: Collation,
+    /// Whether keys of a table of Visual FoxPro hold moments to the millisecond: Harbour writes them so, FoxPro to the second.
+    pub(crate) keeps_milliseconds: bool,
 }
 
 impl KeySettings {
@@ -32,6 +34,7 @@ impl KeySettings {
         Self {
             environment: Environment::new(codepage),
             collation: Collation::binary(),
+            keeps_milliseconds: false,
         }
     }
 
@@ -110,14 +113,45 @@ fn found(path: &Path, table: &Table) -> KeySettings {
     let Ok(index) = Index::open(path, &options) else {
         return plain;
     };
+    KeySettings {
+        keeps_milliseconds: index
+            .tags()
+            .iter()
+            .any(|tag| has_milliseconds(&index, tag, table, &plain)),
+        ..found_for_text(&index, table, &plain)
+    }
+}
+
+/// Whether an order has keys of moments that Visual FoxPro does not write.
+fn has_milliseconds(index: &Index, tag: &Tag, table: &Table, settings: &KeySettings) -> bool {
+    let Ok(keys) = OrderKeys::of_tag(tag, index.dialect(), table.fields(), settings) else {
+        return false;
+    };
+    if keys.codec().encoding != KeyEncoding::Seconds {
+        return false;
+    }
+    let Ok(order) = index.order_with(&tag.name, keys.codec(), &Collation::binary()) else {
+        return false;
+    };
+    let is_of_others = |entry: Entry| {
+        let value = order.value(entry.key());
+        value.is_some_and(|value| order.stored_key(&value).is_ok_and(|key| key != entry.key()))
+    };
+    let mut entries = order.walk(Direction::Forward).take(ENTRIES);
+    entries.any(|entry| entry.is_ok_and(is_of_others))
+}
+
+/// As far as orders of text tell.
+fn found_for_text(index: &Index, table: &Table, plain: &KeySettings) -> KeySettings {
+    let (page, plain) = (table.codepage(), plain.clone());
     let samples: Vec<Sample<'_>> = index
         .tags()
         .iter()
-        .filter_map(|tag| Sample::of(&index, tag, table, &plain))
+        .filter_map(|tag| Sample::of(index, tag, table, &plain))
         .collect();
     let are_sorted = |settings: &KeySettings| samples.iter().all(|sample| sample.is_sorted(&settings.collation));
     let fits = |settings: &KeySettings| {
-        let have_keys = || samples.iter().all(|sample| sample.has_keys(&index, table, settings));
+        let have_keys = || samples.iter().all(|sample| sample.has_keys(index, table, settings));
         are_sorted(settings) && have_keys()
     };
     if fits(&plain) {

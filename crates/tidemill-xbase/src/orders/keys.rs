@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 use crate::expression::{Program, Record, RecordBytes, Type, Value};
-use crate::field::Field;
+use crate::field::{Field, FieldKind};
 use crate::full_text::{FieldText, FullTextOptions, TRAIL, WordKeys};
 use crate::index::{
     AdiKey, Collation, IndexDialect, KeyCodec, KeyEncoding, KeySorter, KeyType, KeyValue, OrderSpec, Tag,
@@ -138,6 +138,11 @@ impl OrderKeys {
             (IndexDialect::Ntx, KeyType::Number) => (width, KeyEncoding::Text(decimals)),
             (IndexDialect::Ntx, KeyType::Timestamp) => (17, KeyEncoding::Text(0)),
             (IndexDialect::Ntx, _) => (key.key_len(), KeyEncoding::Text(0)),
+            (IndexDialect::Cdx | IndexDialect::Idx, KeyType::Timestamp)
+                if !settings.keeps_milliseconds && fields.iter().any(is_of_foxpro) =>
+            {
+                (key.key_len(), KeyEncoding::Seconds)
+            }
             (IndexDialect::Cdx | IndexDialect::Nsx | IndexDialect::Idx, _) => (key.key_len(), KeyEncoding::Binary),
             (IndexDialect::Mdx | IndexDialect::Ndx, _) => (key.key_len(), KeyEncoding::Dbase),
             (IndexDialect::Adi, _) => (key.key_len(), KeyEncoding::Adi(AdiKey::of_type(key_type))),
@@ -388,6 +393,11 @@ impl OrderKeys {
         self.codec
     }
 
+    /// Whether more is known of how keys are written than the type of the keys says.
+    pub(crate) fn says_more_than_type(&self, dialect: IndexDialect) -> bool {
+        dialect == IndexDialect::Adi || self.codec.encoding == KeyEncoding::Seconds
+    }
+
     /// Whether texts are stored in small letters, and compare so.
     pub(crate) fn ignores_case(&self) -> bool {
         let is_small = |part: &Part| part.small.is_some();
@@ -608,7 +618,11 @@ impl OrderKeys {
             KeyEncoding::Collated => return Err(Error::UnknownCollation),
             KeyEncoding::Bitmap => return Err(Error::NoKeys),
             KeyEncoding::Unknown => return Err(Error::UnknownKeys),
-            KeyEncoding::Binary | KeyEncoding::Text(_) | KeyEncoding::Dbase | KeyEncoding::Adi(_) => {}
+            KeyEncoding::Binary
+            | KeyEncoding::Text(_)
+            | KeyEncoding::Dbase
+            | KeyEncoding::Seconds
+            | KeyEncoding::Adi(_) => {}
         }
         if let Some(adi) = &self.adi {
             return adi.put_key(record, keys);
@@ -759,4 +773,9 @@ fn key_value<'v>(value: &'v Value<'_>) -> Option<KeyValue<'v>> {
         Value::Date(_) => KeyValue::Date(value.unix_days()),
         Value::Timestamp(_) => KeyValue::Timestamp(value.unix_ms()),
     })
+}
+
+/// Whether a field holds moments as Visual FoxPro has them: those of others are called `@` or `=`.
+fn is_of_foxpro(field: &Field) -> bool {
+    field.kind == FieldKind::Timestamp && field.letter == 'T'
 }

@@ -37,7 +37,7 @@ use std::sync::Arc;
 use crate::beside::belonging;
 use crate::error::{Error, Result};
 use crate::header::Dialect;
-use crate::index::{Index, IndexDialect, IndexOptions, Order, OrderSpec, Tag};
+use crate::index::{Index, IndexOptions, Order, OrderSpec, Tag};
 use crate::regular_file::stays_beside;
 use crate::table::Table;
 
@@ -138,9 +138,9 @@ impl TableIndex {
     fn order_of(index: &Index, tag: &Tag, table: &Table, settings: &KeySettings) -> Result<TableOrder> {
         let named = |e| Error::order(index.path(), &tag.name, e);
         let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), settings).map_err(named)?;
-        let order = match index.dialect() {
-            IndexDialect::Adi => index.order_with(&tag.name, keys.codec(), &keys.collation(settings)),
-            _ => index.order(&tag.name, keys.key_type(), &keys.collation(settings)),
+        let order = match keys.says_more_than_type(index.dialect()) {
+            true => index.order_with(&tag.name, keys.codec(), &keys.collation(settings)),
+            false => index.order(&tag.name, keys.key_type(), &keys.collation(settings)),
         };
         Ok(TableOrder::new(order.map_err(named)?, keys, Seen::default()))
     }

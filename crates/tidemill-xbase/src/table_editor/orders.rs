@@ -715,9 +715,9 @@ impl OrderFile {
                 self.index.path().display()
             )));
         };
-        let order = match reader.dialect() {
-            IndexDialect::Adi => reader.order_with(&tag.name, keys.codec(), &keys.collation(&self.settings)),
-            _ => reader.order(&tag.name, keys.key_type(), &keys.collation(&self.settings)),
+        let order = match keys.says_more_than_type(reader.dialect()) {
+            true => reader.order_with(&tag.name, keys.codec(), &keys.collation(&self.settings)),
+            false => reader.order(&tag.name, keys.key_type(), &keys.collation(&self.settings)),
         }?;
         let seen = Seen {
             file: self.number,

@@ -42,6 +42,7 @@ mod mdx_tags;
 mod mdx_upkeep;
 mod memo_creation;
 mod memory;
+mod moment_keys;
 mod nullable_keys;
 mod order_upkeep;
 mod orders;
