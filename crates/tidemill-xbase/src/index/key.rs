@@ -160,10 +160,23 @@ impl KeyCodec {
         Key::raw(sortable(DBASE_DAY_END))
     }
 
-    /// Whether two stored keys stand for one value: there are several blank days.
+    /// Whether two stored keys stand for one value: there are several blank days, and moments a step or two beside the second.
     pub(crate) fn are_alike(self, a: &[u8], b: &[u8]) -> bool {
         a == b
+            || self.encoding == KeyEncoding::Seconds && self.beside(a).any(|beside| beside == b)
             || self.encoding == KeyEncoding::Dbase && self.decode(a).is_some_and(|value| self.decode(b) == Some(value))
+    }
+
+    /// The keys that a moment may have instead of its own: Visual FoxPro makes the key of a double that it does not store, and one of
+    /// 2,071 keys of a public file is a step beside the others.
+    pub(crate) fn beside(self, key: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+        let parts = key.split_last_chunk::<DOUBLE>();
+        let parts = parts.filter(|_| self.encoding == KeyEncoding::Seconds);
+        let bits = parts.map(|(front, bits)| (front.to_vec(), u64::from_be_bytes(*bits)));
+        [-1, 1, -2, 2].into_iter().filter_map(move |steps| {
+            let (front, bits) = bits.as_ref()?;
+            Some([front, &bits.checked_add_signed(steps)?.to_be_bytes()[..]].concat())
+        })
     }
 
     /// Whether keys of this type can have this length.

@@ -667,7 +667,18 @@ impl Orders {
                 }
                 Ok(is_new)
             }
-            (Some(file), false) => file.index.remove(change.order, key, change.recno),
+            (Some(file), false) => {
+                if file.index.remove(change.order, key, change.recno)? {
+                    return Ok(true);
+                }
+                let beside = file.keys.get(change.order).map(|keys| keys.codec().beside(key));
+                for key in beside.into_iter().flatten() {
+                    if file.index.remove(change.order, &key, change.recno)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
             (None, _) => Ok(false),
         }
     }
