@@ -413,6 +413,8 @@ const FORMS: [(char, &[&str]); 5] = [
             "?C + ?C",
             "?C - ?C",
             "ALLTRIM(?C)",
+            "BINTOC(?N)",
+            "BINTOC(?N, 2)",
             "CDOW(?D)",
             "CHR(?N)",
             "CHRTRAN(?C, 'ab', 'B')",

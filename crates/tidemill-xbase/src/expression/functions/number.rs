@@ -16,6 +16,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("BIN2L", "C", NUMBER, |_, a| {
         number(f64::from(i32::from_le_bytes(bytes(&a[0]))))
     }),
+    function("BINTOC", "N[N", TEXT, |_, a| Ok(Value::text(binary(a)))),
     function("CEILING", "N", Gives::Cut, |_, a| number(a[0].number().ceil())),
     function("EXP", "N", Gives::Fraction, |_, a| number(a[0].number().exp())),
     // dBASE has two kinds of numbers, decimal and binary; here all are doubles.
@@ -77,6 +78,19 @@ fn bytes<const N: usize>(text: &Value<'_>) -> [u8; N] {
     let mut out = [0; N];
     out.iter_mut().zip(text.bytes()).for_each(|(slot, b)| *slot = *b);
     out
+}
+
+/// Whole numbers of 1, 2 or 4 bytes that sort: big-endian, the sign bit turned around. A number that does not fit is the nearest that does.
+fn binary(a: &[Value<'_>]) -> Vec<u8> {
+    let bits: u32 = match a.get(1).map(Value::integer) {
+        Some(1) => 8,
+        Some(2) => 16,
+        _ => 32,
+    };
+    let half = 1_i64 << (bits - 1);
+    let shifted = a.first().map_or(0, Value::integer).clamp(-half, half - 1) + half;
+    let bytes = shifted.to_be_bytes();
+    bytes.iter().skip(bytes.len() - bits as usize / 8).copied().collect()
 }
 
 /// With the sign of the divisor; a divisor of 0 gives the number itself.
