@@ -5,6 +5,8 @@
 //! slower to open the longer it is, and to look at the last ones would give the column another type when records are appended. A number
 //! behind the first records that has more decimals than an `N` declares is rounded to these, with a note.
 
+use std::ops::RangeInclusive;
+
 use crate::digits::{Number, Shape, parse_text, trim};
 use crate::error::Result;
 use crate::field::{Field, FieldKind};
@@ -56,12 +58,17 @@ fn has_double(field: &Field, records: &[u8], stride: usize) -> bool {
     let mut texts = records
         .chunks_exact(stride)
         .filter_map(|record| record.get(field.offset..field.offset + field.width));
-    texts.any(|text| !is_usual(text) && is_double(text, field.decimals))
+    let held = field.numbers();
+    texts.any(|text| !is_usual(text) && is_double(text, field.decimals, &held))
 }
 
-/// Whether a text is a number that the declared decimals do not hold.
-fn is_double(text: &[u8], decimals: u8) -> bool {
-    parse_text(text, decimals, false).is_err() && double(text).is_ok_and(|number| number.is_some())
+/// Whether a text is a number that the declared decimals do not hold, or as a power of ten one that the column does not.
+fn is_double(text: &[u8], decimals: u8, held: &RangeInclusive<i128>) -> bool {
+    let is_held = match parse_text(text, decimals, false) {
+        Ok(number) => number.is_none_or(|number| held.contains(&number)),
+        Err(_) => false,
+    };
+    !is_held && double(text).is_ok_and(|number| number.is_some())
 }
 
 /// The number of a text, `None` where it is blank.
@@ -121,6 +128,9 @@ mod tests {
             ("   1,2345", 2, true),
             ("   1.20", 1, false),
             ("1E+300", 0, true),
+            // Visual FoxPro writes what its field is too narrow for as a power of ten.
+            (" 1.012E+9", 3, true),
+            ("   1.2E+5", 3, false),
             ("abc", 2, false),
             ("inf", 2, false),
             ("nan", 2, false),
@@ -128,7 +138,8 @@ mod tests {
             ("*****", 1, false),
             ("", 1, false),
         ] {
-            assert_eq!(is_double(text.as_bytes(), decimals), expected, "{text:?}");
+            let held = -999_999_999_999..=999_999_999_999;
+            assert_eq!(is_double(text.as_bytes(), decimals, &held), expected, "{text:?}");
         }
     }
 

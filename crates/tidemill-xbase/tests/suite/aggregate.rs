@@ -402,15 +402,16 @@ fn a_number_that_the_column_does_not_hold_is_no_part_of_a_sum() {
         month: 1,
         day: 1,
     };
-    let fields = [FieldSpec::new("N", 'F', 6, 1)];
+    let fields = [FieldSpec::new("N", 'N', 6, 1)];
     let mut writer = TableWriter::create(&path, &fields, &CreateOptions::new(day)).unwrap();
-    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    // It stands behind the records that tell the type of the column.
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![2; 130]));
     let batch = RecordBatch::try_from_iter([("N", numbers)]).unwrap();
     writer.write(&batch, None).unwrap();
     writer.finish().unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
-    let first = bytes.len() - 2 * 7 - 1;
-    bytes[first + 1..first + 7].copy_from_slice(b"   1e9");
+    let last = bytes.len() - 7 - 1;
+    bytes[last + 1..last + 7].copy_from_slice(b"   1e9");
     let sum = |recovers| {
         let options = OpenOptions::new().recover(recovers);
         let table = Arc::new(Table::from_bytes(bytes.clone(), None, &options).unwrap());
@@ -419,9 +420,13 @@ fn a_number_that_the_column_does_not_hold_is_no_part_of_a_sum() {
     };
     let refused = sum(false).unwrap_err().to_string();
     assert!(
-        refused.contains("record 1, field N") && refused.contains("1e9"),
+        refused.contains("record 130, field N") && refused.contains("1e9"),
         "{refused}"
     );
     let Summary { count, sum, .. } = sum(true).unwrap();
-    assert_eq!((count, sum), (1, Quantity::Decimal { unscaled: 20, scale: 1 }));
+    let expected = Quantity::Decimal {
+        unscaled: 2580,
+        scale: 1,
+    };
+    assert_eq!((count, sum), (129, expected));
 }

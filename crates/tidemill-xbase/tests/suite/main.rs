@@ -46,6 +46,7 @@ mod moment_keys;
 mod nullable_keys;
 mod order_upkeep;
 mod orders;
+mod other_programs;
 mod round_trip;
 mod rules;
 mod same_name;

@@ -1,0 +1,45 @@
+//! Tables as single programs write them, laid out by hand.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use tidemill_xbase::{OpenOptions, Scan, Table};
+
+#[test]
+fn a_power_of_ten_that_the_field_is_too_narrow_for_is_a_number() {
+    let fields = [(*b"WIDTH\0\0\0\0\0\0", b'N', 9 | 3 << 8)];
+    let records = [*b"    0.000", *b" 1.012E+9", *b"58854.167"].map(|cell| [&b" "[..], &cell].concat());
+    let bytes = table(0x03, &fields, &records);
+    let table = Arc::new(Table::from_bytes(bytes, None, &OpenOptions::new()).unwrap());
+    let batch = batch(&table);
+    let numbers = batch.column(0).as_primitive::<Float64Type>();
+    assert_eq!(numbers.values().to_vec(), [0.0, 1.012e9, 58854.167]);
+}
+
+fn batch(table: &Arc<Table>) -> RecordBatch {
+    table.scan(Scan::new()).unwrap().next().unwrap().unwrap()
+}
+
+/// A table of these fields: name, type, and width with the decimals or its upper byte above it.
+fn table(version: u8, fields: &[([u8; 11], u8, u16)], records: &[Vec<u8>]) -> Vec<u8> {
+    let header_len = u16::try_from(32 + 32 * fields.len() + 1).unwrap();
+    let record_len = u16::try_from(records[0].len()).unwrap();
+    let mut bytes = vec![0; 32];
+    bytes[..4].copy_from_slice(&[version, 126, 11, 29]);
+    bytes[4..8].copy_from_slice(&u32::try_from(records.len()).unwrap().to_le_bytes());
+    bytes[8..10].copy_from_slice(&header_len.to_le_bytes());
+    bytes[10..12].copy_from_slice(&record_len.to_le_bytes());
+    for (name, letter, width) in fields {
+        let mut descriptor = [0; 32];
+        descriptor[..11].copy_from_slice(name);
+        descriptor[11] = *letter;
+        descriptor[16..18].copy_from_slice(&width.to_le_bytes());
+        bytes.extend(descriptor);
+    }
+    bytes.push(0x0D);
+    bytes.extend(records.concat());
+    bytes.push(0x1A);
+    bytes
+}
