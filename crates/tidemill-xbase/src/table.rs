@@ -247,6 +247,10 @@ impl Table {
         };
         let memo = |header: &Header| {
             let found = memo::find(&path, header.dialect)?;
+            // Programs that failed leave such files; there is nothing in them to contradict the table.
+            if std::fs::metadata(&found).is_ok_and(|found| found.is_file() && found.len() == 0) {
+                return Err(format!("a sound memo file ({} is empty)", found.display()));
+            }
             Ok(stays_beside(&found, &path).and_then(|()| Memo::open(&found, options.access, header)))
         };
         let mut table = Self::new(source, header, None, codepage, memo, options)?;

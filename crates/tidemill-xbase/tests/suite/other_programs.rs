@@ -1,10 +1,12 @@
 //! Tables as single programs write them, laid out by hand.
 
+use std::fs;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
+use tempfile::TempDir;
 use tidemill_xbase::{OpenOptions, Scan, Table};
 
 #[test]
@@ -16,6 +18,23 @@ fn a_power_of_ten_that_the_field_is_too_narrow_for_is_a_number() {
     let batch = batch(&table);
     let numbers = batch.column(0).as_primitive::<Float64Type>();
     assert_eq!(numbers.values().to_vec(), [0.0, 1.012e9, 58854.167]);
+}
+
+#[test]
+fn a_table_beside_an_empty_memo_file_has_its_other_fields() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("memos.dbf");
+    let fields = [(*b"CODE\0\0\0\0\0\0\0", b'C', 2), (*b"NOTE\0\0\0\0\0\0\0", b'M', 10)];
+    let records = [*b" aa          ", *b" bb         8"].map(|record| record.to_vec());
+    fs::write(&path, table(0xF5, &fields, &records)).unwrap();
+    fs::write(folder.path().join("memos.fpt"), b"").unwrap();
+    let table = Arc::new(Table::open(&path, &OpenOptions::new()).unwrap());
+    let mut codes = table.scan(Scan::new().projection(vec![0])).unwrap();
+    let codes = codes.next().unwrap().unwrap();
+    assert_eq!(codes.column(0).as_string::<i32>().value(1), "bb");
+    let refused = table.scan(Scan::new()).and_then(|mut all| all.next().unwrap());
+    let why = refused.unwrap_err().to_string();
+    assert!(why.contains("memos.fpt") && why.contains("empty"), "{why}");
 }
 
 fn batch(table: &Arc<Table>) -> RecordBatch {
