@@ -75,7 +75,7 @@ pub enum FieldKind {
     /// `C` with the binary flag: bytes of a fixed width. Where the values are found to be text, it is [`FieldKind::Character`]. A field
     /// of a width that its type does not have, too, where its place is known.
     CharacterBinary,
-    /// NChar of an ADT: text in UTF-16, little-endian, padded with blanks.
+    /// NChar of an ADT, and the type 1A of Harbour: text in UTF-16, little-endian, padded with blanks.
     CharacterWide,
     /// `N`: decimal digits as text.
     Numeric,
@@ -393,6 +393,10 @@ impl Fields {
     }
 }
 
+/// The type of a text in UTF-16, which Harbour calls `C:U`.
+const WIDE: u8 = 0x1A;
+/// The type of a memo in UTF-16, which Harbour calls `M:U`.
+const WIDE_MEMO: u8 = 0x1C;
 /// The letters of types whose widths are limited.
 const KNOWN_LETTERS: &[u8] = b"BDGIMOPTVWY@=+^7";
 
@@ -478,7 +482,7 @@ impl Descriptor {
     /// Clipper and Harbour keep the upper byte of a long character field's width where others keep the decimals.
     fn long_width(&self) -> usize {
         match self.letter {
-            b'C' => usize::from(u16::from_le_bytes([self.width, self.decimals])),
+            b'C' | WIDE => usize::from(u16::from_le_bytes([self.width, self.decimals])),
             _ => usize::from(self.width),
         }
     }
@@ -520,6 +524,8 @@ impl Descriptor {
             (b'M', 4 | 10) => FieldKind::Memo,
             (b'G' | b'P' | b'W' | b'B', 4 | 10) => FieldKind::MemoBinary,
             (b'Q', 1..) => FieldKind::Varbinary,
+            (WIDE, 2..) if width.is_multiple_of(2) => FieldKind::CharacterWide,
+            (WIDE_MEMO, 4 | 10) => FieldKind::MemoWide,
             (b'0', 1..) => FieldKind::System,
             (b'Q' | b'0', _) => return Err("a width of at least 1"),
             (b'D', _) => return Err("a width of 3, 4 or 8"),

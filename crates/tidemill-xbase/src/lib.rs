@@ -42,6 +42,7 @@
 //! | `M` binary, `G`, `P`, `W`, `B` 10 | memo | Binary | never |
 //! | `V` in Visual FoxPro | text with a length | Utf8 | never |
 //! | `Q`, `V` binary | bytes with a length | Binary | never |
+//! | `1A`, `1C` (Harbour: `C:U`, `M:U`) | text and memo in UTF-16 | Utf8 | never |
 //! | `V` 3 | packed date (SIx, Harbour) | Date32 | 0 |
 //! | `V` 6 and more | any type (SIx, Harbour) | Utf8, as text | never |
 //!

@@ -7,7 +7,50 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use tempfile::TempDir;
-use tidemill_xbase::{OpenOptions, Scan, Table};
+use tidemill_xbase::{CivilDate, EditOptions, OpenOptions, Scan, Table, TableEditor, Value};
+
+const TODAY: CivilDate = CivilDate {
+    year: 2026,
+    month: 11,
+    day: 29,
+};
+
+#[test]
+fn text_in_utf16_of_harbour_is_read_and_changed() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("wide.dbf");
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    // 150 letters, of whose 300 bytes the upper byte stands where others have decimals; and a memo.
+    let fields = [
+        (*b"NAME\0\0\0\0\0\0\0", 0x1A, 300_u16),
+        (*b"NOTE\0\0\0\0\0\0\0", 0x1C, 10),
+    ];
+    let name = utf16(&format!("{:150}", "Łódź"));
+    let record = [&b" "[..], &name, b"         8"].concat();
+    fs::write(&path, table(0xF5, &fields, &[record])).unwrap();
+    let note = utf16("Ёлка");
+    let mut memos = vec![0; 512];
+    (memos[3], memos[7]) = (9, 64);
+    memos.extend([0, 0, 0, 1]);
+    memos.extend(u32::try_from(note.len()).unwrap().to_be_bytes());
+    memos.extend(&note);
+    memos.resize(576, 0);
+    fs::write(folder.path().join("wide.fpt"), memos).unwrap();
+    let texts = || {
+        let batch = batch(&Arc::new(Table::open(&path, &OpenOptions::new()).unwrap()));
+        [0, 1].map(|column| batch.column(column).as_string::<i32>().value(0).to_owned())
+    };
+    assert_eq!(texts(), ["Łódź", "Ёлка"]);
+
+    let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    editor
+        .replace(1, &[(0, Value::Text("Жар")), (1, Value::Text("птица"))])
+        .unwrap();
+    drop(editor);
+    assert_eq!(texts(), ["Жар", "птица"]);
+    let length = fs::read(&path).unwrap().len();
+    assert_eq!(length, 32 + 64 + 1 + 311 + 1);
+}
 
 #[test]
 fn a_power_of_ten_that_the_field_is_too_narrow_for_is_a_number() {
