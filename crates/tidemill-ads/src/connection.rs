@@ -407,12 +407,12 @@ impl Connection {
         let _changing = SoleUse::changing(self.sole_use.as_ref());
         let path = self.path_of(name, options.table_type.extension(), settings)?;
         self.statements.close(&path);
-        self.refuse_to_alter(&path)?;
+        self.check_administrator()?;
         self.ready_to_write(&path)?;
         let mut area = WorkArea::open(&path, &options.clone().exclusive(), settings)?;
         self.hold_to_rules(area.editor_to_read(), settings)?;
         let table_type = area.options().table_type;
-        let mut alteration = Alteration::of(area.fields());
+        let (mut alteration, mut places) = (Alteration::of(area.fields()), Vec::new());
         for name in dropped.split(';').map(str::trim).filter(|name| !name.is_empty()) {
             alteration = alteration.drop_field(name)?;
         }
@@ -425,16 +425,24 @@ impl Connection {
                 let what = format!("{definition:?}: a changed field has its old name before its new definition");
                 return Err(Error::new(ErrorCode::InvalidFieldDefinition, what));
             };
+            let (new, place) = field_definitions::placed(new);
             for spec in field_definitions::fields(new, table_type)? {
+                places.extend(place.map(|place| (spec.name.clone(), place)));
                 alteration = alteration
                     .rename_field(old.trim(), &spec.name.clone())?
                     .change_field(&spec.name.clone(), spec)?;
             }
         }
-        for spec in field_definitions::fields(added, table_type)? {
-            alteration = alteration.add_field(spec);
+        for definition in added.split(';') {
+            let (definition, place) = field_definitions::placed(definition);
+            for spec in field_definitions::fields(definition, table_type)? {
+                places.extend(place.map(|place| (spec.name.clone(), place)));
+                alteration = alteration.add_field(spec);
+            }
         }
-        Ok(area.editor()?.alter(&alteration)?)
+        self.alter(area.editor()?, alteration.place_fields(&places)?, settings)?;
+        drop(area);
+        self.note_keys(&path, settings)
     }
 
     /// Whether candidate indexes refuse what they forbid, in all tables of the connection (SAP's help,

@@ -11,6 +11,7 @@
 //! Tables with rules that are not known are read and not changed.
 
 mod administration;
+mod altering;
 mod creating;
 mod database;
 mod file;

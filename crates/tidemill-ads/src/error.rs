@@ -226,6 +226,7 @@ pub enum ErrorCode {
     MinConstraintViolation = 5148,
     MaxConstraintViolation = 5149,
     RecordConstraintViolation = 5150,
+    RestructureFailed = 5152,
     StoredProcedureFailed = 5154,
     InvalidDictionaryFile = 5155,
     NotMember = 5156,

@@ -118,6 +118,24 @@ pub(crate) fn fields(definitions: &str, table_type: TableType) -> Result<Vec<Fie
     definitions.map(field).collect()
 }
 
+/// A definition without the place that it asks for in a table that is altered, counted from 1: `DEPT,Char,20,(3)` (SAP's help,
+/// `AdsRestructureTable`).
+pub(crate) fn placed(definition: &str) -> (&str, Option<usize>) {
+    let place = |last: &str| {
+        last.trim()
+            .strip_prefix('(')?
+            .strip_suffix(')')?
+            .trim()
+            .parse::<usize>()
+            .ok()
+    };
+    let split = definition.rsplit_once(',');
+    match split.and_then(|(before, last)| Some((before, place(last)?))) {
+        Some((before, place)) => (before, Some(place)),
+        None => (definition, None),
+    }
+}
+
 fn field(definition: &str) -> Result<FieldSpec> {
     let bad = |why: &str| Error::new(ErrorCode::InvalidFieldDefinition, format!("{definition:?}: {why}"));
     let mut parts = definition.split(',').map(str::trim);

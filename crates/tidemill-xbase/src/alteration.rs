@@ -34,6 +34,8 @@ use crate::memo::MemoDialect;
 pub struct Alteration {
     pub(crate) columns: Vec<AlteredColumn>,
     pub(crate) memo: Option<MemoDialect>,
+    /// Whether an ADT stays in its data dictionary.
+    pub(crate) keeps_dictionary: bool,
 }
 
 /// A field of the new structure.
@@ -60,6 +62,7 @@ impl Alteration {
         Self {
             columns: fields.iter().enumerate().map(kept).collect(),
             memo: None,
+            keeps_dictionary: false,
         }
     }
 
@@ -120,6 +123,41 @@ impl Alteration {
     pub fn memo(mut self, dialect: MemoDialect) -> Self {
         self.memo = Some(dialect);
         self
+    }
+
+    /// Moves fields to places in the new structure, counted from 1; one behind the last is the last place. The other fields keep their
+    /// order.
+    ///
+    /// # Errors
+    /// As [`Alteration::insert_field`].
+    pub fn place_fields(mut self, places: &[(String, usize)]) -> Result<Self> {
+        let mut placed = Vec::with_capacity(places.len());
+        for (name, place) in places {
+            let at = self.find(name)?;
+            placed.push((*place, self.columns.remove(at)));
+        }
+        placed.sort_by_key(|(place, _)| *place);
+        for (place, column) in placed {
+            let at = place.saturating_sub(1).min(self.columns.len());
+            self.columns.insert(at, column);
+        }
+        Ok(self)
+    }
+
+    /// Lets an ADT belong to its data dictionary as before: the caller has the dictionary describe the new fields. Default: such a table
+    /// is refused.
+    #[must_use]
+    pub fn within_dictionary(mut self) -> Self {
+        self.keeps_dictionary = true;
+        self
+    }
+
+    /// The fields of the new structure in their order: the name of each, the field of the old structure that it was, by its index, and
+    /// what it is to be, where it does not stay what it was.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, Option<usize>, Option<&FieldSpec>)> {
+        self.columns
+            .iter()
+            .map(|column| (column.name.as_str(), column.from, column.spec.as_ref()))
     }
 
     fn find(&self, name: &str) -> Result<usize> {

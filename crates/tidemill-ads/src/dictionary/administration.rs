@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tidemill_xbase::index::Tag;
-use tidemill_xbase::{CodePage, Dialect, OpenOptions, Table, TableSet};
+use tidemill_xbase::{CodePage, Dialect, Field, OpenOptions, Table, TableSet};
 
 use super::file;
 use super::indexes::{Indexes, index_of, number_of_key};
@@ -65,23 +65,6 @@ impl Connection {
     pub(crate) fn dictionary_name(&self, path: &Path) -> Option<String> {
         let table = self.dictionary.as_ref()?.table_at(path)?;
         Some(table.name.clone())
-    }
-
-    /// Refuses to change the fields of a table that the dictionary knows.
-    ///
-    /// # Errors
-    /// [`ErrorCode::NotImplemented`].
-    pub(crate) fn refuse_to_alter(&self, path: &Path) -> Result<()> {
-        self.check_administrator()?;
-        match self.dictionary_name(path) {
-            None => Ok(()),
-            Some(name) => {
-                let what = format!(
-                    "the data dictionary knows the fields of {name}: take the table out of it, change the fields, and take it in again"
-                );
-                Err(Error::new(ErrorCode::NotImplemented, what))
-            }
-        }
     }
 
     /// Whether it is a connection to a data dictionary.
@@ -613,13 +596,8 @@ impl Objects {
         let mut table = Object::new(Kind::Table, dictionary.database()?.number, "").values(values);
         table.info = [Some(0), Some(0)];
         let fields = (1..).zip(area.fields()).map(|(number, field)| {
-            let definition = [
-                FieldType::of(field, area.dialect()) as u16,
-                u16::try_from(field.width).unwrap_or(u16::MAX),
-                field.decimals.into(),
-            ];
             let values = Values::default()
-                .with(place::FIELD_DEFINITION, definition.map(u16::to_le_bytes).concat())
+                .with(place::FIELD_DEFINITION, definition_of(field, area.dialect()))
                 .with(place::FIELD_OPTIONS, [0; 4]);
             Object::new(Kind::Field, 0, &field.name).values(values).info(number)
         });
@@ -646,6 +624,16 @@ impl Objects {
         self.indexes.add_to(changing, table)?;
         Ok(table)
     }
+}
+
+/// What a dictionary says of a field: its type, width and decimals.
+pub(super) fn definition_of(field: &Field, dialect: Dialect) -> Vec<u8> {
+    let definition = [
+        FieldType::of(field, dialect) as u16,
+        u16::try_from(field.width).unwrap_or(u16::MAX),
+        field.decimals.into(),
+    ];
+    definition.map(u16::to_le_bytes).concat()
 }
 
 /// An object of a dictionary that is being changed.

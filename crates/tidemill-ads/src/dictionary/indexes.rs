@@ -53,6 +53,31 @@ impl Indexes {
     }
 }
 
+impl Indexes {
+    /// Writes down what the orders of a table are now, where the dictionary knows them.
+    pub(super) fn renew(self, changing: &mut file::Changing, table: u32) -> Result<()> {
+        for (index, keys) in self.0 {
+            let is_file = |known: &&Object| known.is(Kind::Index, table) && known.is_called(&index.name);
+            let Some(file) = changing.objects().iter().find(is_file).map(|file| file.number) else {
+                continue;
+            };
+            for key in keys {
+                let is_it = |known: &&Object| {
+                    known.is(Kind::Key, table) && known.refers_to() == Some(file) && known.is_called(&key.name)
+                };
+                let Some(mut known) = changing.objects().iter().find(is_it).cloned() else {
+                    continue;
+                };
+                for place in [place::KEY_EXPRESSION, place::KEY_CONDITION, place::KEY_LENGTH] {
+                    known.values.set(place, key.values.get(place).map(<[u8]>::to_vec));
+                }
+                changing.replace(&known)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Connection {
     /// Takes an index file of a table into the dictionary: the table opens with it from now on (SAP's help, `AdsDDAddIndexFile`). A name
     /// without a folder is one beside the table.

@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use making::Making;
 pub use options::StatementOptions;
 use shown::ShownViews;
 pub(crate) use shown::no_trigger;
@@ -48,7 +49,7 @@ use crate::dictionary::{Dictionary, ObjectKind, Rights};
 use crate::progress::Work;
 use crate::sole_use::{Changing, SoleUse};
 use crate::transactions::Transactions;
-use crate::work_area::{open_editor, open_without_index};
+use crate::work_area::open_without_index;
 use crate::{Connection, ErrorCode, FieldProperty, Paths, Settings, TableType, TriggerEvent, WorkArea};
 
 /// What the statements of a connection have open, and what they remember.
@@ -416,15 +417,7 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn exclusively(&mut self, name: &TableName, work: &mut dyn FnMut(&mut TableEditor) -> Result<()>) -> Result<()> {
-        self.connection.check_administrator()?;
-        let path = self.alone(name, "The structure of a table is not changed")?;
-        self.connection.ready_to_write(&path)?;
-        let options = self.options.table.clone().exclusive();
-        let read = (self.open_options(&path), &Work::default());
-        let opened = open_editor(&path, &options, self.settings, read, None);
-        let mut editor = opened.map_err(|error| read_only(&path, error))?;
-        self.connection.open_indexes_of(&mut editor)?;
-        self.connection.hold_to_rules(&mut editor, self.settings)?;
+        let mut editor = self.open_alone(name)?;
         work(&mut editor)?;
         editor.sync()?;
         Ok(())
@@ -474,9 +467,8 @@ impl Tables for ConnectionTables<'_> {
         self.check_order_unused(name, order)
     }
 
-    fn alterable(&mut self, name: &TableName) -> Result<()> {
-        let path = self.path(name)?;
-        Ok(self.connection.refuse_to_alter(&path)?)
+    fn alter(&mut self, name: &TableName, rules: &[RuleChange], make: &mut Making<'_>) -> Result<()> {
+        self.alter_fields(name, rules, make)
     }
 
     fn makes_standard_tables(&self) -> bool {

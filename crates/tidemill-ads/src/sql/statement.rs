@@ -503,10 +503,10 @@ pub struct RuleChange {
 /// What `ALTER TABLE` does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TableChange {
-    /// `ADD [COLUMN]`, before the column at a position, counted from 1.
+    /// `ADD [COLUMN]`, at a position of the new structure, counted from 1.
     Add(ColumnSpec, Option<u64>),
-    /// `ALTER [COLUMN] old new type`.
-    Alter(Ident, ColumnSpec),
+    /// `ALTER [COLUMN] old new type`, and the position that it moves to, counted from 1.
+    Alter(Ident, ColumnSpec, Option<u64>),
     /// `DROP [COLUMN]`.
     Drop(Ident),
     /// `ALTER [COLUMN] column DROP constraint`.

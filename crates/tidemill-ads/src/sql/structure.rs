@@ -12,7 +12,7 @@ use super::statement::{
 };
 use super::tables::Tables;
 use super::value::Type;
-use crate::{FieldType, TableType};
+use crate::{ErrorCode, FieldType, TableType};
 
 /// Makes a table, and the index of its primary key; the data dictionary takes it in where that is asked for, with the rules of its columns.
 /// Where nothing is said, it takes in the tables of its administrator ("CREATE TABLE" in the help of ADS).
@@ -325,47 +325,98 @@ pub(super) fn alter_table(table: &TableName, changes: &[TableChange], tables: &m
     if let Some(rules) = rules_alone(table, changes, tables)? {
         return tables.set_rules(table, &rules);
     }
-    tables.alterable(table)?;
-    let table_type = type_of_table(tables.snapshot_without_orders(table)?.table().header().dialect);
-    let columns = changes.iter().filter_map(|change| match change {
-        TableChange::Add(column, _) | TableChange::Alter(_, column) => Some(column),
-        _ => None,
-    });
-    rules_of(columns, table_type, false)?;
-    let is_standard = tables.makes_standard_tables();
-    tables.exclusively(table, &mut |table| {
-        let is_adt = table_type == TableType::Adt;
-        let altered = |column| match is_adt {
-            true => field_of_adt(column),
-            false => altered(column, is_standard),
+    let is_kept = tables.keeps_rules_of(table)?;
+    let snapshot = tables.snapshot_without_orders(table)?;
+    let table_type = type_of_table(snapshot.table().header().dialect);
+    let has_records = snapshot.table().record_count() > 0;
+    drop(snapshot);
+    let (mut changed, mut added) = (Vec::new(), Vec::new());
+    for change in changes {
+        let rules = match change {
+            TableChange::Add(column, _) | TableChange::Alter(_, column, _) => {
+                rules_of(std::iter::once(column), table_type, is_kept)?
+            }
+            _ => continue,
         };
-        let names: Vec<String> = table.fields().iter().map(|field| field.name.clone()).collect();
-        let known = |ident: &Ident| {
-            let name = names.iter().find(|name| name.eq_ignore_ascii_case(&ident.value));
-            name.cloned()
-                .ok_or_else(|| Error::no_column(&ident.value, names.iter().map(String::as_str)).at(ident.span.start))
-        };
-        let mut alteration = Alteration::of(table.fields());
-        for change in changes {
-            alteration = match change {
-                TableChange::Add(column, None) => alteration.add_field(altered(column)?),
-                TableChange::Add(column, Some(position)) => {
-                    let place = usize::try_from(position.saturating_sub(1)).unwrap_or(usize::MAX);
-                    match names.get(place) {
-                        Some(before) => alteration.insert_field(before, altered(column)?)?,
-                        None => alteration.add_field(altered(column)?),
-                    }
-                }
-                TableChange::Alter(old, column) => alteration.change_field(&known(old)?, altered(column)?)?,
-                TableChange::Drop(column) => alteration.drop_field(&known(column)?)?,
-                TableChange::DropRule(..) | TableChange::DropPrimaryKey => {
-                    let why = "Constraints and primary keys are changed by a statement of their own";
-                    return Err(Error::new(Kind::Unsupported, why));
-                }
-            };
+        match change {
+            TableChange::Alter(old, ..) => {
+                let rules = rules.into_iter();
+                changed.extend(rules.map(|rule| RuleChange {
+                    column: old.clone(),
+                    ..rule
+                }));
+            }
+            _ => added.extend(rules),
         }
-        Ok(table.alter(&alteration)?)
+    }
+    let required = added.iter().find(|rule| rule.rule == Some(ColumnRule::NotNull));
+    if let Some(rule) = required.filter(|_| has_records) {
+        let why = format!("a record has NULL in column {}, which is new", rule.column.value);
+        let error: Error = crate::Error::new(ErrorCode::ConstraintValidation, why).into();
+        return Err(error.at(rule.column.span.start));
+    }
+    let is_standard = tables.makes_standard_tables();
+    tables.alter(table, &changed, &mut |fields| {
+        alteration(fields, changes, (table_type, is_standard))
+    })?;
+    if added.is_empty() {
+        return Ok(());
+    }
+    tables.set_rules(table, &added).inspect_err(|_| {
+        // The columns that were to have them go again; they have no values.
+        let _ = tables.alter(table, &[], &mut |fields| {
+            let mut new = changes.iter().filter_map(|change| match change {
+                TableChange::Add(column, _) => Some(&column.name.value),
+                _ => None,
+            });
+            new.try_fold(Alteration::of(fields), |alteration, name| {
+                Ok(alteration.drop_field(name)?)
+            })
+        });
     })
+}
+
+/// What changes make of the fields of a table.
+fn alteration(
+    fields: &[Field],
+    changes: &[TableChange],
+    (table_type, is_standard): (TableType, bool),
+) -> Result<Alteration> {
+    let altered = |column| match table_type {
+        TableType::Adt => field_of_adt(column),
+        _ => altered(column, is_standard),
+    };
+    let known = |ident: &Ident| {
+        let mut names = fields.iter().map(|field| field.name.as_str());
+        let name = names.find(|name| name.eq_ignore_ascii_case(&ident.value));
+        name.ok_or_else(|| {
+            let names = fields.iter().map(|field| field.name.as_str());
+            Error::no_column(&ident.value, names).at(ident.span.start)
+        })
+    };
+    let (mut alteration, mut places) = (Alteration::of(fields), Vec::new());
+    for change in changes {
+        let (spec, position) = match change {
+            TableChange::Add(column, position) | TableChange::Alter(_, column, position) => {
+                (altered(column)?, position)
+            }
+            TableChange::Drop(column) => {
+                alteration = alteration.drop_field(known(column)?)?;
+                continue;
+            }
+            TableChange::DropRule(..) | TableChange::DropPrimaryKey => {
+                let why = "Constraints and primary keys are dropped by a statement of their own";
+                return Err(Error::new(Kind::Unsupported, why));
+            }
+        };
+        let place = position.map(|position| usize::try_from(position).unwrap_or(usize::MAX));
+        places.extend(place.map(|place| (spec.name.clone(), place)));
+        alteration = match change {
+            TableChange::Alter(old, ..) => alteration.change_field(known(old)?, spec)?,
+            _ => alteration.add_field(spec),
+        };
+    }
+    Ok(alteration.place_fields(&places)?)
 }
 
 /// What changes do to the data dictionary, where they leave the fields as they are; `None` where a field becomes another.
@@ -375,7 +426,7 @@ pub(super) fn alter_table(table: &TableName, changes: &[TableChange], tables: &m
 fn rules_alone(table: &TableName, changes: &[TableChange], tables: &mut dyn Tables) -> Result<Option<Vec<RuleChange>>> {
     let concerns_rules = |change: &TableChange| match change {
         TableChange::DropRule(..) | TableChange::DropPrimaryKey => true,
-        TableChange::Alter(_, column) => !column.rules.is_empty() || column.nullable == Some(false),
+        TableChange::Alter(_, column, _) => !column.rules.is_empty() || column.nullable == Some(false),
         _ => false,
     };
     let is_kept = tables.keeps_rules_of(table)?;
@@ -402,7 +453,7 @@ fn rules_alone(table: &TableName, changes: &[TableChange], tables: &mut dyn Tabl
                 });
                 continue;
             }
-            TableChange::Alter(old, column) if is_same(old, column, fields, is_adt)? => {
+            TableChange::Alter(old, column, None) if is_same(old, column, fields, is_adt)? => {
                 rules.extend(rules_of(std::iter::once(column), table_type, true)?);
                 (old, None)
             }

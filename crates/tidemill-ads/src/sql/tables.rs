@@ -9,8 +9,8 @@ use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::index::IndexDialect;
 use tidemill_xbase::{
-    Blank, Columns, Dialect, Field, FieldSpec, KeySettings, SingleRecords, Table, TableEditor, TableIndex, TableOrder,
-    production_path,
+    Alteration, Blank, Columns, Dialect, Field, FieldSpec, KeySettings, SingleRecords, Table, TableEditor, TableIndex,
+    TableOrder, production_path,
 };
 
 use super::analytical::Analytical;
@@ -490,14 +490,17 @@ pub trait Tables {
         Ok(())
     }
 
-    /// Whether the fields of a table may be others. Default: they may.
+    /// Gives a table that nobody else has open another structure, which `make` tells for its fields. Before, the rules that the data
+    /// dictionary has for it become `rules`, and what they were where the structure stays as it was.
     ///
     /// # Errors
-    /// [`Kind::Engine`] for a table whose fields a data dictionary knows.
-    fn alterable(&mut self, name: &TableName) -> Result<()> {
-        let _ = name;
-        Ok(())
-    }
+    /// As [`Tables::exclusively`] and [`Tables::set_rules`].
+    fn alter(
+        &mut self,
+        name: &TableName,
+        rules: &[RuleChange],
+        make: &mut dyn FnMut(&[Field]) -> Result<Alteration>,
+    ) -> Result<()>;
 
     /// Whether the fields of a table have names that its file has not, as those of a temporary one may. Default: no.
     fn has_own_names(&mut self, name: &TableName) -> bool {

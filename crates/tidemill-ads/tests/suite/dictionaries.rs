@@ -1,5 +1,6 @@
 //! Data dictionaries of our own: made, changed, and read again by others.
 
+mod altering;
 mod indexes;
 mod links;
 mod packages;

@@ -2,15 +2,19 @@
 
 use std::path::PathBuf;
 
-use tidemill_xbase::{Existing, FieldSpec, TableEditor, TableSet, TableWriter, fits_header};
+use tidemill_xbase::{Alteration, Existing, Field, FieldSpec, TableEditor, TableSet, TableWriter, fits_header};
 
 use super::ConnectionTables;
 use super::surroundings::{read_only, today};
 use crate::dictionary::{FieldProperty, NewTable, ObjectKind, PropertyValue, TableProperty, Validation};
+use crate::progress::Work;
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::statement::{ColumnRule, RuleChange, TableName};
 use crate::sql::tables::Tables as _;
-use crate::work_area::edit_options;
+use crate::work_area::{edit_options, open_editor};
+
+/// What another structure a table is to have, for its fields.
+pub(super) type Making<'m> = dyn FnMut(&[Field]) -> Result<Alteration> + 'm;
 
 impl ConnectionTables<'_> {
     /// Makes a table without records.
@@ -105,6 +109,64 @@ impl ConnectionTables<'_> {
             before.push((column, property, old));
         }
         Ok(())
+    }
+
+    /// Opens a table that nobody else has open meanwhile, with all its indexes.
+    ///
+    /// # Errors
+    /// As [`Tables::exclusively`].
+    pub(super) fn open_alone(&mut self, name: &TableName) -> Result<TableEditor> {
+        self.connection.check_administrator()?;
+        let path = self.alone(name, "The structure of a table is not changed")?;
+        self.connection.ready_to_write(&path)?;
+        let options = self.options.table.clone().exclusive();
+        let read = (self.open_options(&path), &Work::default());
+        let opened = open_editor(&path, &options, self.settings, read, None);
+        let mut editor = opened.map_err(|error| read_only(&path, error))?;
+        self.connection.open_indexes_of(&mut editor)?;
+        self.connection.hold_to_rules(&mut editor, self.settings)?;
+        Ok(editor)
+    }
+
+    /// Gives a table another structure.
+    ///
+    /// # Errors
+    /// As [`Tables::alter`].
+    pub(super) fn alter_fields(&mut self, name: &TableName, rules: &[RuleChange], make: &mut Making<'_>) -> Result<()> {
+        let before = self.rules_now(name, rules)?;
+        if !rules.is_empty() {
+            self.put_rules(name, rules)?;
+        }
+        let altered = self.alter_alone(name, make);
+        if altered.is_err() && !rules.is_empty() {
+            self.put_rules(name, &before)?;
+        }
+        altered
+    }
+
+    fn alter_alone(&mut self, name: &TableName, make: &mut Making<'_>) -> Result<()> {
+        let mut editor = self.open_alone(name)?;
+        let path = editor.path().to_owned();
+        let alteration = make(editor.fields())?;
+        self.connection.alter(&mut editor, alteration, self.settings)?;
+        editor.sync()?;
+        drop(editor);
+        Ok(self.connection.note_keys(&path, self.settings)?)
+    }
+
+    /// What rules are now that are to be changed.
+    fn rules_now(&mut self, name: &TableName, rules: &[RuleChange]) -> Result<Vec<RuleChange>> {
+        let path = self.path(name)?;
+        let table = self.connection.dictionary_name(&path).unwrap_or_default();
+        let now = rules.iter().map(|change| RuleChange {
+            value: match self.rule(&table, &change.column.value, property_of(change)) {
+                PropertyValue::Short(0) => Some(String::new()),
+                PropertyValue::Text(text) if !text.is_empty() => Some(text),
+                _ => None,
+            },
+            ..change.clone()
+        });
+        Ok(now.collect())
     }
 
     /// A rule of a column, or the name of the primary key.

@@ -238,8 +238,7 @@ impl Parser<'_> {
                     return Ok(TableChange::DropRule(old, rule));
                 }
                 let column = self.column_spec()?;
-                self.position()?;
-                Ok(TableChange::Alter(old, column))
+                Ok(TableChange::Alter(old, column, self.position()?))
             }
             Some(_) => {
                 let is_named = self.is_next("CONSTRAINT") && self.is_nth(1, "PRIMARY");

@@ -17,7 +17,7 @@ impl House {
         house
     }
 
-    fn relate(&mut self, name: &str, on_update: RelationRule, on_delete: RelationRule) -> Result<(), Error> {
+    pub(super) fn relate(&mut self, name: &str, on_update: RelationRule, on_delete: RelationRule) -> Result<(), Error> {
         let relation = NewRelation {
             name,
             parent: "towns",

@@ -8,7 +8,7 @@ use crate::alteration::{Alteration, AlteredColumn};
 use crate::error::{Error, Result};
 use crate::field::Field;
 use crate::field_spec::{FieldSpec, InAdt};
-use crate::header::{CivilDate, Dialect};
+use crate::header::{CivilDate, Dialect, u16_at};
 use crate::table_editor::TableEditor;
 use crate::table_editor::orders::Renumbered;
 use crate::table_writer::{CreateOptions, Layout};
@@ -18,6 +18,13 @@ const KEPT: [(u64, usize); 3] = [
     (adt::FIRST_FREE_AT, 4),
     (adt::FREE_COUNT_AT, 4),
     (adt::ROW_VERSION_AT, 8),
+];
+
+/// What the header of a table of a data dictionary says of it.
+const DICTIONARY: [(usize, usize); 3] = [
+    (adt::VERSION_AT, 4),
+    (adt::DICTIONARY_AT, adt::DICTIONARY_LEN),
+    (adt::OBJECT_AT, 4),
 ];
 
 /// The alteration with the fields as kept that are changed into what they are: their bytes stay.
@@ -58,7 +65,7 @@ pub(super) fn renumbered(fields: &[Field], alteration: &Alteration) -> Renumbere
 /// The header of the new table, which has no records so far.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for a table of a data dictionary, one with fields that are not read, and row versions and times of changes
+/// [`Error::Unsupported`] for a table of a data dictionary that would not be kept, one with fields that are not read, and row versions and times of changes
 /// that records do not have yet; as for making a table of these fields.
 pub(super) fn structure(table: &TableEditor, alteration: &Alteration) -> Result<Structure> {
     let refuse = |what: &str| {
@@ -72,12 +79,9 @@ pub(super) fn structure(table: &TableEditor, alteration: &Alteration) -> Result<
     if known != table.header.record_len as usize {
         return refuse("it has fields that are not read, and altering would lose them");
     }
-    if table
-        .header
-        .adt
-        .as_ref()
-        .is_some_and(|own| own.in_dictionary || own.is_dictionary)
-    {
+    let own = table.header.adt.as_ref();
+    let is_bound = own.is_some_and(|own| own.in_dictionary);
+    if own.is_some_and(|own| own.is_dictionary) || is_bound && !alteration.keeps_dictionary {
         return refuse(
             "it belongs to a data dictionary, which describes its fields and would no longer agree with them",
         );
@@ -110,12 +114,11 @@ pub(super) fn structure(table: &TableEditor, alteration: &Alteration) -> Result<
     let layout = Layout::new(&specs, &create)?;
     let mut header = layout.header(&create)?;
     let mut keep = |at: u64, len: usize| -> Result<()> {
-        let mut own = [0; 8];
-        let own = own.get_mut(..len).unwrap_or_default();
-        table.file.read("table header", at, own)?;
+        let mut own = vec![0; len];
+        table.file.read("table header", at, &mut own)?;
         let at = usize::try_from(at).unwrap_or(usize::MAX);
         if let Some(slot) = header.get_mut(at..at.saturating_add(len)) {
-            slot.copy_from_slice(own);
+            slot.copy_from_slice(&own);
         }
         Ok(())
     };
@@ -126,6 +129,13 @@ pub(super) fn structure(table: &TableEditor, alteration: &Alteration) -> Result<
     };
     if alteration.columns.iter().any(is_counter) {
         keep(adt::AUTOINCREMENT_AT, 4)?;
+    }
+    if is_bound {
+        DICTIONARY.iter().try_for_each(|(at, len)| keep(*at as u64, *len))?;
+        if let Some(flags) = header.get_mut(adt::FLAGS_AT..adt::FLAGS_AT + 2) {
+            let own = u16_at(flags, 0).unwrap_or_default() | adt::FLAG_IN_DICTIONARY;
+            flags.copy_from_slice(&own.to_le_bytes());
+        }
     }
     Ok(Structure {
         header,
