@@ -132,6 +132,13 @@ impl<'t> Reader<'t> {
                 let top = self.read.tokens.len().saturating_sub(if percent { 3 } else { 2 });
                 self.read.tokens.insert(top, first.clone());
             }
+            // `TRIM( LEADING FROM c )` takes blanks away, which sqlparser wants to read.
+            (Token::Word(_), [from, ..]) if is_word(from, "from") && is_side(first) && self.opens_trim() => {
+                let blank = Token::SingleQuotedString(" ".to_owned());
+                self.read
+                    .tokens
+                    .extend([first.clone(), TokenWithSpan::new(blank, first.span)]);
+            }
             (Token::DoubleColon, [scope, dot, name, ..]) if dot.token == Token::Period => {
                 let (Token::Word(scope), Token::Word(member)) = (&scope.token, &name.token) else {
                     return Err(Error::new(Kind::Syntax, "Expected a system variable after ::").at(first.span.start));
@@ -309,6 +316,11 @@ impl<'t> Reader<'t> {
         matches!(tokens, [.., top, number] if is_word(top, "top") && matches!(number.token, Token::Number(..)))
     }
 
+    fn opens_trim(&self) -> bool {
+        let before = self.read.tokens.as_slice();
+        matches!(before, [.., trim, open] if is_word(trim, "trim") && open.token == Token::LParen)
+    }
+
     fn follows_table_keyword(&self) -> bool {
         let Some((last, before)) = self.read.tokens.split_last() else {
             return false;
@@ -351,6 +363,11 @@ fn is_in_call(tokens: &[TokenWithSpan]) -> bool {
         }
     }
     false
+}
+
+/// Whether a word says at which end TRIM takes away.
+fn is_side(token: &TokenWithSpan) -> bool {
+    ["leading", "trailing", "both"].iter().any(|side| is_word(token, side))
 }
 
 pub(super) fn is_word(token: &TokenWithSpan, text: &str) -> bool {
@@ -422,6 +439,7 @@ mod tests {
             ("FROM dir\\sub\\t", "FROM \"dir\\sub\\t\""),
             ("FROM 'orders.dbf'", "FROM \"orders.dbf\""),
             ("TRIM(LEADING (1) FROM 'x')", "TRIM ( LEADING ( 1 ) FROM 'x' )"),
+            ("TRIM(LEADING FROM c)", "TRIM ( LEADING ' ' FROM c )"),
             ("SELECT ::conn.Name", "SELECT \"::conn.Name\""),
             ("SELECT 1 // it's one\n, '//' -- it's\n, [//]", "SELECT 1 , '//' , [//]"),
             ("SELECT /* it's // */ 1", "SELECT 1"),
