@@ -71,13 +71,13 @@ pub extern "C" fn AdsSetFieldW(table: Handle, field: Field, text: WideName, len:
 /// Text of UTF-16 units in a code page.
 ///
 /// # Errors
-/// [`ErrorCode::InvalidValue`] for a letter that the code page has not got.
+/// [`ErrorCode::UnicodeConversion`] for a letter that the code page has not got.
 pub(crate) fn encoded(units: &[u16], codepage: CodePage) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     match codepage.encode(&String::from_utf16_lossy(units), &mut bytes) {
         Ok(()) => Ok(bytes),
         Err(letter) => refuse(
-            ErrorCode::InvalidValue,
+            ErrorCode::UnicodeConversion,
             format!("{} has no {letter:?}", codepage.name()),
         ),
     }

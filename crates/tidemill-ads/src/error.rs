@@ -242,6 +242,7 @@ pub enum ErrorCode {
     UnableToEnableTriggers = 5197,
     NotNullable = 5205,
     KeyCannotBeNull = 5208,
+    UnicodeConversion = 5211,
     /// The client's for a call from within a call.
     CommunicationBusy = 6619,
     /// The server's for an index that was stopped while it was made, or the packing of a table.

@@ -86,7 +86,7 @@ static void fields(void)
     /* An umlaut of code page 850 in a table of 1252, and a letter that 1252 has not got. */
     OK(AdsSetStringFromCodePage(table, 850, TEXT("NAME"), TEXT("\x81x"), 2));
     SAME(trimmed(table, "NAME"), "\xfcx");
-    IS(AdsSetStringFromCodePage(table, 866, TEXT("NAME"), TEXT("\x80"), 1), AE_INVALID_VALUE);
+    IS(AdsSetStringFromCodePage(table, 866, TEXT("NAME"), TEXT("\x80"), 1), AE_UNICODE_CONVERSION);
     IS(AdsSetStringFromCodePage(table, 7, TEXT("NAME"), TEXT("x"), 1), AE_INVALID_OPTION);
     OK(AdsGetIntProperty(table, ADS_CODE_PAGE, &page));
     IS(page, 1252);
