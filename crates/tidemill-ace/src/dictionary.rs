@@ -464,8 +464,8 @@ fn validated(number: u16) -> Result<Validation> {
     match Validation::from_number(number) {
         Some(validation) => Ok(validation),
         None => refuse(
-            ErrorCode::NotImplemented,
-            "records that break a new rule are not removed; give ADS_NO_VALIDATE or ADS_VALIDATE_RETURN_ERROR",
+            ErrorCode::InvalidOption,
+            format!("{number} does not say what is done about records that break a new rule"),
         ),
     }
 }

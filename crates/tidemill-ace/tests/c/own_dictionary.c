@@ -100,7 +100,7 @@ static void break_rules(ADSHANDLE dictionary)
                              ADS_NO_VALIDATE, NULL));
     OK(AdsDDSetTableProperty(dictionary, TEXT("Staff"), ADS_DD_TABLE_VALIDATION_MSG, "No old Moss", 12, ADS_NO_VALIDATE, NULL));
     IS(AdsDDSetTableProperty(dictionary, TEXT("Staff"), ADS_DD_TABLE_VALIDATION_EXPR, "Last Name", 10, ADS_NO_VALIDATE, NULL), AE_INVALID_CONSTRAINT);
-    IS(AdsDDSetTableProperty(dictionary, TEXT("Staff"), ADS_DD_TABLE_VALIDATION_EXPR, ".T.", 4, ADS_VALIDATE_NO_SAVE, NULL), AE_FUNCTION_NOT_AVAILABLE);
+    IS(AdsDDSetTableProperty(dictionary, TEXT("Staff"), ADS_DD_TABLE_VALIDATION_EXPR, ".T.", 4, 9, NULL), AE_INVALID_OPTION);
 
     OK(AdsOpenTable(dictionary, TEXT("Staff"), NULL, ADS_DEFAULT, ADS_ANSI, 0, 0, ADS_SHARED, &table));
     OK(AdsAppendRecord(table));

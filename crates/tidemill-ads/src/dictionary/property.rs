@@ -131,6 +131,8 @@ pub enum Validation {
     None,
     /// The rule is refused.
     ReturnError,
+    /// They would leave the table, which is not done: the rule is refused, as with [`Validation::ReturnError`].
+    Remove,
 }
 
 const DATABASE: &[(u16, &str, DatabaseProperty)] = &[
@@ -197,10 +199,11 @@ numbered! {
 }
 
 impl Validation {
-    /// What a number means (`ADS_NO_VALIDATE`, `ADS_VALIDATE_RETURN_ERROR`); `None` for what would remove records, which is not done.
+    /// What a number means (`ADS_NO_VALIDATE` and its like); `None` for another one.
     pub fn from_number(number: u16) -> Option<Self> {
         match number {
             0 => Some(Self::None),
+            1..=3 => Some(Self::Remove),
             4 => Some(Self::ReturnError),
             _ => None,
         }
@@ -208,8 +211,10 @@ impl Validation {
 
     /// As [`Validation::from_number`], by name.
     pub fn from_name(name: &str) -> Option<Self> {
-        match name.trim().to_ascii_uppercase().as_str() {
+        let name = name.trim().to_ascii_uppercase();
+        match name.strip_prefix("VALIDATE_").unwrap_or(&name) {
             "" | "NO_VALIDATE" => Some(Self::None),
+            "APPEND_FAIL" | "WRITE_FAIL" | "NO_SAVE" => Some(Self::Remove),
             "RETURN_ERROR" => Some(Self::ReturnError),
             _ => None,
         }

@@ -131,7 +131,13 @@ pub(super) fn check(texts: &RuleTexts, path: &Path, validation: Validation, sett
     }
     editor.set_rules(Some(rules));
     editor.check_records().map_err(|error| match error {
-        tidemill_xbase::Error::Rule(_) => Error::new(ErrorCode::ConstraintValidation, error.to_string()),
+        tidemill_xbase::Error::Rule(_) => {
+            let kept = match validation {
+                Validation::Remove => "; records that break a new rule are not removed",
+                _ => "",
+            };
+            Error::new(ErrorCode::ConstraintValidation, format!("{error}{kept}"))
+        }
         error => error.into(),
     })
 }

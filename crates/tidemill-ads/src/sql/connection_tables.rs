@@ -692,8 +692,8 @@ impl Tables for ConnectionTables<'_> {
         self.connection.analytical.clone()
     }
 
-    fn create_database(&mut self, path: &TableName, description: &str) -> Result<()> {
-        Ok(dictionary::create(self.connection, path, description, self.settings)?)
+    fn create_database(&mut self, path: &TableName, about: (&str, &str)) -> Result<()> {
+        Ok(dictionary::create(self.connection, path, about, self.settings)?)
     }
 
     fn field_rule(&mut self, table: &str, field: &str, property: FieldProperty) -> Value {

@@ -67,6 +67,8 @@ pub enum StatementKind {
         path: TableName,
         /// `DESCRIPTION …`: what it is about; empty for nothing.
         description: String,
+        /// `PASSWORD …`: that of ADSSYS; empty for none.
+        password: String,
     },
     /// `CREATE VIEW …`.
     CreateView {

@@ -752,8 +752,8 @@ pub trait Tables {
     ///
     /// # Errors
     /// [`Kind::Unsupported`] where none is made; what the connection says.
-    fn create_database(&mut self, path: &TableName, description: &str) -> Result<()> {
-        let _ = description;
+    fn create_database(&mut self, path: &TableName, (description, password): (&str, &str)) -> Result<()> {
+        let _ = (description, password);
         Err(Error::new(
             Kind::Unsupported,
             format!("No data dictionary is made here: {path}"),

@@ -37,7 +37,7 @@ pub(super) enum Work {
     CreateIndex(Box<CreateIndex>),
     DropIndex(TableName, sqlparser::ast::Ident),
     /// And what it is about.
-    CreateDatabase(TableName, String),
+    CreateDatabase(TableName, String, String),
     /// The SELECT, and its text.
     CreateView(TableName, Box<Select>, String),
     /// And whether it is no fault when there is none.
@@ -97,9 +97,11 @@ impl Work {
             },
             StatementKind::CreateIndex(index) => Self::CreateIndex(index.clone()),
             StatementKind::DropIndex { table, index } => Self::DropIndex(table.clone(), index.clone()),
-            StatementKind::CreateDatabase { path, description } => {
-                Self::CreateDatabase(path.clone(), description.clone())
-            }
+            StatementKind::CreateDatabase {
+                path,
+                description,
+                password,
+            } => Self::CreateDatabase(path.clone(), description.clone(), password.clone()),
             StatementKind::CreateView { name, select, text } => {
                 // A view that could not be asked is refused now.
                 Query::bind_any(select, tables, parameters)?;
@@ -217,8 +219,8 @@ impl Work {
                 structure::drop_index(table, index, tables)?;
                 Ok(Answer::Done)
             }
-            Self::CreateDatabase(path, description) => {
-                tables.create_database(path, description)?;
+            Self::CreateDatabase(path, description, password) => {
+                tables.create_database(path, (description, password))?;
                 Ok(Answer::Done)
             }
             Self::CreateView(name, select, text) => {

@@ -336,10 +336,18 @@ fn statements_make_and_change_dictionaries() {
         "EXECUTE PROCEDURE sp_ModifyTableProperty( 'Staff', 'TABLE_PRIMARY_KEY', 'id', NULL, NULL )",
         "EXECUTE PROCEDURE sp_ModifyFieldProperty( 'Staff', 'born', 'FIELD_CAN_BE_NULL', 'FALSE', 'NO_VALIDATE', NULL )",
         "EXECUTE PROCEDURE sp_ModifyDatabase( 'COMMENT', 'the house' )",
+        "EXECUTE PROCEDURE sp_ModifyFieldProperty( 'Staff', 'town', 'FIELD_MAX_VALUE', 'Z', 'APPEND_FAIL', 'staff_fail' )",
+        "EXECUTE PROCEDURE sp_ModifyTableProperty( 'Staff', 'TABLE_VALIDATION_EXPR', 'pay < 9 .OR. pay = NULL', 'VALIDATE_WRITE_FAIL', NULL )",
+        "INSERT INTO staff ( born, pay ) VALUES ( {d '1970-01-01'}, 5 )",
+        "CREATE DATABASE guarded PASSWORD 'boss' DESCRIPTION 'with a password'",
     ] {
         house.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
     assert!(house.folder.path().join("other.add").is_file());
+    let guarded = house.folder.path().join("guarded.add");
+    let login = |password| Connection::open_dictionary_as(&guarded, ("ADSSYS", password), false, &house.settings);
+    assert!(login("boss").is_ok());
+    assert_eq!(login("").unwrap_err().code(), ErrorCode::NotAuthenticated);
     let mut another = house.another();
     let key = another.table_property("staff", TableProperty::PrimaryKey).unwrap();
     let never = another
@@ -352,8 +360,16 @@ fn statements_make_and_change_dictionaries() {
     );
     for (sql, part) in [
         ("CREATE DATABASE other", "already exists"),
+        (
+            "EXECUTE PROCEDURE sp_ModifyFieldProperty( 'Staff', 'pay', 'FIELD_MIN_VALUE', '6', 'NO_SAVE', NULL )",
+            "are not removed",
+        ),
+        (
+            "EXECUTE PROCEDURE sp_ModifyFieldProperty( 'Staff', 'pay', 'FIELD_MIN_VALUE', '6', 'PERHAPS', NULL )",
+            "PERHAPS",
+        ),
         ("CREATE DATABASE safe ENCRYPT TRUE", "not encrypted"),
-        ("CREATE DATABASE safe PASSWORD 'x'", "no passwords"),
+        ("CREATE DATABASE safe DDPASSWORD 'x'", "not encrypted"),
         (
             "EXECUTE PROCEDURE sp_AddTableToDatabase( 'x', 'people', 9, 1, NULL, NULL )",
             "no type of table",

@@ -12,12 +12,24 @@ use crate::sql::value::Value;
 use crate::{Connection, ErrorCode, Result, Settings, TableType};
 
 /// Makes a dictionary, whose name need not end with `.add`.
-pub(super) fn create(connection: &Connection, path: &TableName, description: &str, settings: &Settings) -> Result<()> {
+pub(super) fn create(
+    connection: &Connection,
+    path: &TableName,
+    (description, password): (&str, &str),
+    settings: &Settings,
+) -> Result<()> {
     let path = path.to_string();
     let is_whole = path.to_ascii_lowercase().ends_with(".add");
     let path = if is_whole { path } else { format!("{path}.add") };
     let path = settings.paths.resolve(&path, connection.folder())?;
-    Connection::create_dictionary(path, description, settings).map(drop)
+    let mut made = Connection::create_dictionary(path, description, settings)?;
+    match password.is_empty() {
+        true => Ok(()),
+        false => {
+            let password = PropertyValue::Text(password.to_owned());
+            made.set_database_property(DatabaseProperty::AdminPassword, &password, settings)
+        }
+    }
 }
 
 /// A property as a value; NULL for one that is not set.
@@ -558,8 +570,8 @@ fn kept<T>(property: Option<T>, name: &str) -> Result<T> {
 /// What is done about records that do not fulfil a rule.
 fn validated(option: &str) -> Result<Validation> {
     Validation::from_name(option).ok_or_else(|| {
-        let why = format!("records that break a new rule are not removed ({option}): give NO_VALIDATE or RETURN_ERROR");
-        Error::new(Kind::Unsupported, why).into()
+        let what = format!("{option} does not say what is done about records that break a new rule");
+        crate::Error::new(ErrorCode::InvalidProperty, what)
     })
 }
 

@@ -175,7 +175,7 @@ impl Parser<'_> {
 
     /// What stands behind CREATE DATABASE. Whatever would be encrypted is refused.
     fn database(&mut self) -> Result<StatementKind> {
-        let (path, mut description) = (self.table_name()?, String::new());
+        let (path, mut description, mut password) = (self.table_name()?, String::new(), String::new());
         loop {
             match self.take_any(&["DESCRIPTION", "ENCRYPT", "PASSWORD", "ENCRYPTIONTYPE", "DDPASSWORD"]) {
                 Some(0) => description = self.text()?,
@@ -183,12 +183,18 @@ impl Parser<'_> {
                     return Err(self.refusal("data dictionaries are not encrypted: leave ENCRYPT out"));
                 }
                 Some(1) => self.skip(),
-                Some(2) if self.text()?.is_empty() => {}
+                Some(2) => password = self.text()?,
                 Some(_) => {
-                    let why = "data dictionaries have no passwords and no encryption here: leave them out";
+                    let why = "data dictionaries are not encrypted: leave ENCRYPTIONTYPE and DDPASSWORD out";
                     return Err(self.refusal(why));
                 }
-                None => return Ok(StatementKind::CreateDatabase { path, description }),
+                None => {
+                    return Ok(StatementKind::CreateDatabase {
+                        path,
+                        description,
+                        password,
+                    });
+                }
             }
         }
     }
