@@ -138,7 +138,7 @@ mod tests {
 
     /// Rows whose columns are numbers, texts, lists and structures in turn, some of them NULL.
     fn batch(columns: usize, rows: i32) -> RecordBatch {
-        let some = |row: i32, column: usize| (row as usize + column) % 3 != 0;
+        let some = |row: i32, column: usize| !(row as usize + column).is_multiple_of(3);
         let column = |column: usize| -> ArrayRef {
             let numbers = (0..rows).map(|row| some(row, column).then_some(i64::from(row)));
             let numbers = Arc::new(Int64Array::from_iter(numbers));
