@@ -18,7 +18,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As [`Names::path`].
+    /// As [`Names::path`](super::Names::path).
     pub fn has_schema(&self, name: &str) -> Result<bool> {
         Ok(self.names().attached_schema(name)?.is_some())
     }
