@@ -7,7 +7,7 @@
 //! `a NOT IN (SELECT b …)` of a subquery that depends on the row is `NOT EXISTS (SELECT … WHERE (a = b) IS NOT FALSE)`: the planner leaves
 //! out rows whose `a` is NULL where the subquery is empty, which SQL keeps.
 //!
-//! `TIMESTAMP '1500-01-01 00:00:00'` is a `TIMESTAMP(6)`, and `VARIANCE(a)` is `VAR_SAMP(a)`.
+//! `TIMESTAMP '1500-01-01 00:00:00'` is a `TIMESTAMP(6)`, and functions have the engine's names: `VARIANCE(a)` is `VAR_SAMP(a)`.
 //!
 //! `FETCH FIRST 3 ROWS ONLY` is `LIMIT 3`.
 //!
@@ -43,6 +43,13 @@ use crate::{Error, Result};
 pub(crate) fn put(statement: &mut Statement) -> Result<()> {
     walk::change(statement, &mut Forms)
 }
+
+/// Functions by the names that other databases give them, and the engine's names.
+const RENAMED: [(&str, &str); 3] = [
+    ("VARIANCE", "var_samp"),
+    ("EVERY", "bool_and"),
+    ("GEN_RANDOM_UUID", "uuid"),
+];
 
 struct Forms;
 
@@ -139,8 +146,10 @@ impl VisitorMut for Forms {
                 };
                 with_microseconds(data_type, text);
             }
-            Expr::Function(function) if is_called(function, "VARIANCE") => {
-                function.name = ObjectName::from(vec![Ident::new("var_samp")]);
+            Expr::Function(function)
+                if let Some((_, name)) = RENAMED.iter().find(|(from, _)| is_called(function, from)) =>
+            {
+                function.name = ObjectName::from(vec![Ident::new(*name)]);
             }
             Expr::Function(function) if is_called(function, "GROUP_CONCAT") => {
                 if let FunctionArguments::List(list) = &mut function.args

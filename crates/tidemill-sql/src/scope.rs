@@ -13,6 +13,7 @@
 
 mod merged_columns;
 mod repeated;
+mod series;
 mod size;
 
 use std::collections::HashMap;
@@ -63,6 +64,7 @@ pub(crate) use repeated::Renamed;
 /// multiply the tables to too many.
 pub(crate) fn bind(statement: &mut Statement, tables: &HashMap<String, Bound>) -> Result<Vec<Renamed>> {
     size::limit(statement)?;
+    series::name_columns(statement);
     let mut binder = Binder {
         tables,
         with_queries: WithQueries::default(),
@@ -235,7 +237,7 @@ impl Binder<'_> {
                     args: Some(_),
                     ..
                 } => {
-                    let columns = vec!["value".to_owned()];
+                    let columns = vec![series::VALUE.to_owned()];
                     relations.push(Relation::new(text(name), text(name), alias.as_ref(), columns));
                 }
                 TableFactor::Derived {

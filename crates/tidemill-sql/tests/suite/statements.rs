@@ -93,6 +93,20 @@ async fn columns_of_a_series_are_columns_in_expressions() {
             "SELECT name FROM people, generate_series(2, 3) n WHERE n.value = people.id ORDER BY id",
             "Béla\nÇiğdem\n",
         ),
+        // A name for the table is one for the column, too.
+        (
+            "SELECT n * 3 AS v FROM generate_series(1, 3) AS n WHERE n > 1",
+            "6\n9\n",
+        ),
+        (
+            "SELECT name FROM people, generate_series(2, 3) n WHERE N.n = people.id ORDER BY n DESC",
+            "Çiğdem\nBéla\n",
+        ),
+        (
+            "SELECT CAST(day AS DATE) AS v FROM generate_series(TIMESTAMP '2024-02-28 00:00:00', TIMESTAMP '2024-03-01 00:00:00', INTERVAL '1 day') AS day",
+            "2024-02-28\n2024-02-29\n2024-03-01\n",
+        ),
+        ("SELECT v FROM generate_series(1, 2) AS n(v) ORDER BY v DESC", "2\n1\n"),
     ] {
         assert_eq!(csv(&session, sql).await, expected, "{sql}");
     }

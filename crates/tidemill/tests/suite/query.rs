@@ -440,6 +440,11 @@ fn forms_of_the_standard_are_answered_over_every_kind_of_table() {
                 "2",
             ),
             ("SELECT VARIANCE(id) AS v FROM 'T'", "1.0"),
+            ("SELECT EVERY(id > 1) AS v FROM 'T'", "false"),
+            (
+                "SELECT LENGTH(CAST(GEN_RANDOM_UUID() AS VARCHAR)) AS v FROM 'T' WHERE id = 1",
+                "36",
+            ),
         ] {
             let sql = sql.replace("'T'", &format!("'{table}'"));
             let answer = folder.run(&["sql", &sql, "--format", "csv"]).done();
