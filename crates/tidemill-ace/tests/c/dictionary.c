@@ -154,8 +154,9 @@ int main(int arguments, char **argument)
     OK(AdsCloseTable(cursor));
     IS(refused(connection, "UPDATE Staff SET Name = 'x'", "NativeError = 5072"), 1);
     IS(refused(connection, "DELETE FROM Staff", "Trigger watch, of which the event is not known, is not enforced"), 1);
-    IS(refused(connection, "ALTER TABLE codes ADD COLUMN a Date", "NativeError = 5042"), 1);
-    OK(run(connection, "INSERT INTO codes VALUES ( 'x' )", &cursor));
+    IS(refused(connection, "ALTER TABLE Staff ADD COLUMN a Date", "NativeError = 5072"), 1);
+    OK(run(connection, "ALTER TABLE codes ADD COLUMN a Date", &cursor));
+    OK(run(connection, "INSERT INTO codes VALUES ( 'x', '2024-02-29' )", &cursor));
     OK(run(connection, "CREATE INDEX code ON codes ( Code )", &cursor));
     OK(run(connection, "DROP TABLE codes FROM DATABASE NO_DELETE", &cursor));
     IS(access(in_folder("old.adt"), F_OK), 0);
