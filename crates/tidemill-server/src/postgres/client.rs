@@ -325,7 +325,10 @@ impl Client {
             }
             Command::Copy(copy) => match copy.query() {
                 Some(query) => match self.sql(&query, &prepared.text, values, interrupts, line).await? {
-                    Outcome::Rows(rows) => Outcome::CopyOut(Box::new(Out::new(rows, copy.options.clone())?)),
+                    Outcome::Rows(mut rows) => {
+                        rows.name_columns(ColumnNames::of(&query.text).as_ref());
+                        Outcome::CopyOut(Box::new(Out::new(rows, copy.options.clone())?))
+                    }
                     _ => return Err(failure::error("42601", "COPY … TO STDOUT wants a query")),
                 },
                 None => {

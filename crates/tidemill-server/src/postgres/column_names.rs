@@ -110,7 +110,7 @@ fn figured(expr: &Expr) -> Option<(String, Worth)> {
         Expr::Ceil { .. } => much("ceil"),
         Expr::Floor { .. } => much("floor"),
         Expr::Position { .. } => much("position"),
-        Expr::Substring { .. } => much("substring"),
+        Expr::Substring { shorthand, .. } => much(if *shorthand { "substr" } else { "substring" }),
         Expr::Overlay { .. } => much("overlay"),
         Expr::AtTimeZone { .. } => much("timezone"),
         Expr::Trim { trim_where, .. } => much(match trim_where {
@@ -199,6 +199,7 @@ mod tests {
             ("greatest(1, 2)", "greatest"),
             ("extract(year from a)", "extract"),
             ("substring('abc' from 2)", "substring"),
+            ("substr('abc', 2)", "substr"),
             ("trim('a')", "btrim"),
             ("trim(leading 'a' from 'ab')", "ltrim"),
             ("position('a' in 'b')", "position"),

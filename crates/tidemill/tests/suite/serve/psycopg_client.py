@@ -125,6 +125,14 @@ with psycopg.connect(conninfo, autocommit=True) as connection:
         cursor.execute("DELETE FROM customers WHERE cust_no = 13")
         with cursor.copy("COPY (SELECT order_no FROM orders ORDER BY 1) TO STDOUT (FORMAT csv, HEADER)") as copy:
             assert b"".join(copy).lower() == b"order_no\n1\n2\n3\n"
+        with cursor.copy("COPY (SELECT COUNT(*), MAX(total)::int FROM orders) TO STDOUT (FORMAT csv, HEADER)") as copy:
+            assert b"".join(copy) == b"count,max\n3,30\n"
+        for values, sql in [
+            ((), "SELECT COUNT(*), 1 + 1, order_no AS n, MAX(total)::int FROM orders GROUP BY order_no"),
+            ((1,), "SELECT COUNT(*), 1 + %s, MIN(relname) AS n, MAX(relname) FROM pg_class"),
+        ]:
+            cursor.execute(sql, values)
+            assert [column.name for column in cursor.description] == ["count", "?column?", "n", "max"], sql
         error = refused("22P02", lambda: copy_wrong(cursor))
         assert "row 2" in str(error), error
         cursor.execute("SELECT COUNT(*) FROM customers WHERE cust_no >= 10")
