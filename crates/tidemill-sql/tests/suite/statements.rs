@@ -103,7 +103,7 @@ async fn columns_of_a_series_are_columns_in_expressions() {
             "Çiğdem\nBéla\n",
         ),
         (
-            "SELECT CAST(day AS DATE) AS v FROM generate_series(TIMESTAMP '2024-02-28 00:00:00', TIMESTAMP '2024-03-01 00:00:00', INTERVAL '1 day') AS day",
+            "SELECT CAST(day AS DATE) AS v FROM generate_series(DATE '2024-02-28', DATE '2024-03-01', INTERVAL '1 day') AS day",
             "2024-02-28\n2024-02-29\n2024-03-01\n",
         ),
         ("SELECT v FROM generate_series(1, 2) AS n(v) ORDER BY v DESC", "2\n1\n"),
