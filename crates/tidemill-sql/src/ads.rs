@@ -84,9 +84,8 @@ pub(crate) async fn run(
             if kind == TextKind::Query {
                 lane.statements.most_sorted = options.most_sorted_by_ads();
             }
-            let (streamed, is_look_up) = lane.run(&text, &mut state, |prepared, tables| {
-                Ok((prepared.stream(tables, text.values)?, prepared.is_look_up()))
-            })?;
+            let streamed = lane.stream(&text, &mut state)?;
+            let is_look_up = matches!(&streamed, Streamed::Rows(rows) if rows.is_look_up());
             if let (TextKind::Query, true, [table]) = (kind, is_look_up, files.as_slice()) {
                 lane.statements.watch = Watch::default();
                 let look_up = LookUp {
@@ -105,8 +104,8 @@ pub(crate) async fn run(
     answer(given.await?, stop)
 }
 
-/// The answer of a look-up that was run before, in the same file. It is found on this thread, for it takes less time than to wake
-/// another one. `None` for all else, which [`run`] answers.
+/// The answer to a look-up that was run before in the same file. It runs on this thread: that takes less time than waking another one.
+/// `None` for all else, which [`run`] answers.
 pub(crate) fn looked_up(session: &Session, sql: &str, values: &[Value], options: &SessionOptions) -> Option<Answer> {
     if !std::ptr::eq(options, &raw const session.options) {
         return None;
@@ -121,7 +120,7 @@ pub(crate) fn looked_up(session: &Session, sql: &str, values: &[Value], options:
     let (connection, known) = state.parts(options, None).ok()?;
     let mut tables = connection.tables(&look_up.settings, &look_up.statements);
     let prepared = known.prepare(sql, &mut tables).ok()?;
-    // What is wrong is told by the general way.
+    // The general path reports errors.
     let rows = prepared.look_up(&mut tables, values).ok()??;
     let schema = rows.batches.first()?.schema();
     Some(in_memory(schema, rows.batches))

@@ -27,8 +27,8 @@ use arrow_schema::DECIMAL128_MAX_PRECISION;
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Fetch, Function, FunctionArg,
     FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, LimitClause,
-    ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value,
-    VisitorMut,
+    ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, TypedString,
+    Value, VisitorMut,
 };
 use tidemill_ads::sql::{GROUP_CONCAT_LENGTH, walk};
 
@@ -58,6 +58,26 @@ impl VisitorMut for Forms {
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         fetch_as_limit(query);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Error> {
+        let TableFactor::Table {
+            args: Some(arguments), ..
+        } = factor
+        else {
+            return ControlFlow::Continue(());
+        };
+        for argument in &mut arguments.args {
+            // The engine makes a series of moments of nanoseconds alone.
+            if let FunctionArg::Unnamed(FunctionArgExpr::Expr(
+                Expr::TypedString(TypedString { data_type, .. }) | Expr::Cast { data_type, .. },
+            )) = argument
+                && let DataType::Timestamp(precision, _) = data_type
+            {
+                *precision = None;
+            }
+        }
         ControlFlow::Continue(())
     }
 

@@ -51,7 +51,7 @@ impl FileStamp {
     }
 
     /// Whether a file that looks like `later` holds what it held when this stamp was taken. False when it is not certain.
-    pub(crate) fn vouches_for(&self, later: &Self) -> bool {
+    pub fn vouches_for(&self, later: &Self) -> bool {
         !self.racy && self.len == later.len && self.modified == later.modified && self.changed == later.changed
     }
 }

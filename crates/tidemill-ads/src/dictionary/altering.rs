@@ -58,12 +58,15 @@ impl Connection {
 }
 
 impl Dictionary {
-    /// Refuses what would leave a relation or a constraint behind that no longer fits the fields (SAP's help, `AdsRestructureTable`).
+    /// Refuses a change after which a relation or a constraint would no longer fit the fields (SAP's help, `AdsRestructureTable`).
     ///
     /// # Errors
     /// [`ErrorCode::RestructureFailed`].
     fn check_alteration(&self, table: u32, old: &[Field], alteration: &Alteration) -> Result<()> {
         let refused = |what: String| Err(Error::new(ErrorCode::RestructureFailed, what));
+        let condition = self.objects.iter().find(|object| object.number == table);
+        let condition = condition.and_then(|object| object.values.text(place::TABLE_VALIDATION));
+        let condition = condition.map(|text| file::CODEPAGE.decode(text)).unwrap_or_default();
         for (place, field) in old.iter().enumerate() {
             let mut fields = alteration.fields();
             let new = fields.find(|(_, from, _)| *from == Some(place));
@@ -89,9 +92,6 @@ impl Dictionary {
                     field.name
                 ));
             }
-            let condition = self.objects.iter().find(|object| object.number == table);
-            let condition = condition.and_then(|object| object.values.text(place::TABLE_VALIDATION));
-            let condition = condition.map(|text| file::CODEPAGE.decode(text)).unwrap_or_default();
             if is_renamed && mentions(&condition, &field.name) {
                 return refused(format!(
                     "field {} is in the condition that records of the table fulfil: remove that first",

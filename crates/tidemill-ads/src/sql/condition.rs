@@ -26,14 +26,12 @@ use super::frames::{Reader, Selection};
 use super::like::Pattern;
 use super::row_id;
 use super::tables::Snapshot;
-use super::value::{
-    DAY_MS, EMPTY_DATE, EMPTY_TIMESTAMP, Value, day_of, decimal_text, midnight, parse_timestamp, trimmed,
-};
+use super::value::{DAY_MS, EMPTY_DATE, EMPTY_TIMESTAMP, Value, day_of, midnight, parse_timestamp, trimmed};
 
 /// The longest list of `IN` that becomes comparisons.
 const FEW: usize = 16;
 /// The digits that a double holds exactly.
-pub(super) const EXACT: u32 = 15;
+const EXACT: u32 = 15;
 
 /// A condition, compiled for a table and for the values of its parameters.
 #[derive(Debug, Clone)]
@@ -695,22 +693,25 @@ pub(super) fn is_exact(field: &Field) -> bool {
     }
 }
 
-fn number(field: &Field, name: Syntax, comparison: Comparison, value: &Value) -> Option<Syntax> {
-    let written = match value {
-        Value::Integer(number) if number.unsigned_abs() < 10_u64.pow(EXACT) => number.to_string(),
-        Value::Decimal { unscaled, scale } if unscaled.unsigned_abs() < 10_u128.pow(EXACT) => {
-            decimal_text(*unscaled, *scale)
+/// The double of a number of at most [`EXACT`] digits, as which its digits are read.
+#[expect(clippy::cast_precision_loss, reason = "so few digits are exact")]
+pub(super) fn exact(value: &Value) -> Option<f64> {
+    const LIMIT: u64 = 10_u64.pow(EXACT);
+    match value {
+        Value::Integer(number) if number.unsigned_abs() < LIMIT => Some(*number as f64),
+        // Both are exact, and the division is rounded once.
+        Value::Decimal { unscaled, scale } if unscaled.unsigned_abs() < LIMIT.into() && *scale <= 22 => {
+            Some(*unscaled as f64 / 10_f64.powi((*scale).into()))
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "it is a whole number of at most 15 digits"
-        )]
-        Value::Double(number) if number.abs() < 1e15 && number.fract() == 0.0 => (*number as i64).to_string(),
-        // The digits that are written are read as the same double.
-        Value::Double(number) if number.abs() < 1e15 => number.to_string(),
-        _ => return None,
-    };
-    is_exact(field).then(|| compared(name, comparison, number_literal(written)))
+        Value::Double(number) if number.abs() < LIMIT as f64 => Some(*number),
+        _ => None,
+    }
+}
+
+fn number(field: &Field, name: Syntax, comparison: Comparison, value: &Value) -> Option<Syntax> {
+    // The digits that are written are read as the same double.
+    let written = exact(value).filter(|_| is_exact(field))?.to_string();
+    Some(compared(name, comparison, number_literal(written)))
 }
 
 fn number_literal(written: String) -> Syntax {

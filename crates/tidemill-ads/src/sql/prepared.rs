@@ -101,12 +101,8 @@ impl Prepared {
         self.run_as(tables, parameters, false)
     }
 
-    /// Whether it asks for the records of one table whose field has a value, so that an order may find them.
-    pub fn is_look_up(&self) -> bool {
-        self.plan().is_some_and(Plan::is_look_up)
-    }
-
-    /// The rows of a look-up that an order answers, from a few records; `None` for other statements, and where more has to be read.
+    /// The rows of a statement that asks for the records of one table whose field has a value, where an order finds them; `None` for
+    /// other statements, and where more has to be read.
     ///
     /// # Errors
     /// As [`Prepared::run`].

@@ -157,11 +157,6 @@ impl Plan {
         Ok(rows)
     }
 
-    /// Whether it is a look-up.
-    pub(super) fn is_look_up(&self) -> bool {
-        self.point.is_some() && matches!(self.source, Source::Table(..)) && !self.has_row_numbers()
-    }
-
     /// The answer of a look-up; `None` for other queries, and where the general lane has to find it.
     ///
     /// # Errors

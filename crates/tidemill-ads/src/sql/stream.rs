@@ -45,6 +45,7 @@ pub struct RowStream {
     /// What has been read of them.
     ahead: VecDeque<RecordBatch>,
     rows: Origin,
+    is_look_up: bool,
 }
 
 #[derive(Debug)]
@@ -80,7 +81,10 @@ impl Prepared {
         {
             let begun = reading(tables, |tables| {
                 if let Some(rows) = plan.look_up(tables, parameters)? {
-                    return Ok(RowStream::of(rows));
+                    return Ok(RowStream {
+                        is_look_up: true,
+                        ..RowStream::of(rows)
+                    });
                 }
                 let snapshot = tables.snapshot(name)?;
                 structure.check(snapshot.structure(), name)?;
@@ -152,6 +156,7 @@ impl Prepared {
                 next: 0,
                 kept: KeptChunk::default(),
             })),
+            is_look_up: false,
         })
     }
 }
@@ -197,6 +202,7 @@ impl RowStream {
             schema,
             ahead: VecDeque::new(),
             rows: Origin::Memory(rows.batches.into_iter()),
+            is_look_up: false,
         }
     }
 
@@ -238,6 +244,11 @@ impl RowStream {
             Origin::Records(projection) if projection.is_over() => Ok(self.ahead.into()),
             Origin::Records(_) => Err(Box::new(self)),
         }
+    }
+
+    /// Whether an order of the table has answered, as it does to [`Prepared::look_up`].
+    pub fn is_look_up(&self) -> bool {
+        self.is_look_up
     }
 
     /// The columns, as clients of ADS are told of them.

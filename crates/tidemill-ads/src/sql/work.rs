@@ -36,7 +36,7 @@ pub(super) enum Work {
     },
     CreateIndex(Box<CreateIndex>),
     DropIndex(TableName, sqlparser::ast::Ident),
-    /// And what it is about.
+    /// And what it is about, and the password of ADSSYS.
     CreateDatabase(TableName, String, String),
     /// The SELECT, and its text.
     CreateView(TableName, Box<Select>, String),

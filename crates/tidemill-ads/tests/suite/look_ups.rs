@@ -103,7 +103,24 @@ fn a_look_up_answers_as_the_general_lane_does() {
         Value::Null,
         Value::Double(0.25),
         Value::Double(2.0),
+        Value::Double(12.75),
+        Value::Double(-0.0),
         Value::Decimal { unscaled: 25, scale: 2 },
+        Value::Decimal {
+            unscaled: 500,
+            scale: 2,
+        },
+        Value::Decimal {
+            unscaled: 1275,
+            scale: 2,
+        },
+        Value::Decimal { unscaled: 50, scale: 1 },
+        // Between two keys of whole numbers.
+        Value::Decimal { unscaled: 45, scale: 1 },
+        Value::Decimal {
+            unscaled: 10_i128.pow(20),
+            scale: 18,
+        },
     ];
     let mut asked = 0;
     for shows_deleted in [false, true] {

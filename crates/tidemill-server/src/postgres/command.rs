@@ -7,13 +7,13 @@ use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Word};
-use tidemill_ads::sql::walk;
+use tidemill_ads::sql::{limit_nesting, walk};
 use tidemill_sql::is_query;
 
 use super::catalog::rewrite::call;
 use super::column_names::ColumnNames;
 use super::copy::{self, CopyStatement};
-use super::failure::{error, hinted};
+use super::failure::{error, hinted, of_session};
 use super::settings::{READS_ONLY, READS_ONLY_BY_DEFAULT};
 use super::{catalog, lists, parameters};
 use pgwire::error::PgWireError;
@@ -203,7 +203,7 @@ fn is_script(tokens: &[TokenWithSpan]) -> bool {
 ///
 /// # Errors
 ///
-/// SQLSTATE 42601 for what is no statement.
+/// SQLSTATE 42601 for what is no statement, 54000 for one that is too long or nests too deep.
 pub(crate) fn parse(text: &str) -> Result<Command, PgWireError> {
     if text.len() > LONGEST {
         return Err(error(
@@ -214,6 +214,8 @@ pub(crate) fn parse(text: &str) -> Result<Command, PgWireError> {
     let Ok(tokens) = tokens(text) else {
         return Ok(Command::Sql(Sql::plain(text)?));
     };
+    // Before anything makes a tree of it: one that is too deep overflows the stack.
+    limit_nesting(&tokens).map_err(|error| of_session(&error.into(), text))?;
     let tokens: Vec<Token> = tokens
         .into_iter()
         .map(|token| token.token)

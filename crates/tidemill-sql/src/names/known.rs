@@ -3,20 +3,17 @@
 //! A look through a folder takes longer than a statement that reads one record.
 
 use std::collections::HashMap;
-use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+
+use tidemill_xbase::stamp::FileStamp;
 
 use super::Names;
 use crate::location::{Location, Place};
 
 /// As many names are remembered.
 const MOST: usize = 1_000;
-
-/// A change within this time of the last one may leave the times of a file as they are.
-const TICK: Duration = Duration::from_millis(100);
 
 /// Names of files without path and extension, each with the table that it was.
 #[derive(Debug, Default)]
@@ -25,36 +22,12 @@ pub(crate) struct KnownNames(Mutex<HashMap<String, Known>>);
 #[derive(Debug)]
 struct Known {
     table: Location,
-    /// The file, and the folders that were looked through.
-    seen: Vec<(PathBuf, Seen)>,
+    /// The folders that were looked through, and the file.
+    stamps: Stamps,
 }
 
-/// What tells that a file or a folder was changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
-    file: (u64, u64),
-    length: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl Seen {
-    fn of(metadata: &Metadata) -> Self {
-        Self {
-            file: (metadata.dev(), metadata.ino()),
-            length: metadata.len(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
-        }
-    }
-
-    fn is_settled(&self, now: SystemTime) -> bool {
-        let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let (seconds, nanoseconds) = self.changed;
-        let changed = u64::try_from(seconds).ok().zip(u32::try_from(nanoseconds).ok());
-        changed.is_some_and(|(seconds, nanoseconds)| Duration::new(seconds, nanoseconds) + TICK < since)
-    }
-}
+/// Files and folders as they were.
+pub(crate) type Stamps = Vec<(PathBuf, FileStamp)>;
 
 impl KnownNames {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Known>> {
@@ -65,12 +38,14 @@ impl KnownNames {
     pub(crate) fn get(&self, name: &str) -> Option<Location> {
         let known = self.lock();
         let known = known.get(name)?;
-        let is_same = |(path, seen): &(PathBuf, Seen)| fs::metadata(path).is_ok_and(|now| Seen::of(&now) == *seen);
-        known.seen.iter().all(is_same).then(|| known.table.clone())
+        let is_same =
+            |(path, stamp): &(PathBuf, FileStamp)| FileStamp::of(path).is_ok_and(|now| stamp.vouches_for(&now));
+        known.stamps.iter().all(is_same).then(|| known.table.clone())
     }
 
-    /// What decides what a name means, looked at before the name is looked for; `None` for what is not remembered.
-    pub(crate) fn folders(names: &Names, name: &str) -> Option<Folders> {
+    /// The folders that decide what a name means, to be looked at before the name is looked for; `None` for a name that is not
+    /// remembered.
+    pub(crate) fn folders(names: &Names, name: &str) -> Option<Stamps> {
         let is_plain = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
         let is_attached = names
             .attached()
@@ -79,61 +54,46 @@ impl KnownNames {
             return None;
         }
         let here = Path::new(".");
-        let folders = [names.folder().unwrap_or(here), here];
-        let now = SystemTime::now();
-        let mut seen = Vec::new();
-        for folder in folders {
-            let of_folder = Seen::of(&fs::metadata(folder).ok()?);
-            if !of_folder.is_settled(now) {
-                return None;
-            }
-            seen.push((folder.to_owned(), of_folder));
-        }
-        seen.dedup();
-        Some(Folders { seen, at: now })
+        let folders = names.folder().into_iter().chain([here]);
+        folders
+            .map(|folder| Some((folder.to_owned(), FileStamp::of(folder).ok()?)))
+            .collect()
     }
 
-    /// Remembers what a name means. What is no file of one of the folders is forgotten.
-    pub(crate) fn insert(&self, name: &str, table: &Location, folders: Folders) {
+    /// Remembers the table that a name means, where it is a file of one of the folders.
+    pub(crate) fn insert(&self, name: &str, table: &Location, folders: Stamps) {
         let Place::File(path) = &table.place else { return };
-        let is_within = folders.seen.iter().any(|(folder, _)| {
-            let parent = path.parent().unwrap_or(path);
-            parent == folder || parent.as_os_str().is_empty() && folder == Path::new(".")
-        });
-        // The target of a link may be changed.
-        let Some(file) = fs::symlink_metadata(path)
-            .ok()
-            .filter(|file| is_within && file.is_file())
-        else {
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let is_within = folders.iter().any(|(folder, _)| parent == folder);
+        // The target of a link may become another one.
+        let is_plain = fs::symlink_metadata(path).is_ok_and(|file| file.is_file());
+        let (true, true, Ok(stamp)) = (is_within, is_plain, FileStamp::of(path)) else {
             return;
         };
-        let file = Seen::of(&file);
-        if !file.is_settled(folders.at) {
-            return;
-        }
-        let mut seen = folders.seen;
-        seen.push((path.clone(), file));
+        let mut stamps = folders;
+        stamps.push((path.clone(), stamp));
         let mut known = self.lock();
         if known.len() >= MOST {
             known.clear();
         }
         let table = table.clone();
-        known.insert(name.to_owned(), Known { table, seen });
+        known.insert(name.to_owned(), Known { table, stamps });
     }
-}
-
-/// The folders that a name is looked for in, as they were before.
-#[derive(Debug)]
-pub(crate) struct Folders {
-    seen: Vec<(PathBuf, Seen)>,
-    at: SystemTime,
 }
 
 #[cfg(test)]
 mod tests {
     use std::thread::sleep;
+    use std::time::Duration;
 
+    use super::super::Found;
     use super::*;
+
+    /// A change within the tick of the last one may leave the times of a file as they are.
+    const SETTLED: Duration = Duration::from_millis(200);
 
     /// The table that a name means, and whether it was known.
     fn found(known: &KnownNames, names: &Names, name: &str) -> (PathBuf, bool) {
@@ -142,7 +102,7 @@ mod tests {
             return (path(&table), true);
         }
         let folders = KnownNames::folders(names, name);
-        let super::super::Found::Table { location, .. } = names.find(name).expect("found") else {
+        let Found::Table { location, .. } = names.find(name).expect("found") else {
             panic!("{name} is no file")
         };
         if let Some(folders) = folders {
@@ -159,22 +119,23 @@ mod tests {
         let mut names = Names::default();
         names.set_dir(folder.path());
         let known = KnownNames::default();
+        let now = |is_known: bool| assert_eq!(found(&known, &names, "t"), (file("t.csv"), is_known));
         write("t.csv");
         // Changed a moment ago.
-        assert_eq!(found(&known, &names, "t"), (file("t.csv"), false));
-        sleep(2 * TICK);
-        let now = |is_known: bool| assert_eq!(found(&known, &names, "t"), (file("t.csv"), is_known));
+        now(false);
+        now(false);
+        sleep(SETTLED);
         now(false);
         now(true);
         write("other.csv");
         now(false);
-        sleep(2 * TICK);
+        sleep(SETTLED);
         now(false);
         now(true);
         // The bytes of the file, which tell its format.
         write("t.csv");
         now(false);
-        sleep(2 * TICK);
+        sleep(SETTLED);
         now(false);
         now(true);
         fs::rename(file("t.csv"), file("t.jsonl")).expect("renamed");
@@ -189,7 +150,7 @@ mod tests {
         let mut names = Names::default();
         names.set_dir(folder.path());
         let known = KnownNames::default();
-        sleep(2 * TICK);
+        sleep(SETTLED);
         for _ in 0..2 {
             assert_eq!(found(&known, &names, "t"), (folder.path().join("t.csv"), false));
         }

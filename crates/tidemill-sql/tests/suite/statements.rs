@@ -106,6 +106,10 @@ async fn columns_of_a_series_are_columns_in_expressions() {
             "SELECT CAST(day AS DATE) AS v FROM generate_series(DATE '2024-02-28', DATE '2024-03-01', INTERVAL '1 day') AS day",
             "2024-02-28\n2024-02-29\n2024-03-01\n",
         ),
+        (
+            "SELECT CAST(at AS VARCHAR) AS v FROM generate_series(TIMESTAMP '2024-02-28 22:00', CAST('2024-02-29 02:00:00' AS TIMESTAMP), INTERVAL '4 hours') AS at",
+            "2024-02-28T22:00:00\n2024-02-29T02:00:00\n",
+        ),
         ("SELECT v FROM generate_series(1, 2) AS n(v) ORDER BY v DESC", "2\n1\n"),
     ] {
         assert_eq!(csv(&session, sql).await, expected, "{sql}");

@@ -1,13 +1,14 @@
 //! The keys of an order's records.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::expression::{Program, Record, RecordBytes, Type, Value};
 use crate::field::{Field, FieldKind};
 use crate::full_text::{FieldText, FullTextOptions, TRAIL, WordKeys};
 use crate::index::{
-    AdiKey, Collation, IndexDialect, KeyCodec, KeyEncoding, KeySorter, KeyType, KeyValue, OrderSpec, Tag,
+    AdiKey, Collation, Index, IndexDialect, KeyCodec, KeyEncoding, KeySorter, KeyType, KeyValue, Order, OrderSpec, Tag,
 };
 use crate::table::Table;
 
@@ -393,9 +394,18 @@ impl OrderKeys {
         self.codec
     }
 
-    /// Whether more is known of how keys are written than the type of the keys says.
-    pub(crate) fn says_more_than_type(&self, dialect: IndexDialect) -> bool {
-        dialect == IndexDialect::Adi || self.codec.encoding == KeyEncoding::Seconds
+    /// The order of these keys in an index file.
+    ///
+    /// # Errors
+    /// As [`Index::order`].
+    pub(crate) fn order(&self, index: &Index, tag: &str, settings: &KeySettings) -> Result<Arc<Order>> {
+        let collation = self.collation(settings);
+        // Of these, more is known than the type of the keys says.
+        let has_own_codec = index.dialect() == IndexDialect::Adi || self.codec.encoding == KeyEncoding::Seconds;
+        match has_own_codec {
+            true => index.order_with(tag, self.codec, &collation),
+            false => index.order(tag, self.key_type(), &collation),
+        }
     }
 
     /// Whether texts are stored in small letters, and compare so.

@@ -138,11 +138,8 @@ impl TableIndex {
     fn order_of(index: &Index, tag: &Tag, table: &Table, settings: &KeySettings) -> Result<TableOrder> {
         let named = |e| Error::order(index.path(), &tag.name, e);
         let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), settings).map_err(named)?;
-        let order = match keys.says_more_than_type(index.dialect()) {
-            true => index.order_with(&tag.name, keys.codec(), &keys.collation(settings)),
-            false => index.order(&tag.name, keys.key_type(), &keys.collation(settings)),
-        };
-        Ok(TableOrder::new(order.map_err(named)?, keys, Seen::default()))
+        let order = keys.order(index, &tag.name, settings).map_err(named)?;
+        Ok(TableOrder::new(order, keys, Seen::default()))
     }
 
     /// The file.

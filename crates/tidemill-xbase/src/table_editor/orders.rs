@@ -726,10 +726,7 @@ impl OrderFile {
                 self.index.path().display()
             )));
         };
-        let order = match keys.says_more_than_type(reader.dialect()) {
-            true => reader.order_with(&tag.name, keys.codec(), &keys.collation(&self.settings)),
-            false => reader.order(&tag.name, keys.key_type(), &keys.collation(&self.settings)),
-        }?;
+        let order = keys.order(&reader, &tag.name, &self.settings)?;
         let seen = Seen {
             file: self.number,
             version: self.index.version(),

@@ -133,12 +133,13 @@ impl ConnectionTables<'_> {
     /// # Errors
     /// As [`Tables::alter`].
     pub(super) fn alter_fields(&mut self, name: &TableName, rules: &[RuleChange], make: &mut Making<'_>) -> Result<()> {
-        let before = self.rules_now(name, rules)?;
-        if !rules.is_empty() {
-            self.put_rules(name, rules)?;
+        if rules.is_empty() {
+            return self.alter_alone(name, make);
         }
+        let before = self.rules_now(name, rules)?;
+        self.put_rules(name, rules)?;
         let altered = self.alter_alone(name, make);
-        if altered.is_err() && !rules.is_empty() {
+        if altered.is_err() {
             self.put_rules(name, &before)?;
         }
         altered

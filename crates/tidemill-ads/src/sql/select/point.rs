@@ -13,7 +13,7 @@ use tidemill_xbase::{Blank, Deleted, FieldKind, Table};
 
 use super::plan::{Plan, Source};
 use crate::sql::answer::{ColumnDescription, Rows};
-use crate::sql::condition::{EXACT, is_exact};
+use crate::sql::condition::{exact, is_exact};
 use crate::sql::error::Result;
 use crate::sql::expression::{Comparison, Expr};
 use crate::sql::prepared::Facts;
@@ -22,21 +22,6 @@ use crate::sql::value::{Value, trimmed};
 
 /// The most records that are read one by one.
 const FEW: usize = 64;
-
-/// The number of a value that has few digits: the double that these digits are read as.
-fn exact(value: &Value) -> Option<f64> {
-    const LIMIT: u64 = 10_u64.pow(EXACT);
-    #[expect(clippy::cast_precision_loss, reason = "so few digits are exact")]
-    match value {
-        Value::Integer(number) if number.unsigned_abs() < LIMIT => Some(*number as f64),
-        // Both are exact, and the division is rounded once.
-        Value::Decimal { unscaled, scale } if unscaled.unsigned_abs() < u128::from(LIMIT) && *scale <= 22 => {
-            Some(*unscaled as f64 / 10_f64.powi((*scale).into()))
-        }
-        Value::Double(number) if number.abs() < 1e15 && number.fract() == 0.0 => Some(*number),
-        _ => None,
-    }
-}
 
 /// A query that is a look-up.
 #[derive(Debug)]

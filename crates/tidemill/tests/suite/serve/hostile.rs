@@ -180,6 +180,26 @@ fn long_and_deep_statements_are_refused_with_a_word() {
     let deep = format!("SELECT {}1{}", "(".repeat(10_000), ")".repeat(10_000));
     let run = served.psql(&format!("{deep};\nSELECT 7;"));
     assert!(run.stderr.contains("ERROR") && run.stdout == b"7\n", "{}", run.stderr);
+    // Trees that lean to one side, of the catalogue and of tables.
+    for (table, column) in [("pg_class", "relname"), ("customers", "city")] {
+        let question = |conditions: usize| {
+            let conditions: Vec<String> = (0..conditions)
+                .map(|number| format!("{column} = 'x{number}'"))
+                .collect();
+            served.psql(&format!(
+                "SELECT COUNT(*) FROM {table} WHERE {};\nSELECT 8;",
+                conditions.join(" OR ")
+            ))
+        };
+        let run = question(20_000);
+        assert!(
+            run.stderr.contains("More than 5000 conditions") && run.stdout == b"8\n",
+            "{}",
+            run.stderr
+        );
+        let run = question(5_000);
+        assert!(run.stdout == b"0\n8\n", "{table}: {}", run.stderr);
+    }
     let long = format!("SELECT '{}'", "x".repeat(17 << 20));
     let answer = ask(&served, "POST", "/sql", &[], &long);
     assert_eq!(answer.status, 413, "{}", answer.text());
