@@ -59,8 +59,12 @@ pub(crate) enum Sharing {
     Exclusive,
 }
 
+/// How long opening a file waits at least for whoever has it open. Between `fork` and `exec` a child process has the files of its
+/// parent open too, so that a lock outlives the handle that was closed.
+pub(crate) const UNTIL_EXEC: Duration = Duration::from_millis(100);
+
 /// Takes the lock by which Harbour marks an open file on Unix, `flock` over the whole of it (`src/rtl/filesys.c`; seen
-/// in corpus/xbase/locks.json); it ends when the file is closed.
+/// in corpus/xbase/locks.json); it ends when the file is closed, here and in every child process that was just started.
 ///
 /// # Errors
 /// [`Error::Locked`] when another program has the file open in a way that excludes this.

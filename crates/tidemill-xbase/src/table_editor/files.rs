@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{EditOptions, OpenMode, TableEditor};
 use crate::error::Result;
-use crate::lock::{Sharing, open_shared_or_exclusive};
+use crate::lock::{Sharing, UNTIL_EXEC, open_shared_or_exclusive};
 use crate::memo_editor::MemoEditor;
 use crate::regular_file;
 use crate::storage::{DataFile, Storage, Switched, Way};
@@ -104,7 +104,7 @@ fn marked(file: File, path: &Path, options: &EditOptions) -> Result<Arc<File>> {
         OpenMode::Exclusive => Sharing::Exclusive,
         OpenMode::Shared | OpenMode::ReadOnly => Sharing::Shared,
     };
-    open_shared_or_exclusive(&file, path, sharing, options.lock_timeout)?;
+    open_shared_or_exclusive(&file, path, sharing, options.lock_timeout.max(UNTIL_EXEC))?;
     Ok(Arc::new(file))
 }
 
@@ -136,4 +136,33 @@ fn logged(log: &TransactionLog, path: &Path, handle: &Arc<File>, mode: OpenMode)
         OpenMode::Shared => log.attach(path, handle, Sharing::Shared)?,
         OpenMode::ReadOnly => log.attach_reader(path, handle)?,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn a_child_process_that_was_just_started_keeps_nobody_out() {
+        let table = tempfile::NamedTempFile::new().unwrap();
+        let options = EditOptions {
+            mode: OpenMode::Exclusive,
+            lock_timeout: Duration::ZERO,
+            ..EditOptions::default()
+        };
+        let parent = open_table(table.path(), &options).unwrap();
+        assert!(matches!(open_table(table.path(), &options), Err(Error::Locked(_))));
+        // What `fork` does to a file until `exec` closes it.
+        let child = parent.try_clone().unwrap();
+        drop(parent);
+        let exec = std::thread::spawn(move || {
+            std::thread::sleep(UNTIL_EXEC / 4);
+            drop(child);
+        });
+        open_table(table.path(), &options).unwrap();
+        exec.join().unwrap();
+    }
 }
