@@ -27,7 +27,7 @@ use crate::{Error, Result};
 /// How long a record that others have locked is waited for.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// As many look-ups are remembered.
+/// The most look-ups that are kept.
 const MOST_LOOK_UPS: usize = 200;
 
 /// The connection of ADS SQL that a session has, from its first statement over xBase tables on. Transactions, temporary tables, views
@@ -44,7 +44,7 @@ pub(crate) struct State {
     has_analytical: bool,
     /// Bound without the analytical engine, and with it.
     prepared: [Statements; 2],
-    /// Look-ups that were answered, by their texts.
+    /// Look-ups that an index has answered, by their text.
     look_ups: HashMap<String, Arc<LookUp>>,
 }
 
@@ -112,7 +112,7 @@ impl State {
         self.is_manual
     }
 
-    /// Remembers a look-up.
+    /// Keeps a look-up.
     pub(crate) fn insert_look_up(&mut self, sql: &str, look_up: LookUp) {
         if self.look_ups.len() >= MOST_LOOK_UPS {
             self.look_ups.clear();

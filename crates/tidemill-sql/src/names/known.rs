@@ -1,6 +1,6 @@
-//! What names meant before, for as long as the files and folders that decide it are as they were.
+//! Caches which file a table name means, until the file or a folder that was searched changes.
 //!
-//! A look through a folder takes longer than a statement that reads one record.
+//! Searching a folder takes longer than a statement that reads one record.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,24 +9,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tidemill_xbase::stamp::FileStamp;
 
-use super::Names;
+use super::{Attached, Names};
 use crate::location::{Location, Place};
 
-/// As many names are remembered.
+/// The most names that are kept.
 const MOST: usize = 1_000;
 
-/// Names of files without path and extension, each with the table that it was.
+/// Names of files without a path, or behind the name of an attached folder, each with the table that it was.
 #[derive(Debug, Default)]
 pub(crate) struct KnownNames(Mutex<HashMap<String, Known>>);
 
 #[derive(Debug)]
 struct Known {
     table: Location,
-    /// The folders that were looked through, and the file.
+    /// Of the folders that were searched, and of the file.
     stamps: Stamps,
 }
 
-/// Files and folders as they were.
+/// Files and folders with their stamps.
 pub(crate) type Stamps = Vec<(PathBuf, FileStamp)>;
 
 impl KnownNames {
@@ -34,7 +34,7 @@ impl KnownNames {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The table of this name, where it is certain to be the one that it was.
+    /// The table of this name, if nothing that decides it has changed.
     pub(crate) fn get(&self, name: &str) -> Option<Location> {
         let known = self.lock();
         let known = known.get(name)?;
@@ -43,24 +43,29 @@ impl KnownNames {
         known.stamps.iter().all(is_same).then(|| known.table.clone())
     }
 
-    /// The folders that decide what a name means, to be looked at before the name is looked for; `None` for a name that is not
-    /// remembered.
+    /// Stamps of the folders that decide what a name means, to be taken before they are searched. `None` for a name that is not cached.
     pub(crate) fn folders(names: &Names, name: &str) -> Option<Stamps> {
-        let is_plain = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
-        let is_attached = names
-            .attached()
-            .any(|(attached, _)| attached.eq_ignore_ascii_case(name));
-        if !is_plain || is_attached || names.database().is_some() {
+        let is_plain = name
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || "_-.".contains(letter));
+        let is_attached = |(attached, _): (&str, &str)| attached.eq_ignore_ascii_case(name);
+        if !is_plain || names.attached().any(is_attached) {
             return None;
         }
-        let here = Path::new(".");
-        let folders = names.folder().into_iter().chain([here]);
-        folders
-            .map(|folder| Some((folder.to_owned(), FileStamp::of(folder).ok()?)))
-            .collect()
+        let folder = match names.within_attached(name).ok()? {
+            Some((Attached::Folder(folder), _)) if folder.is_absolute() => Some(folder),
+            Some(_) => return None,
+            None if names.database().is_some() => return None,
+            None => names.folder().map(Path::to_owned),
+        };
+        let stamped = folder.into_iter().chain([PathBuf::from(".")]).map(|folder| {
+            let stamp = FileStamp::of(&folder).ok()?;
+            Some((folder, stamp))
+        });
+        stamped.collect()
     }
 
-    /// Remembers the table that a name means, where it is a file of one of the folders.
+    /// Keeps the table of a name, if it is a file in one of the folders.
     pub(crate) fn insert(&self, name: &str, table: &Location, folders: Stamps) {
         let Place::File(path) = &table.place else { return };
         let parent = match path.parent() {
@@ -68,7 +73,7 @@ impl KnownNames {
             _ => Path::new("."),
         };
         let is_within = folders.iter().any(|(folder, _)| parent == folder);
-        // The target of a link may become another one.
+        // A link may be pointed at another file.
         let is_plain = fs::symlink_metadata(path).is_ok_and(|file| file.is_file());
         let (true, true, Ok(stamp)) = (is_within, is_plain, FileStamp::of(path)) else {
             return;
@@ -140,6 +145,24 @@ mod tests {
         now(true);
         fs::rename(file("t.csv"), file("t.jsonl")).expect("renamed");
         assert_eq!(found(&known, &names, "t"), (file("t.jsonl"), false));
+    }
+
+    #[test]
+    fn names_of_attached_folders_are_known() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("t.csv"), b"a\n1\n").expect("written");
+        let mut names = Names::default();
+        names.attach("shop", folder.path().to_str().expect("a text"));
+        names.attach("one", folder.path().join("t.csv").to_str().expect("a text"));
+        let known = KnownNames::default();
+        sleep(SETTLED);
+        for (name, is_known) in [("shop.t", true), ("shop.t.csv", true), ("one", false)] {
+            let first = found(&known, &names, name);
+            assert_eq!(first, (folder.path().join("t.csv"), false), "{name}");
+            assert_eq!(found(&known, &names, name).1, is_known, "{name}");
+        }
+        fs::write(folder.path().join("other.csv"), b"a\n1\n").expect("written");
+        assert!(!found(&known, &names, "shop.t").1);
     }
 
     #[test]

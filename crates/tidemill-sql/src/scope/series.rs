@@ -1,4 +1,5 @@
-//! `generate_series(1, 3) AS n` has a column `n`, as in PostgreSQL. Without a name, and where the statement says so, it is `value`.
+//! `generate_series(1, 3) AS n` has a column `n`, as in PostgreSQL. Without an alias, or if the statement
+//! uses that name, the column is `value`.
 
 use std::ops::ControlFlow;
 
