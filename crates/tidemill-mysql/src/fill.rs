@@ -35,6 +35,8 @@ pub struct Fill {
     /// Rows that are in the buffer.
     buffered: u64,
     rows: u64,
+    /// Rows that are there already, of which errors count on.
+    before: u64,
     place: String,
     end: End,
 }
@@ -153,6 +155,37 @@ impl Fill {
         Self::make(client, database, name, table, true).await
     }
 
+    /// Gives a table that was made with [`NewTable::create`] under the name `draft`, and filled, its indexes and its own name. If it
+    /// `replaces` one, it takes the place of a table that has the name, as [`Fill::replace`] does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Fill::create`] and [`Fill::replace`].
+    pub async fn publish(
+        client: &Client,
+        database: Option<&str>,
+        draft: &str,
+        name: &str,
+        table: &NewTable,
+        replaces: bool,
+    ) -> Result<()> {
+        let database = client.database(database)?.to_owned();
+        let place = format!("{database}.{name}");
+        let doing = format!("{place}: publishing");
+        let quoted_draft = format!("{}.{}", quoted(&database), quoted(draft));
+        let draft = Draft {
+            database,
+            name: draft.to_owned(),
+            as_name: name.to_owned(),
+            indexes: table.settled()?.add_indexes(&quoted_draft)?,
+            replaces,
+        };
+        let mut lease = client.lease().await?;
+        draft.publish(client, &mut lease, &place, &doing).await?;
+        lease.done();
+        Ok(())
+    }
+
     async fn make(
         client: &Client,
         database: Option<&str>,
@@ -223,6 +256,7 @@ impl Fill {
             buffer: Vec::new(),
             buffered: 0,
             rows: 0,
+            before: 0,
             place,
             end,
         };
@@ -245,6 +279,13 @@ impl Fill {
             }
         }
         Ok(fill)
+    }
+
+    /// Counts rows behind so many others in errors.
+    #[must_use]
+    pub fn behind(mut self, rows: u64) -> Self {
+        self.before = rows;
+        self
     }
 
     /// The columns that batches have, in order, in the types in which a [`Read`](crate::Read) gives them. Batches may have any types
@@ -304,10 +345,15 @@ impl Fill {
             if syntax == Syntax::Insert && before > 0 {
                 self.buffer.push(b',');
             }
-            encoder.row(row, self.rows + 1, &self.place, &mut self.buffer)?;
+            encoder.row(row, self.before + self.rows + 1, &self.place, &mut self.buffer)?;
             if self.buffer.len() > most {
                 if before == 0 {
-                    return Err(too_long(&self.place, self.rows + 1, self.buffer.len(), most));
+                    return Err(too_long(
+                        &self.place,
+                        self.before + self.rows + 1,
+                        self.buffer.len(),
+                        most,
+                    ));
                 }
                 // It goes with the next ones.
                 self.buffer.truncate(before);
@@ -463,6 +509,23 @@ impl Draft {
         let rename = format!("RENAME TABLE {name} TO {old}, {draft} TO {name}");
         lease.execute(doing, &rename).await?;
         lease.execute(doing, &format!("DROP TABLE {old}")).await.map(drop)
+    }
+}
+
+impl Client {
+    /// Waits until no transaction is under way that changes a table.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Server`] for somebody who may not lock it, [`Error::Timeout`], [`Error::Broken`].
+    pub async fn wait_for_writers(&self, table: &Table) -> Result<()> {
+        let doing = format!("{}.{}: waiting for who writes to it", table.database, table.name);
+        let mut lease = self.lease().await?;
+        let lock = format!("LOCK TABLES {} WRITE", table.quoted_name());
+        lease.execute(&doing, &lock).await?;
+        lease.execute(&doing, "UNLOCK TABLES").await?;
+        lease.done();
+        Ok(())
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Fill {
     schema: SchemaRef,
     buffer: Vec<u8>,
     rows: u64,
+    /// Rows that are there already, of which errors count on.
+    before: u64,
     place: String,
     end: Vec<Step>,
 }
@@ -149,16 +151,39 @@ impl Fill {
         let place = shown(schema, name);
         let schema = client.schema(schema).await?;
         let draft = draft(name);
-        let in_schema = |name: &str| format!("{}.{}", quoted(&schema), quoted(name));
-        let (old, new) = (in_schema(name), in_schema(&draft));
+        let new = format!("{}.{}", quoted(&schema), quoted(&draft));
         let begin = vec![table.create(&new)];
-        let keys = table.keys(&new, &draft);
-        let mut end: Vec<Step> = keys.iter().map(|(text, _)| Step::Run(text.clone())).collect();
-        end.push(Step::Run(format!("DROP TABLE IF EXISTS {old}")));
-        end.push(Step::Run(format!("ALTER TABLE {new} RENAME TO {}", quoted(name))));
-        end.extend(keys.iter().map(|(_, key)| rename(&schema, &key.draft, key.name(name))));
-        end.extend(last_steps(&old, table));
+        let end = publish(&schema, &draft, name, table, true);
         Self::start(client, place, &new, targets(table), begin, end, Rows::New).await
+    }
+
+    /// Gives a table that was made with [`NewTable::create`] under the name `draft`, and filled, its keys, indexes and comments and its
+    /// own name, in one transaction. If it `replaces` one, it takes the place of a table that has the name, as [`Fill::replace`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`] for a table that is not replaced, [`Error::Server`] when the server refuses.
+    pub async fn publish(
+        client: &Client,
+        schema: Option<&str>,
+        draft: &str,
+        name: &str,
+        table: &NewTable,
+        replaces: bool,
+    ) -> Result<()> {
+        let place = shown(schema, name);
+        let doing = format!("{place}: publishing");
+        let schema = client.schema(schema).await?;
+        let lease = client.lease().await?;
+        client.within(&doing, lease.driver().batch_execute("BEGIN")).await?;
+        for step in publish(&schema, draft, name, table, replaces) {
+            let done = run(client, &lease, &doing, &step).await;
+            done.map_err(|error| exists(error, &place))?;
+        }
+        let commit = lease.driver().batch_execute("COMMIT");
+        client.within(&format!("{place}: committing"), commit).await?;
+        lease.done();
+        Ok(())
     }
 
     async fn start(
@@ -175,11 +200,7 @@ impl Fill {
         client.within(&doing, lease.driver().batch_execute("BEGIN")).await?;
         for statement in begin {
             let run = client.within(&doing, lease.driver().batch_execute(&statement)).await;
-            run.map_err(|error| match error.sqlstate() {
-                // `duplicate_table`
-                Some("42P07") => Error::Exists { name: place.clone() },
-                _ => error,
-            })?;
+            run.map_err(|error| exists(error, &place))?;
         }
         let names = list(columns.iter().map(|(_, target)| target.name.as_str()));
         let fields = columns
@@ -230,9 +251,17 @@ impl Fill {
             schema,
             buffer: HEADER.to_vec(),
             rows: 0,
+            before: 0,
             place,
             end,
         })
+    }
+
+    /// Counts rows behind so many others in errors.
+    #[must_use]
+    pub fn behind(mut self, rows: u64) -> Self {
+        self.before = rows;
+        self
     }
 
     /// The columns that batches have, in order, in the types in which a [`Read`](crate::Read) gives them. Batches may have any types
@@ -276,7 +305,7 @@ impl Fill {
                 &batch.slice(begin, rows),
                 &self.targets,
                 &self.place,
-                self.rows,
+                self.before + self.rows,
                 &mut self.buffer,
             )?;
             begin += rows;
@@ -384,7 +413,47 @@ async fn run(client: &Client, lease: &Lease, doing: &str, step: &Step) -> Result
     }
 }
 
+/// The steps by which a table that is filled takes its own name.
+fn publish(schema: &str, draft: &str, name: &str, table: &NewTable, replaces: bool) -> Vec<Step> {
+    let in_schema = |name: &str| format!("{}.{}", quoted(schema), quoted(name));
+    let (old, new) = (in_schema(name), in_schema(draft));
+    let keys = table.keys(&new, draft);
+    let mut steps: Vec<Step> = keys.iter().map(|(text, _)| Step::Run(text.clone())).collect();
+    if replaces {
+        steps.push(Step::Run(format!("DROP TABLE IF EXISTS {old}")));
+    }
+    steps.push(Step::Run(format!("ALTER TABLE {new} RENAME TO {}", quoted(name))));
+    steps.extend(keys.iter().map(|(_, key)| rename(schema, &key.draft, key.name(name))));
+    steps.extend(last_steps(&old, table));
+    steps
+}
+
+fn exists(error: Error, place: &str) -> Error {
+    match error.sqlstate() {
+        // `duplicate_table`
+        Some("42P07") => Error::Exists { name: place.to_owned() },
+        _ => error,
+    }
+}
+
 impl Client {
+    /// Waits until no transaction is under way that changes a table.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Server`] for somebody who may read the table only, [`Error::Timeout`], [`Error::Broken`].
+    pub async fn wait_for_writers(&self, table: &Table) -> Result<()> {
+        let doing = format!("{}: waiting for who writes to it", table.quoted_name());
+        let lock = format!(
+            "BEGIN; LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE; COMMIT",
+            table.quoted_name()
+        );
+        let lease = self.lease().await?;
+        self.within(&doing, lease.driver().batch_execute(&lock)).await?;
+        lease.done();
+        Ok(())
+    }
+
     /// The schema, or the first of the search path.
     async fn schema(&self, schema: Option<&str>) -> Result<String> {
         if let Some(schema) = schema {

@@ -68,6 +68,7 @@ impl Session {
             making,
             there: IfThere::Add,
             job: None,
+            rows_before: 0,
         };
         let sink = self.servers.of(url)?.fill(url, &answer.schema(), &filling).await?;
         // Columns go by their places, whatever the query calls them.

@@ -13,6 +13,7 @@ mod checksum;
 mod draft;
 mod empty_text;
 mod follow;
+mod into_server;
 mod keys;
 mod mapping;
 
@@ -47,7 +48,7 @@ use crate::options::SessionOptions;
 use crate::records::{Records, RecordsSink, Skipped};
 use crate::session::Session;
 use crate::sink::{FileOptions, Sink, file_sink};
-use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
+use crate::stores::server::{TableOptions, TableSink};
 use crate::{Error, Result};
 
 /// The settings of a copy.
@@ -64,7 +65,8 @@ pub struct CopyOptions {
     /// How the copy is compared with what was read.
     pub verify: Verify,
     /// Whether a copy into a table of a server goes on where one that broke has stopped: as many rows of the source are passed over
-    /// as the table has. A table that is made is then filled under its own name. Default: no, rows are added to those of the table.
+    /// as the table has. A new table of ClickHouse is then filled under its own name; one of MySQL, PostgreSQL or SQLite is filled
+    /// in several transactions under another name. Default: no, rows are added to those of the table.
     pub resume: bool,
 }
 
@@ -123,6 +125,8 @@ pub struct PlannedCopy<'s> {
     source_bytes: u64,
     /// What is copied, as a name that another run of the same copy has too; nothing for the answer of a statement.
     name: Option<String>,
+    /// The size and the time of its files, by which a copy of other rows is told from it.
+    state: String,
 }
 
 enum Source<'s> {
@@ -205,6 +209,7 @@ impl Session {
                 columns: Vec::new(),
                 source_bytes,
                 name: None,
+                state: String::new(),
             });
         }
         let expected = self.expected_rows(source).await?;
@@ -217,6 +222,7 @@ impl Session {
         };
         let mut copy = self.plan(answer, expected, in_order, destination, options).await?;
         copy.source_bytes = source_bytes;
+        copy.state = state_of(&source.place)?;
         copy.name = Some(match &source.place {
             Place::File(path) => fs::canonicalize(path)
                 .map_err(Error::io(path, "find"))?
@@ -288,6 +294,7 @@ impl Session {
             columns,
             source_bytes: 0,
             name: None,
+            state: String::new(),
         })
     }
 }
@@ -329,6 +336,7 @@ impl<'s> PlannedCopy<'s> {
                     options: self.options,
                     columns: &self.columns,
                     name: self.name.as_deref(),
+                    state: &self.state,
                 };
                 writing.run(answer, expected, progress).await?
             }
@@ -417,6 +425,22 @@ impl Session {
     }
 }
 
+/// The size and the time of the files of a place.
+fn state_of(place: &Place) -> Result<String> {
+    let files = match place {
+        Place::File(path) => std::slice::from_ref(path),
+        Place::Shards { files, .. } => files,
+        _ => &[],
+    };
+    let states = files.iter().map(|path| {
+        let file = fs::metadata(path).map_err(Error::io(path, "read"))?;
+        let changed = file.modified().map_err(Error::io(path, "read"))?;
+        let since = changed.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Ok(format!("{} {}", file.len(), since.as_nanos()))
+    });
+    Ok(states.collect::<Result<Vec<_>>>()?.join(" "))
+}
+
 /// The checksum of records that can be read.
 fn sum_of(records: Records) -> Result<RecordSum> {
     let mut sum = RecordSum::new(true);
@@ -435,6 +459,7 @@ struct Writing<'s> {
     options: &'s CopyOptions,
     columns: &'s [MappedColumn],
     name: Option<&'s str>,
+    state: &'s str,
 }
 
 impl Writing<'_> {
@@ -442,7 +467,7 @@ impl Writing<'_> {
         &self,
         mut answer: Answer,
         expected_rows: Option<u64>,
-        mut progress: impl FnMut(Progress),
+        mut progress: impl FnMut(Progress) + Send,
     ) -> Result<Copied> {
         let schema = answer.schema();
         let mut sums = self.checksums(&schema)?;
@@ -455,59 +480,7 @@ impl Writing<'_> {
             Ok(())
         };
         if let Place::Server(url) = &self.destination.place {
-            let there = match (self.options.resume, self.options.overwrite) {
-                (true, _) => IfThere::GoOn,
-                (false, true) => IfThere::Replace,
-                (false, false) => IfThere::Refuse,
-            };
-            let server = self.session.servers.of(url)?;
-            if self.options.resume && !server.resumes() {
-                return Err(Error::Unsupported {
-                    what: format!("{}: --resume, which is for tables of ClickHouse,", self.destination),
-                    hint: "copy again with --create --overwrite; into Cassandra without either, where a row takes the place \
-                           of the one with its key"
-                        .to_owned(),
-                });
-            }
-            let making = &self.options.table;
-            let job = self.name.map(|name| format!("tidemill copy {name} "));
-            if let (true, Some(job)) = (self.options.resume, &job) {
-                // A run that was killed may still be adding rows.
-                server.end_predecessors(url, job).await?;
-            }
-            let adds = self.options.resume || !self.options.table.create;
-            let is_there = adds && self.session.is_there(self.destination).await?;
-            if is_there {
-                let table = self.session.schema(self.destination).await?;
-                sums = sums.map(|sums| sums.reading_text_as(&table));
-            }
-            // What the table holds before is no part of the copy.
-            let before = match &sums {
-                Some(sums) if is_there => Some(self.found(self.destination, sums).await?),
-                _ => None,
-            };
-            if self.options.resume && is_there {
-                answer = self.rest(answer, before.as_ref(), sums.as_ref()).await?;
-            }
-            let filling = Filling {
-                columns: &[],
-                making,
-                there,
-                job: job.as_deref(),
-            };
-            let sink = server.fill(url, &schema, &filling).await?;
-            let rows = insert(answer, sink, |batch, rows| step(batch, rows, &mut sums)).await?;
-            if let Some(sums) = &sums {
-                let (mut found_rows, mut found) = self.found(self.destination, sums).await?;
-                if let Some((rows_before, before)) = before {
-                    found_rows = found_rows.saturating_sub(rows_before);
-                    found = found.since(&before);
-                }
-                let same = self.compare(rows, found_rows);
-                let same = same.and_then(|()| sums.compare(&found, &place));
-                same.map_err(Error::of_kept_copy)?;
-            }
-            return Ok(self.copied(rows, 0, sums.as_ref()));
+            return self.into_server(url, answer, sums, &mut step).await;
         }
         if self.options.resume {
             return Err(Error::Unsupported {
@@ -567,45 +540,6 @@ impl Writing<'_> {
             self.session.note(note);
         }
         Ok(self.copied(rows, bytes, sums.as_ref()))
-    }
-
-    /// The rows behind those that the table has, which are the first ones of the source as far as the checksums tell.
-    async fn rest(
-        &self,
-        mut answer: Answer,
-        there: Option<&(u64, Checksums)>,
-        sums: Option<&Checksums>,
-    ) -> Result<Answer> {
-        if !self.in_order {
-            return Err(Error::Unsupported {
-                what: "going on with rows that may come in another order: those of a statement, or of a table of ClickHouse".to_owned(),
-                hint: "copy a file, or begin anew".to_owned(),
-            });
-        }
-        let rows = match there {
-            Some((rows, _)) => *rows,
-            None => self.session.count_under(self.destination, &self.reading()).await?,
-        };
-        let place = self.destination.to_string();
-        let mut first = sums.cloned();
-        let (mut left, mut remainder) = (rows, None);
-        while left > 0 {
-            let Some(batch) = answer.next().await? else { break };
-            let passed = usize::try_from(left).unwrap_or(usize::MAX).min(batch.num_rows());
-            if let Some(first) = &mut first {
-                first.add(&batch.slice(0, passed), &place)?;
-            }
-            left -= passed as u64;
-            remainder = Some(batch.slice(passed, batch.num_rows() - passed));
-        }
-        self.compare(rows - left, rows)?;
-        if let (Some(first), Some((_, there))) = (first, there) {
-            first.compare(there, &place)?;
-        }
-        Ok(match remainder {
-            Some(batch) => answer.behind(batch),
-            None => answer,
-        })
     }
 
     /// Of no rows yet, of the columns that are kept.
@@ -676,7 +610,7 @@ impl Writing<'_> {
 /// Puts an answer into a table of a server. `progress` is called with each batch and the number of rows with it.
 pub(crate) async fn insert(
     mut answer: Answer,
-    mut sink: Box<dyn TableSink>,
+    mut sink: Box<dyn TableSink + '_>,
     mut progress: impl FnMut(&RecordBatch, u64) -> Result<()>,
 ) -> Result<u64> {
     let mut rows = 0;

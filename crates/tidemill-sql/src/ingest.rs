@@ -138,6 +138,7 @@ impl Session {
                     making: &making,
                     there,
                     job: None,
+                    rows_before: 0,
                 };
                 let sink = self.servers.of(url)?.fill(url, &schema, &filling).await?;
                 copy::insert(Answer::read(schema, batches), sink, |_, _| Ok(())).await

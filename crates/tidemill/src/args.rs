@@ -174,10 +174,11 @@ pub(crate) struct CopyArgs {
     /// Replace the destination if it exists; a table of a database with --create only.
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Resume an interrupted copy to a ClickHouse table: skip as many rows of the source as the table already has.
+    /// Resume an interrupted copy to a table of ClickHouse, MySQL, PostgreSQL or SQLite: skip the rows that it already has.
     ///
-    /// With --create, the table is filled under its final name. If the server becomes unreachable, the copy waits for it.
-    #[arg(long, conflicts_with = "overwrite")]
+    /// Rows are committed in parts. With --create, a new table has another name until it is complete, except in ClickHouse. If the
+    /// server becomes unreachable, the copy waits for it.
+    #[arg(long)]
     pub(crate) resume: bool,
     /// Keep copying the rows that are added to a DBF or Riegeli file, until interrupted.
     ///

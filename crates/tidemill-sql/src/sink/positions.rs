@@ -198,6 +198,7 @@ impl<'s> Positions<'s> {
             making: &making,
             there: IfThere::Update,
             job: None,
+            rows_before: 0,
         };
         let server = self.session.servers.of(table)?;
         let mut sink = server.fill(table, &schema, &filling).await?;

@@ -15,6 +15,7 @@ use datafusion::catalog::TableProvider;
 use tidemill_mysql::{Client, Options, Table};
 
 use self::sink::MysqlSink;
+use super::server::resuming::Resumable;
 use super::server::{Address, Filling, Kind, ServerStore, ServerUrl, TableChange, TableOptions, TableSink};
 use crate::answer::Answer;
 use crate::error::Fault;
@@ -96,6 +97,44 @@ impl ServerStore for Mysql {
     async fn fill(&self, table: &ServerUrl, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Box<dyn TableSink>> {
         let named = NamedTable::connect(table, &self.0).await?;
         Ok(Box::new(MysqlSink::begin(named, schema, filling).await?))
+    }
+
+    fn transactions(&self) -> Option<&dyn Resumable> {
+        Some(self)
+    }
+}
+
+#[async_trait::async_trait]
+impl Resumable for Mysql {
+    async fn make_draft(
+        &self,
+        draft: &ServerUrl,
+        table: &ServerUrl,
+        schema: &SchemaRef,
+        making: &TableOptions,
+    ) -> Result<()> {
+        let draft = NamedTable::connect(draft, &self.0).await?;
+        sink::make_draft(&draft, &table.table_name(), schema, making).await
+    }
+
+    async fn wait_for_writers(&self, table: &ServerUrl) -> Result<()> {
+        let named = NamedTable::connect(table, &self.0).await?;
+        let found = named.find().await?;
+        let waited = named.client.wait_for_writers(&found).await;
+        waited.map_err(error_at(&named.place))
+    }
+
+    async fn publish_draft(
+        &self,
+        draft: &ServerUrl,
+        table: &ServerUrl,
+        schema: &SchemaRef,
+        making: &TableOptions,
+        replaces: bool,
+    ) -> Result<()> {
+        let draft = NamedTable::connect(draft, &self.0).await?.find().await?;
+        let table = NamedTable::connect(table, &self.0).await?;
+        sink::publish_draft(&draft, table, schema, making, replaces).await
     }
 }
 

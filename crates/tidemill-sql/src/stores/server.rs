@@ -67,6 +67,7 @@ pub(crate) mod push_down;
     feature = "sqlite"
 ))]
 mod read_text;
+pub(crate) mod resuming;
 pub(crate) mod scan;
 #[cfg(any(
     feature = "clickhouse",
@@ -85,6 +86,7 @@ use std::sync::Arc;
 use arrow_schema::{FieldRef, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 
+use self::resuming::Resumable;
 pub(crate) use self::sink::{Filling, IfThere, TableSink};
 pub use self::sink::{TableIndex, TableOptions};
 pub use self::url::ServerUrl;
@@ -307,9 +309,14 @@ pub(crate) trait ServerStore: fmt::Debug + Send + Sync {
         true
     }
 
-    /// Whether a copy into a table can go on where it broke: its first rows are those of the source. Default: no.
+    /// Whether a table that is being filled has the first rows of the source, so that a copy into it can be resumed. Default: no.
     fn resumes(&self) -> bool {
         false
+    }
+
+    /// How a table is filled in several transactions, so that a copy into it can be resumed. Default: it is not.
+    fn transactions(&self) -> Option<&dyn Resumable> {
+        None
     }
 
     /// Whether a table gives its rows in the same order each time, so that a copy of it can go on where it broke. Default: no.

@@ -22,6 +22,7 @@ use datafusion::catalog::TableProvider;
 use self::database::Database;
 use self::kind::Kind as ColumnKind;
 use self::sink::{SqliteSink, Writers};
+use super::server::resuming::Resumable;
 use super::server::{Address, Filling, Kind, ServerStore, ServerUrl, TableChange, TableOptions, TableSink};
 use crate::answer::Answer;
 use crate::error::Fault;
@@ -104,6 +105,42 @@ impl ServerStore for Sqlite {
         let database = Database::of(table)?;
         let turn = self.0.turn(database.path()).await;
         Ok(Box::new(SqliteSink::begin(database, turn, schema, filling).await?))
+    }
+
+    fn transactions(&self) -> Option<&dyn Resumable> {
+        Some(self)
+    }
+}
+
+#[async_trait::async_trait]
+impl Resumable for Sqlite {
+    async fn make_draft(
+        &self,
+        draft: &ServerUrl,
+        _table: &ServerUrl,
+        schema: &SchemaRef,
+        making: &TableOptions,
+    ) -> Result<()> {
+        sink::make_draft(&Database::of(draft)?, schema, making).await
+    }
+
+    /// SQLite has one writer at a time, and nothing is left of one that was killed.
+    async fn wait_for_writers(&self, table: &ServerUrl) -> Result<()> {
+        Database::of(table)?
+            .execute("BEGIN IMMEDIATE; ROLLBACK".to_owned())
+            .await
+    }
+
+    async fn publish_draft(
+        &self,
+        draft: &ServerUrl,
+        table: &ServerUrl,
+        _schema: &SchemaRef,
+        making: &TableOptions,
+        replaces: bool,
+    ) -> Result<()> {
+        let draft = Database::of(draft)?.found().await?;
+        sink::publish_draft(&Database::of(table)?, draft, making, replaces).await
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tidemill_testkit::{MariaDb, Postgres};
 
+use crate::big_table;
 use crate::run::Folder;
 
 /// Two tables with indexes.
@@ -156,6 +157,119 @@ fn a_copy_that_is_interrupted_leaves_nothing_in_mariadb() {
         assert!(told.elapsed() < Duration::from_secs(20), "{}", tables());
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Kills copies as soon as a part of the rows is committed, and resumes them. `names` lists the tables of the database.
+fn check_resuming(database: &str, names: &str) {
+    const RECORDS: u32 = 400_000;
+    let folder = Folder::with(&[]);
+    let place = format!("{database}/big");
+    let sql = |way: &str, statement: &str| {
+        let answer = folder.run(&["sql", way, database, statement, "--format", "csv"]);
+        answer.done().lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let drafts = || {
+        let names = folder.run(&["sql", "--server", database, names, "--format", "csv"]);
+        // There is no database yet, or its first table is just being made.
+        let names = if names.code == Some(0) {
+            names.done()
+        } else {
+            String::new()
+        };
+        let drafts = names.lines().filter(|name| name.contains("tidemill_copy"));
+        drafts.map(|name| name.trim_matches('"').to_owned()).collect::<Vec<_>>()
+    };
+    // None of a table that has just been dropped or renamed.
+    let rows = |table: &str| -> u32 {
+        let count = format!("SELECT COUNT(*) AS n FROM \"{table}\"");
+        let counted = folder.run(&["sql", "--dir", database, &count, "--format", "csv"]);
+        let counted = String::from_utf8_lossy(&counted.stdout);
+        let rows = counted.lines().nth(1).and_then(|rows| rows.parse().ok());
+        rows.unwrap_or(0)
+    };
+    let kill = |copy: &[&str], outdated: &[String]| {
+        let mut command = folder.command(copy);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut copying = command.spawn().expect("started");
+        let begun = Instant::now();
+        while drafts()
+            .iter()
+            .all(|draft| outdated.contains(draft) || rows(draft) == 0)
+        {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no rows are committed");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        copying.kill().expect("killed");
+        copying.wait().expect("ended");
+        let drafts = drafts();
+        let committed = rows(&drafts[0]);
+        assert!(
+            drafts.len() == 1 && (1..RECORDS).contains(&committed),
+            "{drafts:?}, {committed} rows"
+        );
+    };
+    let copy = ["copy", "BIG.DBF", &place, "--create", "--resume", "--primary-key", "id"];
+
+    big_table::write(&folder.file("BIG.DBF"), RECORDS);
+    kill(&copy, &[]);
+    let told = || {
+        let run = folder.run(&copy);
+        let told = run.stderr.clone();
+        drop(run.done());
+        told
+    };
+    let resumed = told();
+    // All but those that were committed.
+    assert!(
+        resumed.contains("00 rows") && !resumed.contains("400,000 rows"),
+        "{resumed}"
+    );
+    assert!(drafts().is_empty());
+    let whole = format!("{RECORDS},{RECORDS},0,{}", RECORDS - 1);
+    let ids = "SELECT COUNT(*), COUNT(DISTINCT id), MIN(id), MAX(id) FROM big";
+    assert_eq!(sql("--dir", ids), [whole.as_str()]);
+    // It is whole: nothing is left to do, and nothing is added to a table of other rows.
+    let again = told();
+    assert!(again.contains(" 0 rows"), "{again}");
+    big_table::write(&folder.file("BIG.DBF"), RECORDS + 1);
+    let other = folder.run(&copy).failed();
+    assert!(other.contains("already exists"), "{other}");
+    big_table::write(&folder.file("BIG.DBF"), RECORDS - 1);
+    let fewer = folder.run(&copy).failed();
+    assert!(fewer.contains("still there"), "{fewer}");
+
+    // One that is replaced is read until the new one is whole, and a draft of rows that the file has no more is dropped.
+    let replace = [&copy[..], &["--overwrite", "--verify", "full"]].concat();
+    kill(&replace, &[]);
+    let outdated = drafts();
+    assert_eq!(sql("--dir", ids), [whole.as_str()]);
+    big_table::write(&folder.file("BIG.DBF"), RECORDS);
+    kill(&replace, &outdated);
+    assert_ne!(drafts(), outdated);
+    drop(folder.run(&replace).done());
+    assert!(drafts().is_empty());
+    assert_eq!(sql("--dir", ids), [whole.as_str()]);
+}
+
+#[test]
+fn a_copy_into_sqlite_that_was_killed_is_resumed() {
+    check_resuming("sqlite:shop.db", "SELECT name FROM sqlite_schema WHERE type = 'table'");
+}
+
+#[test]
+fn a_copy_into_postgresql_that_was_killed_is_resumed() {
+    let Some(server) = Postgres::need() else { return };
+    check_resuming(
+        &server.url(),
+        "SELECT tablename FROM pg_tables WHERE schemaname = 'public'",
+    );
+}
+
+#[test]
+fn a_copy_into_mariadb_that_was_killed_is_resumed() {
+    let Some(server) = MariaDb::need() else { return };
+    let names = "SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'shop'";
+    check_resuming(&server.url(), names);
 }
 
 #[test]

@@ -35,6 +35,7 @@ impl ClickHouseSink {
             making: options,
             there,
             job,
+            ..
         } = filling;
         let mut draft = None;
         let adds = there.keeps_rows();

@@ -10,7 +10,7 @@ use arrow_array::RecordBatch;
 use arrow_cast::can_cast_types;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use tidemill_mysql::sql_text::quoted;
-use tidemill_mysql::{Column, Fill, IfThere as FillIfThere, NewIndex, NewTable, Type, accepts};
+use tidemill_mysql::{Column, Fill, IfThere as FillIfThere, NewIndex, NewTable, Table, Type, accepts};
 
 use super::{NamedTable, error_at};
 use crate::stores::server::fitting::{column_of, columns_for, fitted};
@@ -24,13 +24,19 @@ pub(super) struct MysqlSink {
     place: String,
     /// The columns of the rows, in order.
     expected: SchemaRef,
+    /// Rows that are there already, of which errors count on.
+    rows_before: u64,
 }
 
 impl MysqlSink {
     /// Begins to fill the table. Without names of columns, rows are for all columns of a table that is there.
     pub(super) async fn begin(named: NamedTable, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Self> {
         let &Filling {
-            columns, making, there, ..
+            columns,
+            making,
+            there,
+            rows_before,
+            ..
         } = filling;
         let found = match named.find().await {
             Ok(found) => Some(found),
@@ -59,13 +65,7 @@ impl MysqlSink {
             }
             found => {
                 let (original, schema) = (schema, small_names(schema));
-                let mut new = new_table(&named.place, &schema, making)?;
-                // Names that are changed stay as comments.
-                new.comment = old_name(&named.table, &small(&named.table));
-                for (column, field) in new.columns.iter_mut().zip(original.fields()) {
-                    column.counts = counts(field);
-                    column.comment = old_name(field.name(), &column.name);
-                }
+                let new = named_table(&named, (&schema, original), &named.table, making)?;
                 let begun = match &found {
                     // The name as the server has it, where the URL spells it in other letters.
                     Some(found) => Fill::replace(client, Some(&found.database), &found.name, &new).await,
@@ -75,7 +75,8 @@ impl MysqlSink {
             }
         };
         Ok(Self {
-            fill: begun.map_err(error_at(&named.place))?,
+            fill: begun.map_err(error_at(&named.place))?.behind(rows_before),
+            rows_before,
             place: named.place.clone(),
             expected,
         })
@@ -111,6 +112,56 @@ pub(super) fn new_table(place: &str, schema: &SchemaRef, making: &TableOptions) 
     Ok(table)
 }
 
+/// A table with columns for rows of this schema. Names that are changed stay as comments.
+fn named_table(
+    named: &NamedTable,
+    (schema, original): (&SchemaRef, &SchemaRef),
+    table: &str,
+    making: &TableOptions,
+) -> Result<NewTable> {
+    let mut new = new_table(&named.place, schema, making)?;
+    new.comment = old_name(table, &small(table));
+    for (column, field) in new.columns.iter_mut().zip(original.fields()) {
+        column.counts = counts(field);
+        column.comment = old_name(field.name(), &column.name);
+    }
+    Ok(new)
+}
+
+/// Makes an empty table with its primary key, without its other indexes.
+pub(super) async fn make_draft(
+    draft: &NamedTable,
+    table: &str,
+    schema: &SchemaRef,
+    making: &TableOptions,
+) -> Result<()> {
+    let new = named_table(draft, (&small_names(schema), schema), table, making)?;
+    let create = new.create(&quoted(&draft.table)).map_err(error_at(&draft.place))?;
+    let made = draft.client.execute(&create).await;
+    made.map(drop).map_err(error_at(&draft.place))
+}
+
+/// Gives a draft that is filled its indexes and the name of the table.
+pub(super) async fn publish_draft(
+    draft: &Table,
+    table: NamedTable,
+    schema: &SchemaRef,
+    making: &TableOptions,
+    replaces: bool,
+) -> Result<()> {
+    let new = named_table(&table, (&small_names(schema), schema), &table.table, making)?;
+    let found = match table.find().await {
+        Ok(found) => Some(found),
+        Err(Error::NotFound { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    // The name as the server has it, where the URL spells it in other letters.
+    let name = found.map_or_else(|| small(&table.table), |found| found.name);
+    let database = Some(draft.database.as_str());
+    let published = Fill::publish(&table.client, database, &draft.name, &name, &new, replaces).await;
+    published.map_err(error_at(&table.place))
+}
+
 /// The statement that makes a table of this name.
 pub(super) fn ddl(table: &str, schema: &Schema) -> Result<String> {
     let schema = small_names(&Arc::new(schema.clone()));
@@ -140,7 +191,7 @@ impl TableSink for MysqlSink {
     }
 
     async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let fitted = fitted(batch, &self.expected, &self.place, self.fill.rows())?;
+        let fitted = fitted(batch, &self.expected, &self.place, self.rows_before + self.fill.rows())?;
         self.fill.write(&fitted).await.map_err(error_at(&self.place))
     }
 

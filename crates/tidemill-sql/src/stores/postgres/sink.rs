@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use tidemill_postgres::{Column, Fill, IfThere as FillIfThere, NewIndex, NewTable};
+use tidemill_postgres::sql_text::quoted;
+use tidemill_postgres::{Column, Fill, IfThere as FillIfThere, NewIndex, NewTable, Table};
 
 use super::{NamedTable, error_at};
 use crate::stores::server::fitting::{columns_for, fitted};
@@ -22,6 +23,8 @@ pub(super) struct PostgresSink {
     place: String,
     /// The columns of the rows, in order.
     expected: SchemaRef,
+    /// Rows that are there already, of which errors count on.
+    rows_before: u64,
 }
 
 /// Text for a column of bytes stays text: PostgreSQL has a form for bytes, `\x00ff`. The columns of the rows are in the order of those
@@ -44,7 +47,11 @@ impl PostgresSink {
     /// Begins to fill the table. Without names of columns, rows are for all columns of a table that is there.
     pub(super) async fn begin(named: NamedTable, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Self> {
         let &Filling {
-            columns, making, there, ..
+            columns,
+            making,
+            there,
+            rows_before,
+            ..
         } = filling;
         let found = match named.find().await {
             Ok(found) => Some(found),
@@ -89,11 +96,42 @@ impl PostgresSink {
             }
         };
         Ok(Self {
-            fill: begun.map_err(failed())?,
+            fill: begun.map_err(failed())?.behind(rows_before),
+            rows_before,
             place: named.place.clone(),
             expected,
         })
     }
+}
+
+/// Makes an empty table without keys and indexes.
+pub(super) async fn make_draft(draft: &NamedTable, schema: &SchemaRef, making: &TableOptions) -> Result<()> {
+    let new = new_table(draft, (&small_names(schema), schema), making)?;
+    let in_schema = draft.schema.as_deref().map(|schema| format!("{}.", quoted(schema)));
+    let name = format!("{}{}", in_schema.unwrap_or_default(), quoted(&draft.table));
+    let made = draft.client.execute(&new.create(&name)).await;
+    made.map(drop).map_err(error_at(&draft.place))
+}
+
+/// Gives a draft that is filled its keys and the name of the table.
+pub(super) async fn publish_draft(
+    draft: &Table,
+    table: NamedTable,
+    schema: &SchemaRef,
+    making: &TableOptions,
+    replaces: bool,
+) -> Result<()> {
+    let new = new_table(&table, (&small_names(schema), schema), making)?;
+    let found = match table.find().await {
+        Ok(found) => Some(found),
+        Err(Error::NotFound { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    // The name as the server has it, where the URL spells it in other letters.
+    let name = found.map_or_else(|| small(&table.table), |found| found.name);
+    let in_schema = Some(draft.schema_name.as_str());
+    let published = Fill::publish(&table.client, in_schema, &draft.name, &name, &new, replaces).await;
+    published.map_err(error_at(&table.place))
 }
 
 /// The statement that makes a table of this name.
@@ -136,7 +174,7 @@ impl TableSink for PostgresSink {
     }
 
     async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let fitted = fitted(batch, &self.expected, &self.place, self.fill.rows())?;
+        let fitted = fitted(batch, &self.expected, &self.place, self.rows_before + self.fill.rows())?;
         self.fill.write(&fitted).await.map_err(error_at(&self.place))
     }
 

@@ -98,6 +98,8 @@ pub(crate) struct Filling<'a> {
     pub(crate) there: IfThere,
     /// What the names of its inserts begin with, so that another run of the same copy can end them.
     pub(crate) job: Option<&'a str>,
+    /// How many rows of the source are there already: errors count rows on from them.
+    pub(crate) rows_before: u64,
 }
 
 /// Takes the rows for a table of a server.

@@ -56,16 +56,7 @@ impl ServerUrl {
             query,
             ..
         } = self.parts();
-        // What would end the name or be taken for a number of a letter.
-        let mut name = String::new();
-        for letter in table.chars() {
-            match letter {
-                '%' | '/' | '?' | '#' | '&' | ';' | '\0'..='\x1f' | '\x7f' => {
-                    name.push_str(&format!("%{:02X}", u32::from(letter)))
-                }
-                other => name.push(other),
-            }
-        }
+        let name = escaped(table);
         let query = query.map(|query| format!("?{query}")).unwrap_or_default();
         let url = match self.kind.address() {
             Address::Host => format!("{server}/{database}/{name}{query}"),
@@ -79,6 +70,37 @@ impl ServerUrl {
             }
         };
         Self::of(self.kind, &url)
+    }
+
+    /// The URL of another table beside this one, in the same schema.
+    pub(crate) fn beside(&self, table: &str) -> Self {
+        let Parts {
+            server,
+            database,
+            table: own,
+            query,
+        } = self.parts();
+        let within = own.and_then(|own| own.rsplit_once('/')).map(|(schema, _)| schema);
+        match (self.kind.address(), within) {
+            (Address::Host, Some(schema)) => {
+                let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+                let name = escaped(table);
+                Self::of(self.kind, &format!("{server}/{database}/{schema}/{name}{query}"))
+            }
+            _ => self.with_table(table),
+        }
+    }
+
+    /// The name of the table, or else of the database, without its schema.
+    pub(crate) fn table_name(&self) -> String {
+        let last = self.last_part();
+        let name = match self.kind.address() {
+            Address::Host => last.rsplit('/').next().unwrap_or(last),
+            _ => last,
+        };
+        percent_encoding::percent_decode_str(name)
+            .decode_utf8_lossy()
+            .into_owned()
     }
 
     /// Whether the URL names a table, rather than a database or a server.
@@ -215,6 +237,20 @@ impl ServerUrl {
     }
 }
 
+/// The name of a table without what would end it in a URL or be taken for a number of a letter.
+fn escaped(table: &str) -> String {
+    let mut name = String::new();
+    for letter in table.chars() {
+        match letter {
+            '%' | '/' | '?' | '#' | '&' | ';' | '\0'..='\x1f' | '\x7f' => {
+                name.push_str(&format!("%{:02X}", u32::from(letter)))
+            }
+            other => name.push(other),
+        }
+    }
+    name
+}
+
 /// The file of a database, with the scheme, and the table behind it.
 fn file_and_table<'a>(place: &'a str, extensions: &[&str]) -> (&'a str, Option<&'a str>) {
     let place = place.trim_end_matches('/');
@@ -312,6 +348,28 @@ mod tests {
         assert!(!table.to_string().contains("heim"), "{table}");
         let file = ServerUrl::new("duckdb:shop.duckdb/t?driver=x&threads=1").expect("a database");
         assert_eq!(file.options(), [("driver", "x"), ("threads", "1")]);
+    }
+
+    #[cfg(all(feature = "mysql", feature = "postgres"))]
+    #[test]
+    fn a_table_beside_another_is_in_its_schema() {
+        for (text, name, beside) in [
+            (
+                "postgres://h/d/s/a%2Fb?sslmode=off",
+                "a/b",
+                "postgres://h/d/s/x%3Fy?sslmode=off",
+            ),
+            ("postgres://h/d/orders", "orders", "postgres://h/d/x%3Fy"),
+            (
+                "mysql://u:p@h/d/orders?timeout=1",
+                "orders",
+                "mysql://u:p@h/d/x%3Fy?timeout=1",
+            ),
+            ("sqlite:shop.db/a%2Fb", "a/b", "sqlite:shop.db/x%3Fy"),
+        ] {
+            let url = ServerUrl::new(text).expect(text);
+            assert_eq!((url.table_name().as_str(), url.beside("x?y").as_str()), (name, beside));
+        }
     }
 
     #[test]

@@ -50,6 +50,8 @@ pub(super) struct SqliteSink {
     /// The columns of the rows, in order.
     expected: SchemaRef,
     rows: u64,
+    /// Rows that are there already, of which errors count on.
+    rows_before: u64,
     /// The table that is made.
     made: Option<Made>,
     /// Whether there was no file before.
@@ -88,6 +90,7 @@ impl SqliteSink {
             filled: Arc::new(Mutex::new(filled)),
             expected,
             rows: 0,
+            rows_before: filling.rows_before,
             made,
             is_new_file,
             _turn: turn,
@@ -184,6 +187,52 @@ impl Begun {
     }
 }
 
+/// Makes an empty table without indexes.
+pub(super) async fn make_draft(draft: &Database, schema: &SchemaRef, making: &TableOptions) -> Result<()> {
+    let (schema, making) = (Arc::clone(schema), making.clone());
+    let made = draft.wait(move |draft| make(draft, &draft.write()?, &schema, &making).map(drop));
+    made.await
+}
+
+/// Gives a draft that is filled its indexes and the name of the table.
+pub(super) async fn publish_draft(
+    table: &Database,
+    draft: String,
+    making: &TableOptions,
+    replaces: bool,
+) -> Result<()> {
+    let making = making.clone();
+    let published = table.wait(move |table| {
+        let failed = || error_at(table.place());
+        let connection = table.write()?;
+        connection.execute_batch("BEGIN IMMEDIATE").map_err(failed())?;
+        let old = match table.found_by(&connection) {
+            Ok(_) if !replaces => {
+                return Err(Error::Exists {
+                    place: table.place().to_owned(),
+                });
+            }
+            Ok(old) => Some(old),
+            Err(Error::NotFound { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let mut statements = Vec::new();
+        statements.extend(old.map(|old| format!("DROP TABLE {}", name(&old))));
+        statements.push(format!(
+            "ALTER TABLE {} RENAME TO {}",
+            name(&draft),
+            name(table.table())
+        ));
+        statements.extend(indexes(table.table(), &making));
+        statements.push("COMMIT".to_owned());
+        // A connection that is dropped rolls back.
+        statements
+            .iter()
+            .try_for_each(|statement| connection.execute_batch(statement).map_err(failed()))
+    });
+    published.await
+}
+
 /// Makes the table, with columns for rows of this schema.
 fn make(
     database: &Database,
@@ -244,8 +293,9 @@ impl TableSink for SqliteSink {
     }
 
     async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let fitted = fitted(batch, &self.expected, self.database.place(), self.rows)?;
-        let (filled, before) = (Arc::clone(&self.filled), self.rows);
+        let before = self.rows_before + self.rows;
+        let fitted = fitted(batch, &self.expected, self.database.place(), before)?;
+        let filled = Arc::clone(&self.filled);
         let written = self.database.wait(move |database| {
             let filled = filled.lock().unwrap_or_else(PoisonError::into_inner);
             filled.write(&fitted, database.place(), before)

@@ -1,0 +1,248 @@
+//! Rows into a table of a server, and a copy that is resumed there.
+
+use arrow_array::RecordBatch;
+
+use super::checksum::Checksums;
+use super::{Copied, Writing, insert};
+use crate::answer::Answer;
+use crate::error::Left;
+use crate::location::{Location, Place};
+use crate::stores::server::resuming::{DraftNames, ResumableSink};
+use crate::stores::server::{Filling, IfThere, ServerStore, ServerUrl, TableChange};
+use crate::{Error, Result};
+
+/// Called with each batch and the number of rows with it.
+pub(super) type Step<'a> = dyn FnMut(&RecordBatch, u64, &mut Option<Checksums>) -> Result<()> + Send + 'a;
+
+impl Writing<'_> {
+    pub(super) async fn into_server(
+        &self,
+        url: &ServerUrl,
+        mut answer: Answer,
+        mut sums: Option<Checksums>,
+        step: &mut Step<'_>,
+    ) -> Result<Copied> {
+        let (resume, overwrite) = (self.options.resume, self.options.overwrite);
+        let server = self.session.servers.of(url)?;
+        if resume && server.transactions().is_some() {
+            return self.in_transactions(server, url, answer, sums, step).await;
+        }
+        if resume && !server.resumes() {
+            return Err(Error::Unsupported {
+                what: format!(
+                    "{}: --resume, which is for tables of ClickHouse, MySQL, PostgreSQL and SQLite,",
+                    self.destination
+                ),
+                hint:
+                    "copy again with --create --overwrite; into Cassandra without either, where a row takes the place \
+                       of the one with its key"
+                        .to_owned(),
+            });
+        }
+        if resume && overwrite {
+            return Err(Error::Unsupported {
+                what: format!(
+                    "{}: --resume with --overwrite, for a table that is filled under its own name",
+                    self.destination
+                ),
+                hint: "drop the table and leave out --overwrite".to_owned(),
+            });
+        }
+        let there = match (resume, overwrite) {
+            (true, _) => IfThere::GoOn,
+            (false, true) => IfThere::Replace,
+            (false, false) => IfThere::Refuse,
+        };
+        let making = &self.options.table;
+        let job = self.name.map(|name| format!("tidemill copy {name} "));
+        if let (true, Some(job)) = (resume, &job) {
+            // A run that was killed may still be adding rows.
+            server.end_predecessors(url, job).await?;
+        }
+        let adds = resume || !making.create;
+        let is_there = adds && self.session.is_there(self.destination).await?;
+        if is_there {
+            let table = self.session.schema(self.destination).await?;
+            sums = sums.map(|sums| sums.reading_text_as(&table));
+        }
+        // What the table holds before is no part of the copy.
+        let before = match &sums {
+            Some(sums) if is_there => Some(self.found(self.destination, sums).await?),
+            _ => None,
+        };
+        if resume && is_there {
+            let rows = match &before {
+                Some((rows, _)) => *rows,
+                None => self.session.count_under(self.destination, &self.reading()).await?,
+            };
+            let sums_before = before.as_ref().map(|(_, sums)| sums);
+            answer = self.rest(answer, (rows, sums_before), sums.as_ref()).await?;
+        }
+        let filling = Filling {
+            columns: &[],
+            making,
+            there,
+            job: job.as_deref(),
+            rows_before: 0,
+        };
+        let sink = server.fill(url, &answer.schema(), &filling).await?;
+        let rows = insert(answer, sink, |batch, rows| step(batch, rows, &mut sums)).await?;
+        if let Some(sums) = &sums {
+            self.compare_sums(self.destination, sums, before, rows).await?;
+        }
+        Ok(self.copied(rows, 0, sums.as_ref()))
+    }
+
+    /// A copy that is committed in parts, and goes on behind those that an earlier run has committed.
+    async fn in_transactions(
+        &self,
+        server: &dyn ServerStore,
+        url: &ServerUrl,
+        answer: Answer,
+        mut sums: Option<Checksums>,
+        step: &mut Step<'_>,
+    ) -> Result<Copied> {
+        let Some(transactions) = server.transactions() else {
+            return Ok(self.copied(0, 0, None));
+        };
+        let (making, overwrite) = (&self.options.table, self.options.overwrite);
+        let schema = answer.schema();
+        let names = DraftNames::new(url, self.name.unwrap_or_default(), self.state, &schema);
+        let is_there = self.session.is_there(self.destination).await?;
+        let draft = match making.create && (overwrite || !is_there) {
+            true => Some(names.draft(url)),
+            false => None,
+        };
+        let filled = Location {
+            place: Place::Server(draft.as_ref().unwrap_or(url).clone()),
+            format: self.destination.format,
+        };
+        let filled_url = draft.as_ref().unwrap_or(url);
+        if let Some(draft) = &draft
+            && !self.session.is_there(&filled).await?
+        {
+            let tables = match server.tables_of(url).await {
+                Ok(tables) => tables,
+                // The draft makes the database.
+                Err(Error::NotFound { .. }) => Vec::new(),
+                Err(error) => return Err(error),
+            };
+            for outdated in tables.iter().filter(|name| names.is_outdated(name)) {
+                let drop = TableChange::Drop { if_exists: true };
+                server.change(&url.beside(outdated), drop).await?;
+            }
+            transactions.make_draft(draft, url, &schema, making).await?;
+        }
+        transactions.wait_for_writers(filled_url).await?;
+        if draft.is_none() {
+            let table = self.session.schema(self.destination).await?;
+            sums = sums.map(|sums| sums.reading_text_as(&table));
+        }
+        let before = match &sums {
+            Some(sums) => Some(self.found(&filled, sums).await?),
+            None => None,
+        };
+        let rows_before = match &before {
+            Some((rows, _)) => *rows,
+            None => self.rows_of(server, &filled, filled_url).await?,
+        };
+        let sums_before = before.as_ref().map(|(_, sums)| sums);
+        let mut answer = self.rest(answer, (rows_before, sums_before), sums.as_ref()).await?;
+        if making.create && draft.is_none() {
+            // It is what a copy that was not seen to end has made, or another table.
+            while let Some(batch) = answer.next().await? {
+                if batch.num_rows() > 0 {
+                    return Err(Error::Exists {
+                        place: self.destination.to_string(),
+                    });
+                }
+            }
+            return Ok(self.copied(0, 0, sums.as_ref()));
+        }
+        let sink = ResumableSink::begin(server, filled_url, &schema, rows_before).await?;
+        let rows = insert(answer, Box::new(sink), |batch, rows| step(batch, rows, &mut sums)).await?;
+        match &sums {
+            Some(sums) => self.compare_sums(&filled, sums, before, rows).await?,
+            None => {
+                let found = self.rows_of(server, &filled, filled_url).await?;
+                let same = self.compare(rows_before + rows, found);
+                same.map_err(Error::of_kept_copy)?;
+            }
+        }
+        if let Some(draft) = &draft {
+            transactions
+                .publish_draft(draft, url, &schema, making, overwrite)
+                .await?;
+        }
+        Ok(self.copied(rows, 0, sums.as_ref()))
+    }
+
+    /// How many rows a table has.
+    async fn rows_of(&self, server: &dyn ServerStore, table: &Location, url: &ServerUrl) -> Result<u64> {
+        match server.kept_rows(url).await? {
+            Some(rows) => Ok(rows),
+            None => self.session.count_under(table, &self.reading()).await,
+        }
+    }
+
+    /// Compares what was written with what there is, without what there was before.
+    async fn compare_sums(
+        &self,
+        table: &Location,
+        sums: &Checksums,
+        before: Option<(u64, Checksums)>,
+        rows: u64,
+    ) -> Result<()> {
+        let (mut found_rows, mut found) = self.found(table, sums).await?;
+        if let Some((rows_before, before)) = before {
+            found_rows = found_rows.saturating_sub(rows_before);
+            found = found.since(&before);
+        }
+        let same = self.compare(rows, found_rows);
+        let same = same.and_then(|()| sums.compare(&found, &self.destination.to_string()));
+        same.map_err(Error::of_kept_copy)
+    }
+
+    /// The rows behind those that the table has, which are the first ones of the source as far as the checksums tell.
+    async fn rest(
+        &self,
+        mut answer: Answer,
+        (rows, there): (u64, Option<&Checksums>),
+        sums: Option<&Checksums>,
+    ) -> Result<Answer> {
+        if !self.in_order {
+            return Err(Error::Unsupported {
+                what: "resuming a copy of rows that may come in another order: those of a statement, or of a table of a server"
+                    .to_owned(),
+                hint: "copy a file, or begin anew without --resume".to_owned(),
+            });
+        }
+        let place = self.destination.to_string();
+        let mut first = sums.cloned();
+        let (mut left, mut remainder) = (rows, None);
+        while left > 0 {
+            let Some(batch) = answer.next().await? else { break };
+            let passed = usize::try_from(left).unwrap_or(usize::MAX).min(batch.num_rows());
+            if let Some(first) = &mut first {
+                first.add(&batch.slice(0, passed), &place)?;
+            }
+            left -= passed as u64;
+            remainder = Some(batch.slice(passed, batch.num_rows() - passed));
+        }
+        if left > 0 {
+            return Err(Error::RowCount {
+                place,
+                written: rows - left,
+                found: rows,
+                left: Left::Kept,
+            });
+        }
+        if let (Some(first), Some(there)) = (first, there) {
+            first.compare(there, &place).map_err(Error::of_kept_copy)?;
+        }
+        Ok(match remainder {
+            Some(batch) => answer.behind(batch),
+            None => answer,
+        })
+    }
+}
