@@ -21,6 +21,7 @@
 
 mod ads;
 mod ads_connection;
+mod analysis;
 mod answer;
 mod binary_forms;
 mod binary_functions;
@@ -59,6 +60,7 @@ mod planner_forms;
 mod programs;
 mod records;
 mod route;
+mod scalar_subqueries;
 mod scalars;
 mod scan_counts;
 mod scope;

@@ -15,7 +15,6 @@ use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBuilder};
 use datafusion::logical_expr::ScalarUDF;
-use datafusion::optimizer::Analyzer;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::limit::GlobalLimitExec;
@@ -29,25 +28,27 @@ use tidemill_riegeli::RecordType;
 
 use crate::ads::{self, TextKind};
 use crate::ads_connection::{AdsConnection, blocking};
+use crate::analysis;
 use crate::answer::Answer;
 use crate::binary_forms::{BinaryForms, TextsWithMoments};
 use crate::blanks::BlanksToFunctions;
-use crate::checked_arithmetic::{CheckedArithmetic, CheckedConstants, WindowArguments};
+use crate::checked_arithmetic::{CheckedArithmetic, CheckedConstants};
 use crate::damage::DamageLog;
 use crate::engine::Offsets;
 use crate::exact_sum::exact_sum;
-use crate::floats_with_decimals::{ColumnsWithDecimals, FloatsWithDecimals};
+use crate::floats_with_decimals::FloatsWithDecimals;
 use crate::format::Format;
 use crate::information_schema::View;
 use crate::location::{Location, Place};
 use crate::lowering::Parameters;
 use crate::many_to_one::{self, KeptWhole};
 use crate::names::{KnownNames, Names};
-use crate::numeric_text::{self, ByKeys, SortedByKeys};
+use crate::numeric_text::{self, ByKeys};
 use crate::opaque::Opaque;
 use crate::options::SessionOptions;
 use crate::plan_cache::{self, Key, PlanCache, Planned, Providers, keeps_table_order};
 use crate::route::{self, Route};
+use crate::scalar_subqueries::{one_or_two, only_element};
 use crate::scalars::{self, Surroundings};
 use crate::scan_counts::RunPlans;
 use crate::scope::{self, Bound};
@@ -127,27 +128,25 @@ impl Session {
         rules.insert(0, Arc::new(PushDown));
         rules.insert(1, Arc::new(ServersLast));
         rules.insert(2, Arc::new(CheckedArithmetic));
-        let mut analysis = Analyzer::new().rules;
-        analysis.insert(0, Arc::new(ColumnsWithDecimals));
-        analysis.insert(0, Arc::new(SortedByKeys));
-        analysis.push(Arc::new(WindowArguments));
         let state = SessionStateBuilder::new()
             .with_config(self.config.clone())
             .with_runtime_env(Arc::new(runtime))
             .with_default_features()
             .with_query_planner(Arc::new(top_percent::Planner))
-            .with_analyzer_rules(analysis)
+            .with_analyzer_rules(analysis::rules())
             .with_physical_optimizer_rules(rules)
             .with_physical_optimizer_rule(Arc::new(Offsets))
             .with_physical_optimizer_rule(Arc::new(KeyLookups))
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         let mut state = state.build();
-        let of_plans = numeric_text::functions().into_iter().chain([many_to_one::function()]);
+        let of_plans = numeric_text::functions();
+        let of_plans = of_plans.into_iter().chain([many_to_one::function(), only_element()]);
         for function in BINARY_FUNCTIONS.iter().cloned().chain(of_plans) {
             // Only a registry that cannot be changed refuses.
             let _ = state.register_udf(function);
         }
         let _ = state.register_udaf(exact_sum());
+        let _ = state.register_udaf(one_or_two());
         let _ = state.register_function_rewrite(Arc::new(CheckedConstants));
         let _ = state.register_expr_planner(Arc::new(BinaryForms));
         let _ = state.register_function_rewrite(Arc::new(ByKeys));

@@ -67,6 +67,14 @@ fn queries() -> Vec<String> {
             "SELECT s.id FROM (SELECT id, pay FROM emp WHERE pay < ANY (SELECT pay FROM {t})) s WHERE s.pay IN (SELECT pay FROM {t}) ORDER BY s.id",
             "WITH rich AS (SELECT id, pay FROM emp WHERE pay > (SELECT AVG(pay) FROM {t})) SELECT id FROM rich WHERE pay <= ALL (SELECT pay FROM rich)",
             "SELECT id FROM emp WHERE pay = (SELECT MIN(pay) FROM {t}) UNION SELECT id FROM emp WHERE pay = (SELECT MAX(pay) FROM {t}) ORDER BY id",
+            "SELECT id, COALESCE((SELECT x.pay FROM {t} x WHERE x.id = emp.mgr), -1) AS n FROM emp ORDER BY id",
+            "SELECT id, COALESCE((SELECT x.pay - 1 FROM {t} x WHERE x.id = emp.mgr AND x.pay > 100), -1) AS n FROM emp ORDER BY id",
+            "SELECT id FROM emp WHERE (SELECT x.dept FROM {t} x WHERE x.id = emp.mgr) = 'a' ORDER BY id",
+            "SELECT id, COALESCE((SELECT DISTINCT x.mgr FROM {t} x WHERE x.id = emp.mgr), -1) AS n FROM emp ORDER BY id",
+            "SELECT id, (SELECT x.id FROM {t} x WHERE x.dept = emp.dept ORDER BY x.pay DESC, x.id LIMIT 1) AS n FROM emp ORDER BY id",
+            "SELECT id, COALESCE((SELECT x.pay FROM {t} x WHERE x.dept = emp.dept AND x.id > 3 ORDER BY x.id LIMIT 1), -1) AS n FROM emp ORDER BY id",
+            "SELECT id FROM emp WHERE pay >= (SELECT x.pay FROM {t} x WHERE x.dept = emp.dept ORDER BY x.id DESC LIMIT 1) ORDER BY id",
+            "SELECT SUM(boss) AS n FROM (SELECT (SELECT x.pay FROM {t} x WHERE x.id = emp.mgr) AS boss FROM emp) s",
         ]
         .map(str::to_owned),
     );
@@ -185,6 +193,30 @@ async fn a_merge_takes_its_own_table_as_its_source() {
     )
     .await;
     assert_eq!(csv(&session, "SELECT id FROM emp WHERE dept = 'X'").await, "5\n");
+}
+
+#[tokio::test]
+async fn a_scalar_subquery_of_several_rows_is_an_error_where_an_outer_row_has_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    make(&session, "emp").await;
+    csv(&session, "SELECT * INTO emp2 FROM emp").await;
+    for table in ["emp", "emp2"] {
+        let bosses = format!("SELECT id, (SELECT x.id FROM {table} x WHERE x.mgr = emp.id) AS n FROM emp");
+        // 7 is the only one with one, and who has none has no value.
+        let one = format!("{bosses} WHERE emp.id IN (1, 7) ORDER BY id");
+        assert_eq!(csv(&session, &one).await, "1,\n7,8\n");
+        let error = match session.sql(&bosses).await {
+            Ok(mut rows) => rows.next().await.expect_err("2 has two"),
+            Err(error) => error,
+        };
+        let error = error.to_string();
+        assert!(error.contains("more than one row"), "{error}");
+        let changed =
+            format!("UPDATE emp SET pay = (SELECT x.pay + 1 FROM {table} x WHERE x.id = emp.mgr) WHERE mgr = 7");
+        csv(&session, &changed).await;
+        assert_eq!(csv(&session, "SELECT pay FROM emp WHERE id = 8").await, "401\n");
+    }
 }
 
 #[tokio::test]
