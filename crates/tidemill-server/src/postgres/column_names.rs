@@ -1,5 +1,5 @@
-//! The names that PostgreSQL gives to columns which a query does not name itself (`FigureColname` in its `parse_target.c`): `count` for
-//! `COUNT(*)`, `?column?` for `1 + 1`. Programs read columns by these names.
+//! The names that PostgreSQL gives to the columns of a query (`FigureColname` in its `parse_target.c`): `count` for `COUNT(*)`, `?column?`
+//! for `1 + 1`, and `id` for `ID`, whose quotes would keep its letters. Programs read columns by these names.
 
 use sqlparser::ast::{
     DataType, Expr, Ident, Query, SelectItem, SetExpr, Statement, TimezoneInfo, TrimWhereField, Value,
@@ -7,7 +7,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
-/// The names of a query's columns; `None` for those that it names, and for those of tables.
+/// The names of a query's columns; `None` for those behind a `*`, which have the spelling of their table.
 #[derive(Debug)]
 pub(crate) struct ColumnNames {
     /// From the first column on.
@@ -62,9 +62,8 @@ fn items(query: &Query) -> Option<&[SelectItem]> {
 
 fn name_of_item(item: &SelectItem) -> Option<String> {
     match item {
-        // These have the spelling of their table.
-        SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => None,
         SelectItem::UnnamedExpr(expr) => Some(figured(expr).map_or_else(|| "?column?".to_owned(), |(name, _)| name)),
+        SelectItem::ExprWithAlias { alias, .. } => Some(folded(alias)),
         _ => None,
     }
 }
@@ -174,8 +173,14 @@ mod tests {
             ("count(*)", "count"),
             ("COUNT(DISTINCT a)", "count"),
             ("pg_catalog.upper('a')", "upper"),
-            ("a", "-"),
-            ("t.a", "-"),
+            ("a", "a"),
+            ("A", "a"),
+            ("t.Total", "total"),
+            ("\"Total\"", "Total"),
+            ("t.\"ID\"", "ID"),
+            ("1 AS Total", "total"),
+            ("1 AS \"Total\"", "Total"),
+            ("1 Total", "total"),
             ("a::text", "a"),
             ("sum(a)::int", "sum"),
             ("1::int", "int4"),
@@ -220,7 +225,7 @@ mod tests {
 
     #[test]
     fn columns_around_a_star_have_their_names() {
-        assert_eq!(names("SELECT 1 AS n, *, count(*) FROM t", 4), ["-", "-", "-", "count"]);
+        assert_eq!(names("SELECT 1 AS n, *, count(*) FROM t", 4), ["n", "-", "-", "count"]);
         assert_eq!(names("SELECT max(a), t.* FROM t", 3), ["max", "-", "-"]);
         assert_eq!(names("SELECT min(a) FROM t UNION SELECT 1", 1), ["min"]);
         assert_eq!(names("WITH x AS (SELECT 1) SELECT count(*) FROM x", 1), ["count"]);

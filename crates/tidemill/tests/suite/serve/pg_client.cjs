@@ -9,8 +9,13 @@ async function main() {
   const client = new Client(address);
   await client.connect();
   const { rows, fields } = await client.query("SELECT order_no, total FROM orders ORDER BY 1");
-  assert.deepStrictEqual(rows[0], { ORDER_NO: 1, TOTAL: "10.50" });
-  assert.deepStrictEqual(fields.map((field) => field.name), ["ORDER_NO", "TOTAL"]);
+  assert.deepStrictEqual(rows[0], { order_no: 1, total: "10.50" });
+  assert.deepStrictEqual(fields.map((field) => field.name), ["order_no", "total"]);
+  const spelled = await client.query('SELECT Total, "ORDER_NO", cust_no AS "Customer", * FROM orders');
+  assert.deepStrictEqual(
+    spelled.fields.map((field) => field.name),
+    ["total", "ORDER_NO", "Customer", "ORDER_NO", "CUST_NO", "DAY", "TOTAL"],
+  );
   const named = { name: "by total", text: "SELECT order_no FROM orders WHERE total > $1 ORDER BY 1" };
   for (const total of [5, 15, 25]) {
     const answer = await client.query({ ...named, values: [total] });
