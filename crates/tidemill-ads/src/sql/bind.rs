@@ -495,7 +495,10 @@ impl<'s> Scope<'s> {
             return Ok(Expr::Compare(comparison, Box::new(left), Box::new(right)));
         }
         let operator = match op {
-            B::StringConcat => return self.call("CONCAT", vec![left, right]),
+            B::StringConcat => {
+                let (left, right) = (self.as_text(left)?, self.as_text(right)?);
+                return self.call("CONCAT", vec![left, right]);
+            }
             B::Plus => Operator::Plus,
             B::Minus => Operator::Minus,
             B::Multiply => Operator::Times,
@@ -692,6 +695,17 @@ impl<'s> Scope<'s> {
                 let why = format!("Invalid operands for a comparison: {} and {}", a.noun(), b.noun());
                 Err(Error::new(Kind::Type, why))
             }
+        }
+    }
+
+    /// A number as text, as in standard SQL where one is joined to a text.
+    fn as_text(&self, operand: Expr) -> Result<Expr> {
+        match self.type_of(&operand).is_number() {
+            true => Ok(Expr::Cast(
+                Box::new(operand),
+                Box::new(conversion(&ast::DataType::Varchar(None), false)?),
+            )),
+            false => Ok(operand),
         }
     }
 
