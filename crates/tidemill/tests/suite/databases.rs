@@ -220,10 +220,7 @@ fn check_resuming(database: &str, names: &str) {
     };
     let resumed = told();
     // All but those that were committed.
-    assert!(
-        resumed.contains("00 rows") && !resumed.contains("400,000 rows"),
-        "{resumed}"
-    );
+    assert!(!resumed.contains("400,000 rows"), "{resumed}");
     assert!(drafts().is_empty());
     let whole = format!("{RECORDS},{RECORDS},0,{}", RECORDS - 1);
     let ids = "SELECT COUNT(*), COUNT(DISTINCT id), MIN(id), MAX(id) FROM big";
