@@ -12,7 +12,8 @@ use crate::bitmap::Bitmap;
 use crate::error::Result;
 use crate::expression::{BinaryOperator, Environment, Syntax, Value, parse};
 use crate::field::{Field, FieldKind};
-use crate::index::{Bound, Key, KeyCodec, KeyEncoding, KeyValue, Order};
+use crate::header::Dialect;
+use crate::index::{Bound, Direction, Key, KeyCodec, KeyEncoding, KeyType, KeyValue, Order};
 use crate::kernels::text::TextCell;
 use crate::orders::TableOrder;
 use crate::table::Table;
@@ -312,13 +313,35 @@ impl Range {
 
 impl Known {
     /// Whether a candidate index has an entry of every record, as other orders without FOR must have: a damaged one has not, and
-    /// the table is read.
+    /// the table is read. So it is where stars stand in a number of Visual FoxPro, whose key is one of a number that is none.
     fn has_every_record(&self, table: &Table) -> bool {
+        if table.header().dialect == Dialect::VisualFoxPro && self.has_stars() {
+            return false;
+        }
         if let (Some(_), Some(header)) = (&self.null, &table.header().adt) {
             let live = u64::from(table.record_count()).checked_sub(header.free_count.into());
             return self.order.key_count().ok() == live && live.is_some();
         }
         !self.is_candidate || self.order.has_each(table.record_count()).unwrap_or(false)
+    }
+
+    /// Whether the highest of the keys is higher than every number.
+    fn has_stars(&self) -> bool {
+        let highest = match self.order.walks_back {
+            true => Direction::Forward,
+            false => Direction::Backward,
+        };
+        if self.order.key_type() != KeyType::Number {
+            return false;
+        }
+        match self.order.walk(highest).next() {
+            None => false,
+            Some(Err(_)) => true,
+            Some(Ok(entry)) => match self.order.value(entry.key()) {
+                Some(KeyValue::Number(number)) => number.is_infinite(),
+                _ => false,
+            },
+        }
     }
 
     fn range(&self, leaf: &Leaf, table: &Table) -> Option<Range> {

@@ -31,6 +31,8 @@ pub struct Environment {
     pub(crate) weights: Option<Arc<[u8; 256]>>,
     pub(super) now: i64,
     pub(super) alias: Option<String>,
+    /// Whether the keys of an index are made as Visual FoxPro makes them.
+    pub(crate) is_foxpro: bool,
 }
 
 impl Environment {
@@ -48,6 +50,7 @@ impl Environment {
             weights: None,
             now: 0,
             alias: None,
+            is_foxpro: false,
         }
     }
 
@@ -120,6 +123,15 @@ impl Environment {
     #[must_use]
     pub fn alias(mut self, alias: &str) -> Self {
         self.alias = Some(alias.to_ascii_uppercase());
+        self
+    }
+
+    /// Whether keys are made as Visual FoxPro makes them: `STR(n)` has 10 digits whatever the width of the field, and fewer decimals where
+    /// those asked for do not fit; moments are whole seconds; stars in a number are higher than every number. Default: false, as Clipper
+    /// and Harbour.
+    #[must_use]
+    pub(crate) fn foxpro(mut self, is_foxpro: bool) -> Self {
+        self.is_foxpro = is_foxpro;
         self
     }
 

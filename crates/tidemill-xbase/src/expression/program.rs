@@ -122,6 +122,11 @@ impl Program {
         self.slots.iter().map(|slot| slot.index).collect()
     }
 
+    /// Whether it is a field and nothing more.
+    pub(crate) fn is_field(&self) -> bool {
+        matches!(self.root.kind, NodeKind::Field(_))
+    }
+
     /// Whether the result depends on the clock of the [`Environment`].
     pub fn is_volatile(&self) -> bool {
         self.is_volatile
@@ -230,6 +235,7 @@ struct Scope<'r> {
 impl<'r> Scope<'r> {
     fn field(self, slot: usize) -> Result<Value<'r>> {
         match self.slots.get(slot) {
+            Some(slot) if self.environment.is_foxpro => self.record.foxpro_value(slot.index),
             Some(slot) => self.record.value(slot.index),
             None => Ok(Value::Null),
         }

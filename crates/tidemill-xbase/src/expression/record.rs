@@ -2,7 +2,7 @@
 
 use super::value::{DAY_MS, Type, Value};
 use crate::column;
-use crate::digits::parse_text;
+use crate::digits::{parse_text, trim};
 use crate::error::{BadValue, Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::header::u32_at;
@@ -18,6 +18,15 @@ pub trait Record {
     /// # Errors
     /// When the value cannot be had.
     fn value(&self, field: usize) -> Result<Value<'_>>;
+
+    /// As [`Record::value`], for keys that Visual FoxPro makes: a moment is a whole second, and stars in a number, which say that it was
+    /// too wide for its field, are higher than every number.
+    ///
+    /// # Errors
+    /// As [`Record::value`].
+    fn foxpro_value(&self, field: usize) -> Result<Value<'_>> {
+        self.value(field)
+    }
 
     /// `RECNO()`: the number of the record, counted from 1.
     fn record_no(&self) -> u32;
@@ -184,6 +193,17 @@ impl Record for RecordBytes<'_> {
         }
     }
 
+    fn foxpro_value(&self, field: usize) -> Result<Value<'_>> {
+        let described = self.table.fields().get(field);
+        Ok(match (self.value(field)?, described) {
+            (Value::Timestamp(ms), Some(field)) if field.kind == FieldKind::Timestamp => {
+                Value::Timestamp((ms + 500).div_euclid(1000) * 1000)
+            }
+            (Value::Number(_), Some(field)) if has_overflown(field, self.cell(field)) => Value::Number(f64::INFINITY),
+            (value, _) => value,
+        })
+    }
+
     fn record_no(&self) -> u32 {
         self.record_no
     }
@@ -191,6 +211,16 @@ impl Record for RecordBytes<'_> {
     fn is_deleted(&self) -> bool {
         self.table.deletion().is_deleted(self.bytes)
     }
+}
+
+/// Whether a number was too wide for its field, as FoxPro, Clipper and dBASE write it: in stars.
+fn has_overflown(field: &Field, cell: &[u8]) -> bool {
+    let is_text = matches!(
+        field.kind,
+        FieldKind::Numeric | FieldKind::Float | FieldKind::NumericDouble
+    );
+    let text = trim(cell);
+    is_text && !text.is_empty() && text.iter().all(|byte| *byte == b'*')
 }
 
 /// The record that an append makes: every field blank, number 0. It decides how long a key is.

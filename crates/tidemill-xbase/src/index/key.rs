@@ -121,6 +121,9 @@ pub(crate) struct KeyCodec {
     pub(crate) encoding: KeyEncoding,
     /// Whether a byte in front says that the key is not NULL.
     pub(crate) is_nullable: bool,
+    /// Whether a byte behind is left over: the keys of a candidate index of Visual FoxPro whose field can be NULL have room for that byte,
+    /// and do not have it.
+    pub(crate) has_spare: bool,
 }
 
 /// How numbers and dates are written.
@@ -170,13 +173,30 @@ impl KeyCodec {
     /// The keys that a moment may have instead of its own: Visual FoxPro makes the key of a double that it does not store, and one of
     /// 2,071 keys of a public file is a step beside the others.
     pub(crate) fn beside(self, key: &[u8]) -> impl Iterator<Item = Vec<u8>> {
-        let parts = key.split_last_chunk::<DOUBLE>();
+        let spare = usize::from(self.has_spare).min(key.len());
+        let (own, spare) = key.split_at(key.len() - spare);
+        let spare = spare.to_vec();
+        let parts = own.split_last_chunk::<DOUBLE>();
         let parts = parts.filter(|_| self.encoding == KeyEncoding::Seconds);
         let bits = parts.map(|(front, bits)| (front.to_vec(), u64::from_be_bytes(*bits)));
         [-1, 1, -2, 2].into_iter().filter_map(move |steps| {
             let (front, bits) = bits.as_ref()?;
-            Some([front, &bits.checked_add_signed(steps)?.to_be_bytes()[..]].concat())
+            Some([front, &bits.checked_add_signed(steps)?.to_be_bytes()[..], &spare].concat())
         })
+    }
+
+    /// The codec of an order that is a candidate index or not, where the length of its keys tells of a byte that is left over.
+    pub(crate) fn of_candidate(self, is_candidate: bool) -> Self {
+        let is_value = |len| match self.key_type {
+            // Texts have room for any byte.
+            KeyType::Character => false,
+            KeyType::Number => matches!(len, 4 | DOUBLE),
+            KeyType::Date | KeyType::Timestamp => len == DOUBLE,
+            KeyType::Logical => len == 1,
+        };
+        let is_of_fox = matches!(self.encoding, KeyEncoding::Binary | KeyEncoding::Seconds) && !self.is_nullable;
+        let has_spare = is_candidate && is_of_fox && self.len.checked_sub(1).is_some_and(is_value);
+        Self { has_spare, ..self }
     }
 
     /// Whether keys of this type can have this length.
@@ -217,11 +237,13 @@ impl KeyCodec {
         )))
     }
 
-    /// The codec of what stands behind the byte that says whether a key is NULL.
+    /// The codec of the value, without the byte that says whether a key is NULL.
     fn value(self) -> Self {
+        let others = usize::from(self.is_nullable) + usize::from(self.has_spare);
         Self {
-            len: self.len.saturating_sub(usize::from(self.is_nullable)),
+            len: self.len.saturating_sub(others),
             is_nullable: false,
+            has_spare: false,
             ..self
         }
     }
@@ -324,6 +346,8 @@ impl KeyCodec {
         }
         if self.is_nullable {
             out.push(NOT_NULL);
+        }
+        if self.is_nullable || self.has_spare {
             return self.value().put(value, out);
         }
         match (self.key_type, value) {
@@ -353,6 +377,10 @@ impl KeyCodec {
         if self.is_nullable {
             let value = key.split_first().filter(|(first, _)| **first == NOT_NULL)?.1;
             return self.value().decode(value);
+        }
+        if self.has_spare {
+            let value = self.value();
+            return value.decode(key.get(..value.len)?);
         }
         Some(match (self.key_type, self.encoding) {
             (_, KeyEncoding::Adi(kind)) => return kind.decode(key),
@@ -587,6 +615,7 @@ mod tests {
             len,
             encoding,
             is_nullable: false,
+            has_spare: false,
         }
         .check("test")
         .unwrap()
@@ -670,6 +699,7 @@ mod tests {
                     len,
                     encoding,
                     is_nullable: false,
+                    has_spare: false,
                 }
                 .check("t")
                 .is_err(),

@@ -246,7 +246,9 @@ pub(super) fn keys_of(
         len,
         encoding,
         is_nullable: tag.is_nullable,
+        has_spare: false,
     }
+    .of_candidate(tag.is_candidate)
     .check(&tag.name)?;
     let bytes = KeyBytes {
         form: tag.form,

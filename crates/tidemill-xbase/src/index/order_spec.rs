@@ -213,7 +213,9 @@ impl OrderSpec {
             len,
             encoding,
             is_nullable: self.is_nullable,
+            has_spare: false,
         }
+        .of_candidate(self.is_candidate)
         .check(&self.name)
     }
 

@@ -202,6 +202,7 @@ impl Part {
                     false => KeyEncoding::Adi(kind),
                 },
                 is_nullable: false,
+                has_spare: false,
             },
         })
     }

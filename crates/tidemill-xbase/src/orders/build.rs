@@ -129,7 +129,7 @@ impl Build<'_> {
     }
 
     fn add(&self, builder: &mut IndexBuilder, order: &OrderSpec) -> Result<()> {
-        let (table, settings) = (self.table, self.settings);
+        let (table, settings) = (self.table, &self.settings.over(self.table));
         allow_candidate(order, table)?;
         let tag = |old: &Index| old.tags().iter().find(|tag| tag.name == order.name()).cloned();
         let old: Option<(&Index, Tag)> = self.old.and_then(|old| Some((old, tag(old)?)));

@@ -10,7 +10,10 @@ use std::path::Path;
 use crate::codepage::CodePage;
 use crate::error::Result;
 use crate::expression::{Environment, Letters, RecordBytes};
-use crate::index::{Collation, Direction, Entry, Index, IndexOptions, KeyCodec, KeyEncoding, KeyOrder, KeyType, Tag};
+use crate::header::Dialect;
+use crate::index::{
+    Collation, Direction, Entry, Index, IndexDialect, IndexOptions, KeyCodec, KeyEncoding, KeyOrder, KeyType, Tag,
+};
 use crate::stamp::{FileMemo, FileStamp};
 use crate::table::Table;
 
@@ -25,6 +28,8 @@ pub struct KeySettings {
     pub(crate) collation: Collation,
     /// Whether keys of a table of Visual FoxPro hold moments to the millisecond: Harbour writes them so, FoxPro to the second.
     pub(crate) keeps_milliseconds: bool,
+    /// Whether the keys of a CDX or IDX are those of a table of Visual FoxPro, which makes some in other ways than Clipper and Harbour.
+    pub(crate) are_foxpro: bool,
 }
 
 impl KeySettings {
@@ -35,6 +40,7 @@ impl KeySettings {
             environment: Environment::new(codepage),
             collation: Collation::binary(),
             keeps_milliseconds: false,
+            are_foxpro: false,
         }
     }
 
@@ -75,6 +81,20 @@ impl KeySettings {
         let settings = found(path, table);
         KNOWN.put(path, &stamp, table.codepage(), settings.clone());
         settings
+    }
+
+    /// These settings, for the orders of this table.
+    pub(crate) fn over(&self, table: &Table) -> Self {
+        Self {
+            are_foxpro: table.header().dialect == Dialect::VisualFoxPro && !self.keeps_milliseconds,
+            ..self.clone()
+        }
+    }
+
+    /// Under what the expressions of an index in this format are compiled, by Visual FoxPro or by others.
+    pub(crate) fn environment_of(&self, dialect: IndexDialect, are_foxpro: bool) -> Environment {
+        let is_of_fox = matches!(dialect, IndexDialect::Cdx | IndexDialect::Idx);
+        self.environment.clone().foxpro(are_foxpro && is_of_fox)
     }
 
     /// Whether it is known how text is sorted.
@@ -208,7 +228,7 @@ struct Sample<'i> {
 impl<'i> Sample<'i> {
     /// `None` for what is no order of text that is known, and what cannot be read.
     fn of(index: &Index, tag: &'i Tag, table: &Table, settings: &KeySettings) -> Option<Self> {
-        let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), settings).ok()?;
+        let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), &settings.over(table)).ok()?;
         if keys.key_type() != KeyType::Character || tag.collation.is_some() || tag.is_full_text {
             return None;
         }
@@ -245,7 +265,7 @@ impl<'i> Sample<'i> {
 
     /// Whether the keys are those of their records.
     fn has_keys(&self, index: &Index, table: &Table, settings: &KeySettings) -> bool {
-        let keys = OrderKeys::of_tag(self.tag, index.dialect(), table.fields(), settings);
+        let keys = OrderKeys::of_tag(self.tag, index.dialect(), table.fields(), &settings.over(table));
         let (Ok(keys), false) = (keys, self.tag.is_custom) else {
             return true;
         };

@@ -61,6 +61,17 @@ impl OrderKeys {
             return Self::of_adi(tag, fields, settings, false);
         }
         let mut keys = Self::compile(&tag.expression, tag.condition.as_deref(), dialect, fields, settings)?;
+        // The length of a text tells whose STR() it has.
+        let len = tag.key_len - usize::from(tag.is_nullable);
+        let without_spare = len.saturating_sub(usize::from(tag.is_candidate));
+        let is_so_long = |keys: &Self| keys.codec.len == len || keys.codec.len == without_spare;
+        if keys.key_type() == KeyType::Character && !is_so_long(&keys) {
+            let texts = (&*tag.expression, tag.condition.as_deref());
+            let others = Self::compile_as(!settings.are_foxpro, texts, dialect, fields, settings)?;
+            if is_so_long(&others) {
+                keys = others;
+            }
+        }
         (keys.codec.len, keys.codec.is_nullable) = (tag.key_len, tag.is_nullable);
         if let (KeyEncoding::Text(decimals), Some(stored)) = (&mut keys.codec.encoding, tag.decimals) {
             *decimals = stored;
@@ -68,7 +79,7 @@ impl OrderKeys {
         if keys.codec.encoding == KeyEncoding::Binary {
             keys.codec.encoding = tag.encoding(keys.codec.key_type);
         }
-        keys.codec = keys.codec.check(&tag.name)?;
+        keys.codec = keys.codec.of_candidate(tag.is_candidate).check(&tag.name)?;
         if tag.ignores_case && keys.key_type() == KeyType::Character {
             keys.capitals = Some(Box::new(*settings.environment.letters.upper()));
         }
@@ -107,8 +118,20 @@ impl OrderKeys {
             let condition = condition.map(|condition| numbered(condition, fields));
             return Self::compile_adi(numbered(expression, fields), condition, (fields, settings), false);
         }
+        Self::compile_as(settings.are_foxpro, (expression, condition), dialect, fields, settings)
+    }
+
+    /// As [`OrderKeys::compile`], as Visual FoxPro or others have it.
+    fn compile_as(
+        are_foxpro: bool,
+        (expression, condition): (&str, Option<&str>),
+        dialect: IndexDialect,
+        fields: &[Field],
+        settings: &KeySettings,
+    ) -> Result<Self> {
+        let environment = settings.environment_of(dialect, are_foxpro);
         let compile = |text: &str| {
-            let program = Program::compile_key(text, fields, &settings.environment)?;
+            let program = Program::compile_key(text, fields, &environment)?;
             let mut used = program.fields().into_iter().filter_map(|field| fields.get(field));
             match used.find(|field| field.kind.uses_memo()) {
                 None => Ok(program),
@@ -153,6 +176,7 @@ impl OrderKeys {
             len,
             encoding,
             is_nullable: false,
+            has_spare: false,
         };
         let is_long = |field: &&Field| {
             let digits = field.width.saturating_sub(usize::from(field.decimals > 0));
@@ -329,6 +353,7 @@ impl OrderKeys {
                 false => KeyEncoding::Binary,
             },
             is_nullable: false,
+            has_spare: false,
         };
         Ok(Self {
             adi: is_adi.then(|| Adi {
@@ -372,8 +397,37 @@ impl OrderKeys {
                 Self::of_words(&expression, options, dialect, fields, settings)
             }
             Some(options) => Self::of_words(order.expression(), options, dialect, fields, settings),
-            None => Self::compile(order.expression(), order.for_expression(), dialect, fields, settings),
+            None => {
+                let keys = Self::compile(order.expression(), order.for_expression(), dialect, fields, settings)?;
+                Ok(keys.as_made_by(settings, order.is_candidate(), dialect, fields))
+            }
         }
+    }
+
+    /// The keys of a new order as the program makes them whose table it is. In a CDX of Visual FoxPro those of an integer field have four
+    /// bytes, and those of fields that can be NULL a byte in front, but for candidate indexes.
+    pub(crate) fn as_made_by(
+        mut self,
+        settings: &KeySettings,
+        is_candidate: bool,
+        dialect: IndexDialect,
+        fields: &[Field],
+    ) -> Self {
+        if !settings.are_foxpro || dialect != IndexDialect::Cdx {
+            return self;
+        }
+        let used: Vec<_> = self.key.fields().into_iter().filter_map(|at| fields.get(at)).collect();
+        if let [field] = &*used
+            && field.kind == FieldKind::Integer
+            && self.key.is_field()
+        {
+            self.codec.len = 4;
+        }
+        if !is_candidate && used.iter().any(|field| field.nullable) {
+            self.codec.len += 1;
+            self.codec.is_nullable = true;
+        }
+        self
     }
 
     /// Of an index of words, how they are made.

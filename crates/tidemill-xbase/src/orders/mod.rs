@@ -137,8 +137,9 @@ impl TableIndex {
 
     fn order_of(index: &Index, tag: &Tag, table: &Table, settings: &KeySettings) -> Result<TableOrder> {
         let named = |e| Error::order(index.path(), &tag.name, e);
-        let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), settings).map_err(named)?;
-        let order = keys.order(index, &tag.name, settings).map_err(named)?;
+        let settings = settings.over(table);
+        let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), &settings).map_err(named)?;
+        let order = keys.order(index, &tag.name, &settings).map_err(named)?;
         Ok(TableOrder::new(order, keys, Seen::default()))
     }
 

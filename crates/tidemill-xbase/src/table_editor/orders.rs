@@ -475,7 +475,7 @@ impl Orders {
         let handle = open_file(path, options)?;
         let is_shared = options.mode != OpenMode::Exclusive;
         let data = Arc::new(data_file(path, &handle, options)?);
-        let settings = settings(path, data.storage().stamp().as_ref());
+        let settings = settings(path, data.storage().stamp().as_ref()).over(&self.table);
         let index_options = IndexOptions::new()
             .codepage(settings.environment.codepage)
             .table_dialect(self.table.header().dialect);

@@ -27,6 +27,7 @@ mod expression_functions;
 mod expression_golden;
 mod expressions;
 mod forged_logs;
+mod foxpro_keys;
 mod freshness;
 mod full_text;
 mod golden;

@@ -215,9 +215,14 @@ fn index(key_len: u16, keys: &[(Vec<u8>, u8)]) -> Vec<u8> {
     const LEAF: u32 = TAG + 1024;
     let mut file = header(1024, 10, 0xE0, "");
     file.extend(leaf(&[(b"V         ".to_vec(), TAG)]));
-    file.extend(header(LEAF, key_len, 0x62, "V"));
+    file.extend(header(LEAF, key_len, options, expression));
     let entries: Vec<_> = keys
         .iter()
+    index_of("V", 0x62, key_len, keys)
+}
+
+/// A CDX of one tag V of this expression with these options, keys and their records.
+pub(super) fn index_of(expression: &str, options: u8, key_len: u16, keys: &[(Vec<u8>, u8)]) -> Vec<u8> {
         .map(|(key, recno)| (key.clone(), u32::from(*recno)))
         .collect();
     file.extend(leaf(&entries));

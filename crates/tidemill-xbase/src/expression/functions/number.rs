@@ -106,8 +106,12 @@ fn modulo(n: f64, base: f64) -> f64 {
 /// `STR(number, width, decimals)`; with a width and nothing more there are no decimals.
 fn text(call: &Call<'_>, a: &[Value<'_>]) -> Result<Vec<u8>, TooLong> {
     let n = a[0].number();
+    let is_foxpro = call.environment.is_foxpro;
     let Some(width) = a.get(1) else {
-        return Ok(format::shaped(n, call.shape(0)));
+        return Ok(match is_foxpro {
+            true => format::number(n, 10, 0),
+            false => format::shaped(n, call.shape(0)),
+        });
     };
     let decimals = u8::try_from(a.get(2).map_or(0, Value::integer).clamp(0, 200)).unwrap_or_default();
     let width = usize::try_from(width.integer().max(0)).unwrap_or(usize::MAX);
@@ -115,5 +119,11 @@ fn text(call: &Call<'_>, a: &[Value<'_>]) -> Result<Vec<u8>, TooLong> {
     if width > MAX_MADE {
         return Err(TooLong(width));
     }
-    Ok(format::number(n, width, decimals))
+    let mut text = format::number(n, width, decimals);
+    let mut decimals = if is_foxpro { decimals } else { 0 };
+    while decimals > 0 && text.first() == Some(&b'*') {
+        decimals -= 1;
+        text = format::number(n, width, decimals);
+    }
+    Ok(text)
 }

@@ -186,7 +186,8 @@ impl OrderFile {
                 }
                 None => {
                     let condition = tag.condition.as_deref();
-                    OrderKeys::compile(&tag.expression, condition, dialect, fields, &self.settings)
+                    let keys = OrderKeys::compile(&tag.expression, condition, dialect, fields, &self.settings);
+                    keys.map(|keys| keys.as_made_by(&self.settings, tag.is_candidate, dialect, fields))
                 }
             };
             keys.map_err(|e| Error::order(self.index.path(), &tag.name, e))
