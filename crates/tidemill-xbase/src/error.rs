@@ -160,6 +160,15 @@ pub enum Error {
          these fields would leave it stale; drop the index tag, or make the change with Advantage"
     )]
     UnknownKeys,
+    /// The expressions of an order are not understood, so that its keys are not known. Inside of [`Error::Order`].
+    #[error(
+        "its keys cannot be made ({why}): the index tag can be walked as it is stored, but not searched or changed; drop it, or make the \
+         change with the program that made it"
+    )]
+    UnknownExpression {
+        /// What is wrong with them, for a person.
+        why: String,
+    },
     /// An order has a bit for each record and no keys. Inside of [`Error::Order`].
     #[error("a BINARY index of Visual FoxPro has one bit per record and no keys; it can be neither walked nor changed")]
     NoKeys,

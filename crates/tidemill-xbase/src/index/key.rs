@@ -143,7 +143,7 @@ pub(crate) enum KeyEncoding {
     Seconds,
     /// As Advantage writes them: zeros for NULL.
     Adi(AdiKey),
-    /// Words of full-text search, or packed digits (ADI): they are kept, and not made.
+    /// Words of full-text search, or packed digits (ADI), or those of an expression that does not compile: they are kept, and not made.
     Unknown,
 }
 

@@ -86,6 +86,16 @@ impl Tag {
 }
 
 impl Tag {
+    /// A type that keys of this tag may have, for one whose expression tells of none.
+    pub(crate) fn any_key_type(&self) -> KeyType {
+        match (self.key_type, self.is_bitmap, self.form) {
+            (Some(stored), ..) => stored,
+            (None, true, _) => KeyType::Logical,
+            (None, false, KeyForm::Plain) => KeyType::Character,
+            (None, false, _) => KeyType::Number,
+        }
+    }
+
     /// How keys of a type are written in a format that has them in binary.
     pub(crate) fn encoding(&self, key_type: KeyType) -> KeyEncoding {
         match (&self.collation, key_type) {

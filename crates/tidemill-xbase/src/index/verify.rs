@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
+use super::key::KeyEncoding;
 use super::key_order::KeyOrder;
 use super::order::Order;
 use super::page::{KeyBytes, NO_PAGE, Node};
@@ -63,8 +64,11 @@ impl Finding {
 
     /// Whether it is not known if the order is sound, as far as this goes.
     pub fn is_unknown(&self) -> bool {
-        use IndexFault::{Bitmap, UnknownCollation, UnknownLetters};
-        matches!(self.what, UnknownCollation { .. } | Bitmap | UnknownLetters { .. })
+        use IndexFault::{Bitmap, UnknownCollation, UnknownExpression, UnknownLetters};
+        matches!(
+            self.what,
+            UnknownCollation { .. } | UnknownExpression { .. } | Bitmap | UnknownLetters { .. }
+        )
     }
 }
 
@@ -203,6 +207,12 @@ pub enum IndexFault {
         /// The name of the collation, where the file has one.
         collation: Option<String>,
     },
+    /// The expressions of the order are not understood: its pages were checked, and its keys were not compared.
+    #[error("keys cannot be made ({why}): the pages were checked, but the keys were not compared")]
+    UnknownExpression {
+        /// What is wrong with them, for a person.
+        why: String,
+    },
     /// A BINARY index of Visual FoxPro, which has no keys.
     #[error("a BINARY index; its bits were not compared with the records")]
     Bitmap,
@@ -253,7 +263,8 @@ impl Index {
                     check.reached.insert(u64::from(tag.root) * self.format.page_unit());
                 }
                 Some(order) => {
-                    if !order.is_known() {
+                    // Of others the reason is not known here.
+                    if !order.is_known() && order.codec.encoding != KeyEncoding::Unknown {
                         let collation = tag.collation.clone();
                         check.add(tag.header, Some(tag), IndexFault::UnknownCollation { collation });
                     }

@@ -30,6 +30,14 @@ impl TableIndex {
         let mut findings = self.index.verify(&orders, Some(table.record_count()))?;
         for order in self.orders.iter().chain(&self.words) {
             let tag = order.order.tag();
+            if let Some(why) = order.keys.why_not_compiled() {
+                let mut check = Check {
+                    order,
+                    findings: &mut findings,
+                };
+                let why = why.to_owned();
+                check.add(tag.header, IndexFault::UnknownExpression { why });
+            }
             let is_sound = findings
                 .iter()
                 .all(|finding| finding.is_unknown() || finding.tag.as_ref() != Some(&tag.name));

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::container::ContainerLink;
 use crate::error::{Error, Result};
 use crate::expression::{Program, Record, RecordBytes, Type, Value};
 use crate::field::{Field, FieldKind};
@@ -35,6 +36,16 @@ pub struct OrderKeys {
     adi: Option<Adi>,
     /// Of an index of words, how they are made: a record has any number of keys then.
     words: Option<WordKeys>,
+    /// Why the expressions of a tag cannot be compiled: nothing is known of its keys.
+    not_compiled: Option<Box<NotCompiled>>,
+}
+
+/// Expressions that cannot be compiled.
+#[derive(Debug, Clone)]
+struct NotCompiled {
+    why: String,
+    /// Whether they may ask if a record is deleted.
+    reads_deletion: bool,
 }
 
 /// The parts of the keys of an ADI, of which the first is the key of [`OrderKeys`] too, and its texts as the file has them.
@@ -84,6 +95,55 @@ impl OrderKeys {
             keys.capitals = Some(Box::new(*settings.environment.letters.upper()));
         }
         Ok(keys)
+    }
+
+    /// As `of_tag`; where the expressions cannot be compiled, the keys are not [known](OrderKeys::are_known), and the order
+    /// can be walked as it is stored.
+    ///
+    /// # Errors
+    /// For a tag whose keys contradict its header.
+    pub(crate) fn of_any_tag(
+        tag: &Tag,
+        dialect: IndexDialect,
+        table: &Table,
+        settings: &KeySettings,
+        of_tag: impl FnOnce(&Tag, IndexDialect, &[Field], &KeySettings) -> Result<Self>,
+    ) -> Result<Self> {
+        match of_tag(tag, dialect, table.fields(), settings) {
+            Err(e @ (Error::Expression(_) | Error::Misuse(_))) => Self::not_compiled(tag, &reason(&e, table), settings),
+            made => made,
+        }
+    }
+
+    fn not_compiled(tag: &Tag, why: &str, settings: &KeySettings) -> Result<Self> {
+        let texts = [Some(&tag.expression), tag.condition.as_ref()];
+        let mut texts = texts.into_iter().flatten().map(|text| text.to_ascii_uppercase());
+        Ok(Self {
+            // It stands for nothing that is ever evaluated.
+            key: Program::compile("''", &[], &settings.environment)?,
+            condition: None,
+            codec: KeyCodec {
+                key_type: tag.any_key_type(),
+                len: tag.key_len,
+                encoding: KeyEncoding::Unknown,
+                is_nullable: false,
+                has_spare: false,
+            },
+            capitals: None,
+            is_sorted: false,
+            long: None,
+            adi: None,
+            words: None,
+            not_compiled: Some(Box::new(NotCompiled {
+                why: why.to_owned(),
+                reads_deletion: texts.any(|text| text.contains("DELETED")),
+            })),
+        })
+    }
+
+    /// Why the expressions of the tag cannot be compiled.
+    pub(crate) fn why_not_compiled(&self) -> Option<&str> {
+        self.not_compiled.as_ref().map(|not| not.why.as_str())
     }
 
     /// As [`OrderKeys::of_tag`], of a tag that stays in its file whether its keys are [known](OrderKeys::are_known) or not.
@@ -196,6 +256,7 @@ impl OrderKeys {
             long,
             adi: None,
             words: None,
+            not_compiled: None,
         })
     }
 
@@ -308,6 +369,7 @@ impl OrderKeys {
                 condition,
             }),
             words: None,
+            not_compiled: None,
         })
     }
 
@@ -369,6 +431,7 @@ impl OrderKeys {
             is_sorted: true,
             long: None,
             words: Some(words),
+            not_compiled: None,
         })
     }
 
@@ -399,14 +462,14 @@ impl OrderKeys {
             Some(options) => Self::of_words(order.expression(), options, dialect, fields, settings),
             None => {
                 let keys = Self::compile(order.expression(), order.for_expression(), dialect, fields, settings)?;
-                Ok(keys.as_made_by(settings, order.is_candidate(), dialect, fields))
+                Ok(keys.made_by(settings, order.is_candidate(), dialect, fields))
             }
         }
     }
 
     /// The keys of a new order as the program makes them whose table it is. In a CDX of Visual FoxPro those of an integer field have four
     /// bytes, and those of fields that can be NULL a byte in front, but for candidate indexes.
-    pub(crate) fn as_made_by(
+    pub(crate) fn made_by(
         mut self,
         settings: &KeySettings,
         is_candidate: bool,
@@ -437,9 +500,10 @@ impl OrderKeys {
 
     /// How its keys are sorted: words by their bytes.
     pub(crate) fn collation<'s>(&'s self, settings: &'s KeySettings) -> Cow<'s, Collation> {
-        match &self.words {
-            Some(_) => Cow::Owned(Collation::binary()),
-            None => Cow::Borrowed(&settings.collation),
+        match (&self.words, &self.not_compiled) {
+            (Some(_), _) => Cow::Owned(Collation::binary()),
+            (None, Some(_)) => Cow::Owned(Collation::unknown()),
+            (None, None) => Cow::Borrowed(&settings.collation),
         }
     }
 
@@ -455,7 +519,9 @@ impl OrderKeys {
     pub(crate) fn order(&self, index: &Index, tag: &str, settings: &KeySettings) -> Result<Arc<Order>> {
         let collation = self.collation(settings);
         // Of these, more is known than the type of the keys says.
-        let has_own_codec = index.dialect() == IndexDialect::Adi || self.codec.encoding == KeyEncoding::Seconds;
+        let has_own_codec = index.dialect() == IndexDialect::Adi
+            || self.codec.encoding == KeyEncoding::Seconds
+            || self.not_compiled.is_some();
         match has_own_codec {
             true => index.order_with(tag, self.codec, &collation),
             false => index.order(tag, self.key_type(), &collation),
@@ -522,6 +588,9 @@ impl OrderKeys {
     /// # Errors
     /// [`Error::UnknownCollation`], [`Error::NoKeys`].
     pub(crate) fn check_known(&self) -> Result<()> {
+        if let Some(why) = self.why_not_compiled() {
+            return Err(Error::UnknownExpression { why: why.to_owned() });
+        }
         match self.codec.encoding {
             KeyEncoding::Bitmap => Err(Error::NoKeys),
             KeyEncoding::Unknown => Err(Error::UnknownKeys),
@@ -532,6 +601,9 @@ impl OrderKeys {
 
     /// Whether a field is one that the keys are made of, or that its condition names.
     pub(crate) fn reads(&self, fields: &[Field], field: &Field) -> bool {
+        if self.not_compiled.is_some() {
+            return true;
+        }
         self.programs().flat_map(Program::fields).any(|used| {
             let used = fields.get(used);
             used.is_some_and(|used| used.offset == field.offset)
@@ -552,6 +624,11 @@ impl OrderKeys {
 
     /// Whether a record has the key that it had, as far as its fields and its deletion flag tell.
     pub(crate) fn is_untouched(&self, fields: &[Field], before: &[u8], after: &[u8]) -> bool {
+        // Any field may be one that such expressions read.
+        if let Some(not) = &self.not_compiled {
+            let is_same_flag = before.first() == after.first() || !not.reads_deletion;
+            return is_same_flag && before.get(1..) == after.get(1..);
+        }
         let used = self.programs().flat_map(Program::fields);
         let used: Vec<&Field> = used.filter_map(|field| fields.get(field)).collect();
         // What says that a value is NULL, or how long a varying one is, stands elsewhere.
@@ -677,6 +754,9 @@ impl OrderKeys {
                 "an order of records",
                 "one of words (full-text search)",
             ));
+        }
+        if self.not_compiled.is_some() {
+            return self.check_known().map(|()| MadeKey::LeftOut);
         }
         match self.codec.encoding {
             KeyEncoding::Collated => return Err(Error::UnknownCollation),
@@ -826,6 +906,14 @@ pub(crate) enum MadeKey {
     Null,
     /// One with a value.
     Value,
+}
+
+/// Why an expression does not compile. Names that it does not find may be those of a container that is not there.
+fn reason(error: &Error, table: &Table) -> String {
+    match table.container() {
+        ContainerLink::Unused { name, why } => format!("{error}; long names of fields are in {name}: {why}"),
+        _ => error.to_string(),
+    }
 }
 
 fn key_value<'v>(value: &'v Value<'_>) -> Option<KeyValue<'v>> {

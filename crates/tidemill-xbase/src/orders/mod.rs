@@ -37,7 +37,7 @@ use std::sync::Arc;
 use crate::beside::belonging;
 use crate::error::{Error, Result};
 use crate::header::Dialect;
-use crate::index::{Index, IndexOptions, Order, OrderSpec, Tag};
+use crate::index::{Index, IndexDialect, IndexOptions, Order, OrderSpec, Tag};
 use crate::regular_file::stays_beside;
 use crate::table::Table;
 
@@ -75,10 +75,12 @@ pub(crate) struct Seen {
 }
 
 impl TableIndex {
-    /// Opens the index file at `path` and compiles the expressions of its tags for the fields of `table`.
+    /// Opens the index file at `path` and compiles the expressions of its tags for the fields of `table`. A tag whose expressions do not
+    /// compile is an order whose keys are not [known](OrderKeys::are_known): it is walked as it is stored, and keeps no other from being
+    /// used.
     ///
     /// # Errors
-    /// As [`Index::open`]; [`Error::Order`] for an expression that does not compile.
+    /// As [`Index::open`]; [`Error::Order`] for a tag whose header contradicts itself.
     pub fn open(path: impl AsRef<Path>, table: &Table, settings: &KeySettings) -> Result<Self> {
         let options = IndexOptions::new()
             .codepage(settings.environment.codepage)
@@ -125,7 +127,7 @@ impl TableIndex {
     /// As [`TableIndex::open`].
     pub fn of(index: Index, table: &Table, settings: &KeySettings) -> Result<Self> {
         let tags = index.tags().iter();
-        let orders = tags.map(|tag| Self::order_of(&index, tag, table, settings));
+        let orders = tags.map(|tag| Self::any_order_of(&index, tag, table, settings));
         let orders = orders.collect::<Result<_>>()?;
         Ok(Self::parted(index, orders))
     }
@@ -139,6 +141,18 @@ impl TableIndex {
         let named = |e| Error::order(index.path(), &tag.name, e);
         let settings = settings.over(table);
         let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), &settings).map_err(named)?;
+        let order = keys.order(index, &tag.name, &settings).map_err(named)?;
+        Ok(TableOrder::new(order, keys, Seen::default()))
+    }
+
+    fn any_order_of(index: &Index, tag: &Tag, table: &Table, settings: &KeySettings) -> Result<TableOrder> {
+        let named = |e| Error::order(index.path(), &tag.name, e);
+        let settings = settings.over(table);
+        let keys = match index.dialect() {
+            IndexDialect::Adi => OrderKeys::of_tag(tag, index.dialect(), table.fields(), &settings),
+            dialect => OrderKeys::of_any_tag(tag, dialect, table, &settings, OrderKeys::of_tag),
+        };
+        let keys = keys.map_err(named)?;
         let order = keys.order(index, &tag.name, &settings).map_err(named)?;
         Ok(TableOrder::new(order, keys, Seen::default()))
     }

@@ -699,7 +699,8 @@ impl OrderFile {
         let dialect = self.index.dialect();
         let keys = self.index.tags().iter().map(|tag| {
             let named = |e| Error::order(self.index.path(), &tag.name, e);
-            OrderKeys::of_kept_tag(tag, dialect, self.table.fields(), &self.settings).map_err(named)
+            let of_tag = OrderKeys::of_kept_tag;
+            OrderKeys::of_any_tag(tag, dialect, &self.table, &self.settings, of_tag).map_err(named)
         });
         self.keys = keys.collect::<Result<_>>()?;
         Ok(())

@@ -143,9 +143,12 @@ fn moments_in_keys_are_whole_seconds() {
     );
 }
 
+/// A type of field with its width, the length of its keys, three values and their keys.
+type Case = (char, u16, u16, [Value<'static>; 3], [Vec<u8>; 3]);
+
 #[test]
 fn keys_of_a_candidate_index_have_room_for_null() {
-    let cases: [(char, u16, u16, [Value<'_>; 3], [Vec<u8>; 3]); 4] = [
+    let cases: [Case; 4] = [
         (
             'I',
             4,

@@ -60,5 +60,6 @@ mod tables;
 mod transaction_kill;
 mod transaction_recovery;
 mod transactions;
+mod unknown_expressions;
 mod untranslated;
 mod waiting;

@@ -187,7 +187,7 @@ impl OrderFile {
                 None => {
                     let condition = tag.condition.as_deref();
                     let keys = OrderKeys::compile(&tag.expression, condition, dialect, fields, &self.settings);
-                    keys.map(|keys| keys.as_made_by(&self.settings, tag.is_candidate, dialect, fields))
+                    keys.map(|keys| keys.made_by(&self.settings, tag.is_candidate, dialect, fields))
                 }
             };
             keys.map_err(|e| Error::order(self.index.path(), &tag.name, e))

@@ -138,8 +138,8 @@ impl OrderFile {
         // That of the shortest keys is looked at first, and has all records if there is one.
         orders.sort_by_key(|(tag, _)| (tag.condition.is_some(), tag.key_len));
         for (tag, keys) in orders {
-            // Words are more than records, or fewer.
-            if tag.is_full_text {
+            // Words are more than records, or fewer; how other keys are sorted may not be known.
+            if tag.is_full_text || keys.why_not_compiled().is_some() {
                 continue;
             }
             let named = |e| Error::order(self.index.path(), &tag.name, e);
