@@ -229,7 +229,7 @@ fn sum_of_digits(word: u64) -> u64 {
 /// Why the text is no such number, as what was expected.
 #[cold]
 pub(crate) fn parse_text(cell: &[u8], decimals: u8, round: bool) -> Result<Option<i128>, &'static str> {
-    let text = trim(cell);
+    let text = without_blank_decimals(trim(cell));
     if text.iter().all(|b| *b == b'*') || text == b"." {
         return Ok(None);
     }
@@ -316,6 +316,15 @@ fn power(text: &[u8]) -> Result<i32, &'static str> {
         Err("a smaller exponent")
     } else {
         Ok(power)
+    }
+}
+
+/// A number without the point that stands alone behind it: a program that fills the digits of a picture writes `0   . `, as CodeBase's
+/// examples have it, and the key of that is 0.
+pub(crate) fn without_blank_decimals(text: &[u8]) -> &[u8] {
+    match text.strip_suffix(b".").map(|whole| (whole, trim(whole))) {
+        Some((whole, number)) if number.len() < whole.len() && number.last().is_some_and(u8::is_ascii_digit) => number,
+        _ => text,
     }
 }
 
@@ -410,6 +419,12 @@ mod tests {
             ("1e", 3, true, Err("an exponent")),
             ("abc", 0, false, Err("a number")),
             (" . ", 0, false, Ok(None)),
+            ("0   . ", 2, false, Ok(Some(0))),
+            (" -12  .", 1, false, Ok(Some(-120))),
+            ("0   .1", 1, false, Err("a number")),
+            ("1 2 .", 1, false, Err("a number")),
+            ("  .   . ", 1, false, Err("a number")),
+            ("***  . ", 1, false, Err("a number")),
             ("-.", 0, false, Err("a number")),
             ("-", 0, false, Err("a number")),
             ("1,5", 1, false, Ok(Some(15))),

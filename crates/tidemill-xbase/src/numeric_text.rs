@@ -7,7 +7,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::digits::{Number, Shape, parse_text, trim};
+use crate::digits::{Number, Shape, parse_text, trim, without_blank_decimals};
 use crate::error::Result;
 use crate::field::{Field, FieldKind};
 use crate::header::Header;
@@ -77,7 +77,7 @@ fn is_double(text: &[u8], decimals: u8, held: &RangeInclusive<i128>) -> bool {
 /// What the text would have to be.
 pub(crate) fn double(text: &[u8]) -> Result<Option<f64>, &'static str> {
     const EXPECTED: &str = "a number";
-    let text = trim(text);
+    let text = without_blank_decimals(trim(text));
     if text.iter().all(|byte| *byte == b'*') || text == b"." {
         return Ok(None);
     }
