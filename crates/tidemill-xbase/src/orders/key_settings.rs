@@ -3,13 +3,14 @@
 //! No index file of Clipper or Harbour says by which alphabet its text is sorted, nor which letters `UPPER()` knew. Both are found by
 //! its keys: those at the ends of each order of text must be in order, and be the keys of their records. Of what fits, that by
 //! bytes is taken first, then the alphabets of the table's code page, then all others. Where none fits, and keys are out of order in
-//! letters beyond ASCII, the collation is not known; keys that are out of order in other ways are damage.
+//! letters beyond ASCII, the collation is not known; keys that are out of order in other ways are damage. How dates are written in texts
+//! is found by the keys too.
 
 use std::path::Path;
 
 use crate::codepage::CodePage;
 use crate::error::Result;
-use crate::expression::{Environment, Letters, RecordBytes};
+use crate::expression::{DateOrder, Environment, Letters, RecordBytes};
 use crate::header::Dialect;
 use crate::index::{
     Collation, Direction, Entry, Index, IndexDialect, IndexOptions, KeyCodec, KeyEncoding, KeyOrder, KeyType, Tag,
@@ -138,8 +139,38 @@ fn found(path: &Path, table: &Table) -> KeySettings {
             .tags()
             .iter()
             .any(|tag| has_milliseconds(&index, tag, table, &plain)),
-        ..found_for_text(&index, table, &plain)
+        ..with_dates(&index, table, found_for_text(&index, table, &plain))
     }
+}
+
+/// These settings, with dates in texts written as the keys have them: no file says what SET DATE and SET CENTURY were.
+fn with_dates(index: &Index, table: &Table, settings: KeySettings) -> KeySettings {
+    let has_dates = |tag: &&Tag| {
+        let expression = tag.expression.to_ascii_uppercase();
+        expression.contains("DTOC") || expression.contains("TTOC")
+    };
+    let tags = index.tags().iter().filter(has_dates);
+    let samples: Vec<_> = tags
+        .filter_map(|tag| Sample::of(index, tag, table, &settings))
+        .collect();
+    let fits = |settings: &KeySettings| samples.iter().all(|sample| sample.has_keys(index, table, settings));
+    if fits(&settings) {
+        return settings;
+    }
+    let orders = [
+        DateOrder::MonthDayYear,
+        DateOrder::DayMonthYear,
+        DateOrder::YearMonthDay,
+    ];
+    let forms = orders.into_iter().flat_map(|order| {
+        let separators = b"/.-".iter();
+        separators.flat_map(move |separator| [false, true].map(|century| (order, *separator, century)))
+    });
+    let mut found = forms.map(|(order, separator, century)| {
+        let environment = settings.environment.clone().date_format(order, separator, century);
+        settings.clone().environment(environment)
+    });
+    found.find(fits).unwrap_or(settings)
 }
 
 /// Whether an order has keys of moments that Visual FoxPro does not write.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 use tidemill_xbase::aof::{Filter, FilterOrders};
+use tidemill_xbase::expression::{DateOrder, Environment};
 use tidemill_xbase::index::{Direction, End, KeyValue, OrderSpec};
 use tidemill_xbase::{
     CivilDate, CreateOptions, Dialect, EditOptions, FieldSpec, KeySettings, OpenOptions, Table, TableEditor,
@@ -65,7 +66,7 @@ fn an_order_with_stars_answers_no_comparison() {
     let settings = KeySettings::of_index(&path.with_extension("cdx"), None, &table);
     let index = TableIndex::production(&table, &settings).unwrap().unwrap();
     let orders = FilterOrders::new(&table, index.orders()).unwrap();
-    let environment = tidemill_xbase::expression::Environment::new(table.codepage());
+    let environment = Environment::new(table.codepage());
     for condition in ["N > 30", "N <= 30", "N <> 7", "N < 1"] {
         let filter = Filter::new(condition, &table, &environment).unwrap();
         let by_order = filter.bitmap_by(&table, &orders).unwrap();
@@ -141,6 +142,38 @@ fn moments_in_keys_are_whole_seconds() {
         entries(&path),
         [(b"20100318110009".to_vec(), 2), (b"20100318110010".to_vec(), 1)]
     );
+}
+
+#[test]
+fn the_form_of_dates_in_keys_is_found() {
+    let fields = [FieldSpec::new("N", 'N', 4, 0), FieldSpec::new("D", 'D', 8, 0)];
+    for dialect in [Dialect::VisualFoxPro, Dialect::FoxPro2] {
+        for (order, separator, century, key) in [
+            (DateOrder::DayMonthYear, b'/', true, "26/11/1999"),
+            (DateOrder::DayMonthYear, b'.', false, "26.11.99"),
+            (DateOrder::YearMonthDay, b'-', true, "1999-11-26"),
+            (DateOrder::MonthDayYear, b'/', false, "11/26/99"),
+        ] {
+            let folder = TempDir::new().unwrap();
+            let path = table(folder.path(), dialect, &fields);
+            for day in [10_921, 11_000, 12_345] {
+                append(&path, &[(0, Value::Integer(1)), (1, Value::Date(day))]);
+            }
+            let opened = Arc::new(Table::open(&path, &OpenOptions::new()).unwrap());
+            let environment = Environment::new(opened.codepage()).date_format(order, separator, century);
+            let settings = KeySettings::new(opened.codepage()).environment(environment);
+            let cdx = path.with_extension("cdx");
+            let orders = [OrderSpec::new("V", "STR(N,4)+DTOC(D)"), OrderSpec::new("N", "N")];
+            build_index(&cdx, &opened, &orders, &settings).unwrap();
+            let found = KeySettings::of_index(&cdx, None, &opened);
+            let index = TableIndex::open(&cdx, &opened, &found).unwrap();
+            assert_eq!(index.verify(&opened).unwrap(), [], "{key}");
+            let order = index.order("V").unwrap().order();
+            let text = format!("   1{key}");
+            let sought = order.key(&KeyValue::Character(text.as_bytes())).unwrap();
+            assert!(order.cursor().seek(&sought, End::First, false).unwrap(), "{key}");
+        }
+    }
 }
 
 /// A type of field with its width, the length of its keys, three values and their keys.
