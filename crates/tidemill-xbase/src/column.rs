@@ -94,7 +94,8 @@ pub(crate) fn decode(cx: &mut Context<'_>, rows: &Rows<'_>, field: &Field) -> Re
     }
     match field.kind {
         FieldKind::Character | FieldKind::CharacterBinary | FieldKind::System => cells.text(),
-        FieldKind::CharacterWide => cells.wide(),
+        FieldKind::CharacterWide => cells.wide(wide::decode),
+        FieldKind::VarcharWide => cells.wide(|cell, out| wide::decode_whole(wide::varying(cell), out)),
         FieldKind::Varchar | FieldKind::Varbinary => cells.varying(),
         FieldKind::Memo | FieldKind::MemoBinary | FieldKind::MemoWide | FieldKind::Variant => memos(cx, rows, field),
         FieldKind::Numeric | FieldKind::Float => match field.data_type() {
@@ -416,12 +417,12 @@ impl Cells<'_, '_> {
         self.rows.bytes.get(at..at + 8).and_then(<[u8]>::first_chunk).copied()
     }
 
-    fn wide(&self) -> Result<ArrayRef> {
+    fn wide(&self, decode: impl Fn(&[u8], &mut Vec<u8>) -> Result<(), &'static str>) -> Result<ArrayRef> {
         let mut text = Text::new(self.rows.len, self.rows.len.saturating_mul(self.field.width) / 2);
         let mut scratch = Vec::new();
         for i in 0..self.rows.len {
             scratch.clear();
-            match wide::decode(self.cell(i), &mut scratch) {
+            match decode(self.cell(i), &mut scratch) {
                 _ if self.is_null(i) => text.null(),
                 Ok(()) => text.value(&scratch, None)?,
                 Err(expected) => {

@@ -41,6 +41,7 @@ pub(crate) fn convert(value: Value<'_>, to: FieldKind, is_untranslated: bool) ->
     Ok(match to {
         FieldKind::Character
         | FieldKind::CharacterWide
+        | FieldKind::VarcharWide
         | FieldKind::Varchar
         | FieldKind::Memo
         | FieldKind::MemoWide => return text(value).map(Converted::Text),

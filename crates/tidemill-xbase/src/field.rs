@@ -77,6 +77,8 @@ pub enum FieldKind {
     CharacterBinary,
     /// NChar of an ADT, and the type 1A of Harbour: text in UTF-16, little-endian, padded with blanks.
     CharacterWide,
+    /// The type 1B of Harbour (`Q:U`): text in UTF-16, little-endian, of a varying length, which the last two bytes count in units.
+    VarcharWide,
     /// `N`: decimal digits as text.
     Numeric,
     /// `F`: as `N`, and an exponent is allowed.
@@ -152,9 +154,13 @@ impl FieldKind {
     pub(crate) fn data_type(self, width: usize, decimals: u8) -> DataType {
         let scale = i8::try_from(decimals).unwrap_or(i8::MAX).min(38);
         match self {
-            Self::Character | Self::CharacterWide | Self::Varchar | Self::Memo | Self::MemoWide | Self::Variant => {
-                DataType::Utf8
-            }
+            Self::Character
+            | Self::CharacterWide
+            | Self::VarcharWide
+            | Self::Varchar
+            | Self::Memo
+            | Self::MemoWide
+            | Self::Variant => DataType::Utf8,
             Self::Counter => DataType::Int64,
             Self::CharacterBinary | Self::MemoBinary | Self::Varbinary | Self::System => DataType::Binary,
             Self::Numeric if decimals == 0 && width <= 18 => DataType::Int64,
@@ -397,6 +403,8 @@ impl Fields {
 const WIDE: u8 = 0x1A;
 /// The type of a memo in UTF-16, which Harbour calls `M:U`.
 const WIDE_MEMO: u8 = 0x1C;
+/// The type of Harbour's fields in UTF-16 of a varying length.
+const WIDE_VARYING: u8 = 0x1B;
 /// The letters of types whose widths are limited.
 const KNOWN_LETTERS: &[u8] = b"BDGIMOPTVWY@=+^7";
 
@@ -482,7 +490,7 @@ impl Descriptor {
     /// Clipper and Harbour keep the upper byte of a long character field's width where others keep the decimals.
     fn long_width(&self) -> usize {
         match self.letter {
-            b'C' | WIDE => usize::from(u16::from_le_bytes([self.width, self.decimals])),
+            b'C' | WIDE | WIDE_VARYING => usize::from(u16::from_le_bytes([self.width, self.decimals])),
             _ => usize::from(self.width),
         }
     }
@@ -525,6 +533,7 @@ impl Descriptor {
             (b'G' | b'P' | b'W' | b'B', 4 | 10) => FieldKind::MemoBinary,
             (b'Q', 1..) => FieldKind::Varbinary,
             (WIDE, 2..) if width.is_multiple_of(2) => FieldKind::CharacterWide,
+            (WIDE_VARYING, 4..) if width.is_multiple_of(2) => FieldKind::VarcharWide,
             (WIDE_MEMO, 4 | 10) => FieldKind::MemoWide,
             (b'0', 1..) => FieldKind::System,
             (b'Q' | b'0', _) => return Err("a width of at least 1"),

@@ -79,6 +79,17 @@ impl Format {
             {
                 out.extend_from_slice(bytes);
             }
+            (FieldKind::VarcharWide, Value::Text(_) | Value::Encoded(_)) => {
+                match value {
+                    Value::Encoded(text) => wide::encode(&self.codepage.decode(text), out),
+                    Value::Text(text) => wide::encode(text, out),
+                    _ => {}
+                }
+                let most = self.width.saturating_sub(2);
+                if out.len() - before > most {
+                    return Err(format!("at most {} characters", most / 2));
+                }
+            }
             (FieldKind::CharacterWide | FieldKind::MemoWide, Value::Text(text)) => wide::encode(text, out),
             (FieldKind::CharacterWide | FieldKind::MemoWide, Value::Encoded(text)) => {
                 wide::encode(&self.codepage.decode(text), out);
@@ -214,6 +225,10 @@ impl Format {
         let Some(free) = cell.len().checked_sub(bytes.len()) else {
             return;
         };
+        if self.kind == FieldKind::VarcharWide {
+            wide::put_varying(bytes, cell);
+            return;
+        }
         if self.kind == FieldKind::CharacterWide {
             cell.as_chunks_mut::<2>().0.fill([b' ', 0]);
         } else {
@@ -363,6 +378,7 @@ impl Format {
         match self.kind {
             FieldKind::Character
             | FieldKind::CharacterWide
+            | FieldKind::VarcharWide
             | FieldKind::Varchar
             | FieldKind::Memo
             | FieldKind::MemoWide => "text",

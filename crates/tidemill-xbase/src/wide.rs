@@ -1,4 +1,4 @@
-//! Text in UTF-16, little-endian, as the fields NChar and NMemo of an ADT have it.
+//! Text in UTF-16, little-endian, as the fields NChar and NMemo of an ADT and those of Harbour have it.
 
 use crate::codepage::CodePage;
 
@@ -10,13 +10,25 @@ const UNKNOWN: u8 = 0x1A;
 /// # Errors
 /// What the bytes would have to be; `out` is then as before.
 pub(crate) fn decode(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), &'static str> {
-    let before = out.len();
     let (units, rest) = bytes.as_chunks::<2>();
     let end = units
         .iter()
         .rposition(|unit| !matches!(unit, [b' ' | 0, 0]))
         .map_or(0, |last| last + 1);
-    let units = units.iter().take(end).map(|unit| u16::from_le_bytes(*unit));
+    let text = bytes.get(..2 * end).unwrap_or_default();
+    match rest {
+        [] => decode_whole(text, out),
+        _ => Err("text in UTF-16, of an even number of bytes"),
+    }
+}
+
+/// Text with all of its blanks, in UTF-8, behind `out`.
+///
+/// # Errors
+/// As [`decode`].
+pub(crate) fn decode_whole(text: &[u8], out: &mut Vec<u8>) -> Result<(), &'static str> {
+    let before = out.len();
+    let units = text.as_chunks::<2>().0.iter().map(|unit| u16::from_le_bytes(*unit));
     for character in char::decode_utf16(units) {
         let Ok(character) = character else {
             out.truncate(before);
@@ -24,12 +36,24 @@ pub(crate) fn decode(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), &'static str
         };
         out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
     }
-    match rest {
-        [] => Ok(()),
-        _ => {
-            out.truncate(before);
-            Err("text in UTF-16, of an even number of bytes")
-        }
+    Ok(())
+}
+
+/// The text of a field of a varying length. Harbour takes a length that the field cannot have for 0.
+pub(crate) fn varying(cell: &[u8]) -> &[u8] {
+    let parts = cell.split_last_chunk::<2>();
+    let text = parts.and_then(|(text, len)| text.get(..2 * usize::from(u16::from_le_bytes(*len))));
+    text.unwrap_or_default()
+}
+
+/// Puts a text into a field of a varying length, behind which its length stands.
+pub(crate) fn put_varying(text: &[u8], cell: &mut [u8]) {
+    cell.fill(0);
+    if let Some((place, len)) = cell.split_last_chunk_mut::<2>()
+        && let (Some(place), Ok(units)) = (place.get_mut(..text.len()), u16::try_from(text.len() / 2))
+    {
+        place.copy_from_slice(text);
+        *len = units.to_le_bytes();
     }
 }
 
@@ -39,9 +63,19 @@ pub(crate) fn decode(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), &'static str
 /// # Errors
 /// What the bytes would have to be.
 pub(crate) fn to_page(cell: &[u8], codepage: CodePage) -> Result<Vec<u8>, &'static str> {
-    let mut text = Vec::new();
-    decode(cell, &mut text)?;
-    let text = String::from_utf8(text).map_err(|_| "text in UTF-16")?;
+    let mut encoded = varying_to_page(cell, codepage)?;
+    encoded.resize(encoded.len().max(cell.len() / 2), b' ');
+    Ok(encoded)
+}
+
+/// As [`to_page`], of a text of a varying length, which is not filled up.
+///
+/// # Errors
+/// As [`to_page`].
+pub(crate) fn varying_to_page(text: &[u8], codepage: CodePage) -> Result<Vec<u8>, &'static str> {
+    let mut decoded = Vec::new();
+    decode(text, &mut decoded)?;
+    let text = String::from_utf8(decoded).map_err(|_| "text in UTF-16")?;
     let mut encoded = Vec::with_capacity(text.len());
     for character in text.chars() {
         if codepage
@@ -51,7 +85,6 @@ pub(crate) fn to_page(cell: &[u8], codepage: CodePage) -> Result<Vec<u8>, &'stat
             encoded.push(UNKNOWN);
         }
     }
-    encoded.resize(encoded.len().max(cell.len() / 2), b' ');
     Ok(encoded)
 }
 

@@ -154,6 +154,9 @@ impl Record for RecordBytes<'_> {
             FieldKind::CharacterWide => wide::to_page(cell, self.table.codepage())
                 .map(Value::text)
                 .map_err(|expected| self.bad(field, expected)),
+            FieldKind::VarcharWide => wide::varying_to_page(wide::varying(cell), self.table.codepage())
+                .map(Value::text)
+                .map_err(|expected| self.bad(field, expected)),
             FieldKind::IntegerDbase7 => {
                 let value = column::integer_dbase7(cell).unwrap_or(0);
                 Ok(Value::Number(scaled(i128::from(value), field.decimals)))
@@ -235,6 +238,9 @@ impl Record for BlankRecord<'_> {
             Some(field) if matches!(field.kind, FieldKind::Varchar | FieldKind::Varbinary) => {
                 Ok(Value::text(vec![b' '; field.width]))
             }
+            Some(field) if field.kind == FieldKind::VarcharWide => {
+                Ok(Value::text(vec![b' '; (field.width / 2).saturating_sub(1)]))
+            }
             Some(field) => Ok(blank(field)),
             None => Err(Error::Misuse(format!("there is no field with index {field}"))),
         }
@@ -267,6 +273,7 @@ pub(crate) fn type_of(kind: FieldKind) -> Type {
         FieldKind::Character
         | FieldKind::CharacterBinary
         | FieldKind::CharacterWide
+        | FieldKind::VarcharWide
         | FieldKind::Memo
         | FieldKind::MemoBinary
         | FieldKind::MemoWide

@@ -7,7 +7,10 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use tempfile::TempDir;
-use tidemill_xbase::{CivilDate, EditOptions, OpenOptions, Scan, Table, TableEditor, Value};
+use tidemill_xbase::index::OrderSpec;
+use tidemill_xbase::{
+    CivilDate, EditOptions, KeySettings, OpenOptions, Scan, Table, TableEditor, TableIndex, Value, build_index,
+};
 
 const TODAY: CivilDate = CivilDate {
     year: 2026,
@@ -104,4 +107,69 @@ fn table(version: u8, fields: &[([u8; 11], u8, u16)], records: &[Vec<u8>]) -> Ve
     bytes.extend(records.concat());
     bytes.push(0x1A);
     bytes
+}
+
+/// The type 1B: the last two bytes count the units of the text, and what they cannot count is 0.
+#[test]
+fn texts_in_utf16_of_a_varying_length_are_read_and_written() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("v.dbf");
+    let mut bytes = vec![3, 126, 11, 29];
+    bytes.extend(6_u32.to_le_bytes());
+    bytes.extend([32 + 64 + 1, 0, 12, 0]);
+    bytes.resize(32, 0);
+    for (name, letter, width) in [(b'V', 0x1B, 10), (b'C', b'C', 1)] {
+        let mut descriptor = [0; 32];
+        (descriptor[0], descriptor[11], descriptor[16]) = (name, letter, width);
+        bytes.extend(descriptor);
+    }
+    bytes.push(0x0D);
+    let cells: [(&str, u16); 6] = [
+        ("abcd", 4),
+        ("Ж b ", 4),
+        ("ab  ", 2),
+        ("abcd", 0),
+        ("abcd", 5),
+        ("abcd", 0xFFFF),
+    ];
+    for (text, len) in cells {
+        bytes.push(b' ');
+        bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
+        bytes.extend(len.to_le_bytes());
+        bytes.push(b'x');
+    }
+    fs::write(&path, &bytes).unwrap();
+    let texts = || {
+        let table = Arc::new(Table::open(&path, &OpenOptions::new()).unwrap());
+        assert_eq!(table.verify().unwrap().damage, []);
+        let batches: Vec<_> = table.scan(Scan::new()).unwrap().map(Result::unwrap).collect();
+        let column = batches[0].column(0).clone();
+        let texts = column.as_string::<i32>().iter();
+        texts
+            .map(|text| text.unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(texts(), ["abcd", "Ж b ", "ab", "", "", ""]);
+    let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    editor.replace(1, &[(0, Value::Text("é"))]).unwrap();
+    editor.append_values(&[(1, Value::Text("y"))]).unwrap();
+    assert!(editor.replace(2, &[(0, Value::Text("abcde"))]).is_err());
+    drop(editor);
+    assert_eq!(texts(), ["é", "Ж b ", "ab", "", "", "", ""]);
+    let written = fs::read(&path).unwrap();
+    assert_eq!(written[97..109], [b' ', 0xE9, 0, 0, 0, 0, 0, 0, 0, 1, 0, b'x']);
+    // As a key, and cut anywhere.
+    let table = Table::open(&path, &OpenOptions::new()).unwrap();
+    let settings = KeySettings::new(table.codepage());
+    let cdx = path.with_extension("cdx");
+    build_index(&cdx, &table, &[OrderSpec::new("V", "UPPER(V)+C")], &settings).unwrap();
+    let index = TableIndex::open(&cdx, &table, &settings).unwrap();
+    assert_eq!(index.verify(&table).unwrap(), []);
+    assert_eq!(index.orders()[0].keys().key_len(), 5);
+    for cut in 0..written.len() {
+        let Ok(table) = Table::from_bytes(written[..cut].to_vec(), None, &OpenOptions::new()) else {
+            continue;
+        };
+        let _ = Arc::new(table).scan(Scan::new()).map(|scan| scan.count());
+    }
 }
