@@ -223,11 +223,15 @@ pub(crate) fn given_type(table_type: u16) -> Result<TableType> {
     }
 }
 
-fn given_options(alias: Name, table_type: u16, char_type: u16, lock_type: u16) -> Result<TableOptions> {
+pub(crate) fn given_options(alias: Name, table_type: u16, char_type: u16, lock_type: u16) -> Result<TableOptions> {
+    let is_proprietary = match (table_type, lock_type) {
+        // SAP's help: the way is ignored here, and `AdsGetTableLockType` of a local server names the compatible one.
+        (ADS_ADT, _) | (_, ADS_COMPATIBLE_LOCKING) => false,
+        (_, ADS_PROPRIETARY_LOCKING) => true,
+        (ADS_DEFAULT, _) => false,
+        (_, other) => return refuse(ErrorCode::InvalidOption, format!("{other} is no way to lock")),
+    };
     let table_type = given_type(table_type)?;
-    if !matches!(lock_type, ADS_COMPATIBLE_LOCKING | ADS_PROPRIETARY_LOCKING) {
-        return refuse(ErrorCode::InvalidOption, format!("{lock_type} is no way to lock"));
-    }
     let is_oem = match char_type {
         ADS_DEFAULT | ADS_ANSI | MACHINE_VFP_BIN_1252 => false,
         ADS_OEM => true,
@@ -244,7 +248,7 @@ fn given_options(alias: Name, table_type: u16, char_type: u16, lock_type: u16) -
         table_type,
         alias,
         is_oem,
-        is_proprietary: lock_type == ADS_PROPRIETARY_LOCKING,
+        is_proprietary,
         ..TableOptions::default()
     })
 }

@@ -82,7 +82,12 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::NoCurrentRecord`].
     pub fn is_record_locked(&self, record: u32) -> Result<bool> {
-        let record = self.meant(record)?;
+        // The list of locks is what is asked, and where there is no record there is none in it.
+        let record = match (record, self.place) {
+            (0, Place::Record(current)) => current,
+            (0, _) => return Ok(false),
+            (record, _) => record,
+        };
         let is_changed = self.locked_for_change == Some(record);
         Ok(self.is_alone() || self.is_file_locked || is_changed || self.locked.contains(&record))
     }

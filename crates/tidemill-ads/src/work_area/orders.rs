@@ -242,6 +242,13 @@ impl WorkArea {
             }
         }
         let index = self.index_for(index, name);
+        if IndexDialect::from_path(&index).is_none() {
+            let why = format!(
+                "{}: an index is called .cdx, .ntx, .nsx, .mdx, .ndx, .idx or .adi",
+                index.display()
+            );
+            return self.refuse(ErrorCode::InvalidIndexName, why);
+        }
         let name = self.name_for(name, &index);
         let mut order = OrderSpec::new(&name, expression)
             .unique(options.is_unique && !self.is_adt())
@@ -606,6 +613,10 @@ impl WorkArea {
         let record = self.current()?;
         self.write_record()?;
         let name = self.order(order)?.name.clone();
+        if !self.order_tag(order)?.is_custom {
+            let why = format!("index tag {name} is not custom; its entries follow the records");
+            return self.refuse(ErrorCode::InvalidIndexHandle, why);
+        }
         if is_added {
             self.editor.add_custom_key(&name, record, None)?;
         } else {
