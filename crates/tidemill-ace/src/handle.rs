@@ -539,6 +539,12 @@ impl Session {
     /// Closes a table and takes its handles back.
     pub(crate) fn close_table(&mut self, area: AreaId) -> Result<()> {
         let closed = self.connection.close_table(area);
+        self.forget_table(area);
+        closed
+    }
+
+    /// Takes the handles of a table back that is closed.
+    pub(crate) fn forget_table(&mut self, area: AreaId) {
         self.forget_orders(area);
         self.cursors.retain(|(known, _)| *known != area);
         self.tables.retain(|(known, handle)| {
@@ -547,7 +553,6 @@ impl Session {
             }
             *known != area
         });
-        closed
     }
 
     /// Counts the calls that it has served to those of closed connections.

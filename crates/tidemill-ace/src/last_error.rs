@@ -36,6 +36,11 @@ pub(crate) fn set(error: Error) -> u32 {
     code
 }
 
+/// Makes this what [`AdsGetLastError`] tells.
+pub(crate) fn put(code: u32, text: String) {
+    LAST.with_borrow_mut(|last| *last = (code, text));
+}
+
 /// Whether every error is written to the standard error stream: for who looks what a program does with the library.
 static TELLS: LazyLock<bool> = LazyLock::new(|| std::env::var_os("TIDEMILL_ACE_ERRORS").is_some());
 

@@ -54,6 +54,7 @@ mod table;
 mod transaction;
 pub mod unavailable;
 mod unicode;
+mod unpublished;
 pub mod versions;
 
 pub use bookmark::*;
@@ -80,3 +81,4 @@ pub use statement::*;
 pub use table::*;
 pub use transaction::*;
 pub use unicode::*;
+pub use unpublished::*;

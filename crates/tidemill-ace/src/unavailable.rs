@@ -124,59 +124,33 @@ unavailable! {
     Encryption {
         AdsStmtEnableEncryption
         AdsStmtSetTablePassword
-        AdsDecryptRecord
         AdsDecryptTable
-        AdsDisableEncryption
         AdsEnableEncryption
         AdsEncryptRecord
         AdsEncryptTable
-        AdsVerifyPassword
         ObsAdsDecryptBuffer
         ObsAdsEncryptBuffer
     }
 
     Internal {
         AdsAccessVfpSystemField
-        AdsActivateAOF
         AdsAddToAOF
-        AdsConvertCodePageToUnicode
-        AdsConvertUnicodeToCodePage
-        AdsCopyTableStructure81
-        AdsCopyTableTop
-        AdsCopyTableTop100
         AdsCreateCriticalSection
-        AdsCreateMemTable
-        AdsCreateMemTable90
         AdsDDExecuteProcedure
         AdsDDGetProcInterfaceVersion
         AdsDDSetActiveDictionary
         AdsDDSetObjectAccessRights
-        AdsDeactivateAOF
-        AdsDeleteTable
         AdsEcho
         AdsEvalExpr
-        AdsExpressionLongToShort
-        AdsExpressionLongToShort100
-        AdsExpressionLongToShort90
-        AdsExpressionShortToLong
-        AdsExpressionShortToLong90
         AdsExtractPathPart
         AdsFreeExpr
-        AdsGetIndexPageSize
         AdsGetKeyFilter
         AdsGetPreparedFields
-        AdsGetROWIDPrefix
         AdsGetSegmentFieldname
         AdsGetSegmentOffset
         AdsGetTableWAN
         AdsIsSegmentDescending
         AdsLockRecordImplicitly
-        AdsMemCompare
-        AdsMemCompare90
-        AdsMemICompare
-        AdsMemICompare90
-        AdsMemLwr
-        AdsMemLwr90
         AdsMergeAOF
         AdsMgDumpInternalTables
         AdsPerformRI
@@ -190,11 +164,7 @@ unavailable! {
         AdsSetBOFFlag
         AdsSetCollationSequence
         AdsSetFlushFlag
-        AdsSetInternalError
-        AdsSetLastError
         AdsSetPacketSize
-        AdsSetProperty
-        AdsSetProperty90
         AdsSetTableCharType
         AdsSetupRI
         AdsStepIndexKey

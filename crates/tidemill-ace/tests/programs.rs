@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 25] = [
+const PROGRAMS: [&str; 26] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -39,6 +39,7 @@ const PROGRAMS: [&str; 25] = [
     "tests/c/dictionary_switches.c",
     "tests/c/dictionary_links.c",
     "tests/c/full_text.c",
+    "tests/c/unpublished.c",
 ];
 
 #[test]

@@ -1,5 +1,6 @@
 //! Tables copied into new ones, of another type too, and into others.
 
+use std::ops::Range;
 use std::path::Path;
 
 use tidemill_xbase::{AdtType, CreateOptions, Field, FieldKind, FieldSpec, TableWriter};
@@ -72,9 +73,34 @@ impl Connection {
     /// stopped. What was appended before stays.
     pub fn copy_contents(
         &mut self,
-        (from, order): (AreaId, Option<OrderId>),
+        from: (AreaId, Option<OrderId>),
         to: AreaId,
         counted: Counted,
+        settings: &Settings,
+    ) -> Result<()> {
+        self.copy_some(from, to, (counted, &ALL), settings)
+    }
+
+    /// Appends some of the records that filters and scopes show to another table, in an order: those whose numbers, from 0, are in
+    /// `copied`.
+    ///
+    /// # Errors
+    /// As [`Connection::copy_contents`].
+    pub fn copy_top(
+        &mut self,
+        from: (AreaId, Option<OrderId>),
+        to: AreaId,
+        copied: &Range<u64>,
+        settings: &Settings,
+    ) -> Result<()> {
+        self.copy_some(from, to, (Counted::Shown, copied), settings)
+    }
+
+    fn copy_some(
+        &mut self,
+        (from, order): (AreaId, Option<OrderId>),
+        to: AreaId,
+        copied: (Counted, &Range<u64>),
         settings: &Settings,
     ) -> Result<()> {
         let at = self.areas.iter().position(|(known, _)| *known == to);
@@ -85,7 +111,7 @@ impl Connection {
             ));
         };
         let (id, mut target) = self.areas.remove(at);
-        let copied = self.copy_records((from, order), &mut target, counted, settings);
+        let copied = self.copy_records((from, order), &mut target, copied, settings);
         self.areas.insert(at, (id, target));
         copied
     }
@@ -107,7 +133,7 @@ impl Connection {
             // A copy has the numbers of its original.
             let has_own = copy.is_adt();
             copy.editor_to_read().enforce_autoincrement(!has_own);
-            self.copy_records((from, order), &mut copy, counted, settings)?;
+            self.copy_records((from, order), &mut copy, (counted, &ALL), settings)?;
             Ok(copy.editor()?.flush()?)
         });
         if filled.is_err() {
@@ -124,7 +150,7 @@ impl Connection {
         &mut self,
         (from, order): (AreaId, Option<OrderId>),
         target: &mut WorkArea,
-        counted: Counted,
+        copied: (Counted, &Range<u64>),
         settings: &Settings,
     ) -> Result<()> {
         let source = self.area(from)?;
@@ -132,12 +158,15 @@ impl Connection {
         let pairs: Vec<(usize, usize)> = (0..source.fields().len())
             .filter_map(|field| Some((field, target.field_named(&source.fields().get(field)?.name).ok()?)))
             .collect();
-        let copied = source.copy_into(target, &pairs, order, counted, settings);
+        let copied = source.copy_into(target, &pairs, order, copied, settings);
         self.area(from)?.go_back(back)?;
         self.moved(from, settings)?;
         copied
     }
 }
+
+/// The numbers of all records.
+const ALL: Range<u64> = 0..u64::MAX;
 
 /// The field of a type of table that holds what a field holds.
 fn field_for(field: &Field, table_type: TableType) -> FieldSpec {

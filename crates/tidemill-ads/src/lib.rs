@@ -29,6 +29,7 @@ mod collation;
 mod connection;
 mod copies;
 mod date_format;
+mod deletion;
 mod dictionary;
 mod error;
 mod field_definitions;

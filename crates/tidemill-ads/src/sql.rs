@@ -109,6 +109,7 @@ pub use group::DEFAULT_LENGTH as GROUP_CONCAT_LENGTH;
 pub use nesting::{balance_conditions, limit_nesting};
 pub use parser::parse;
 pub use prepared::{Prepared, Statements, parameters};
+pub use row_id::prefix as row_id_prefix;
 pub use scalar::{Scalar, ScalarColumn};
 pub(crate) use script::check as check_script;
 /// A place in a statement, by line and column, counted from 1.

@@ -14,8 +14,10 @@ use std::sync::Arc;
 
 use tidemill_xbase::{FieldSpec, own_name};
 
-use crate::TableType;
+use crate::connection::{AreaId, Connection};
 use crate::error::{Error, ErrorCode, Result};
+use crate::settings::Settings;
+use crate::work_area::{TableOptions, TableType};
 
 /// The most characters of a field's name.
 const LONGEST: usize = 128;
@@ -43,6 +45,32 @@ pub struct TemporaryTable<'c> {
     /// The names of its fields, in table order, where the file has shorter ones: what
     /// [`OpenOptions::field_names`](tidemill_xbase::OpenOptions::field_names) takes. `None`: those of the file.
     pub field_names: Option<&'c Arc<[String]>>,
+}
+
+impl Connection {
+    /// Makes an empty table that this connection alone sees, with fields as [`Connection::create_table`] takes them, and opens it. It is
+    /// `#name` in statements, and it is gone with the connection.
+    ///
+    /// # Errors
+    /// [`ErrorCode::FileError`] for a name that such a table has already; as [`Connection::create_table`].
+    pub fn create_memory_table(
+        &mut self,
+        name: &str,
+        fields: &str,
+        options: &TableOptions,
+        settings: &Settings,
+    ) -> Result<AreaId> {
+        let name = format!("#{}", name.trim().trim_start_matches('#'));
+        if name.len() == 1 || !Temporary::is_one(&name) {
+            let what = format!("{name}: a table in memory has a name without a folder");
+            return Err(Error::new(ErrorCode::InvalidPath, what));
+        }
+        if self.temporary.path(&name).is_some() {
+            let what = format!("{name}: the connection has a table in memory of this name");
+            return Err(Error::new(ErrorCode::FileError, what));
+        }
+        self.create_table(&name, fields, options, settings)
+    }
 }
 
 #[derive(Debug)]

@@ -166,7 +166,7 @@ pub use memo::{Memo, MemoDialect};
 pub use note::Note;
 pub use orders::{
     BuildOptions, KeySettings, OrderKeys, TableIndex, TableOrder, build_index, build_index_with, named_expression,
-    production_path,
+    numbered_expression, production_path,
 };
 pub use rules::{FieldRuleTexts, RuleTexts, Rules};
 pub use scan::{Batches, DELETED_COLUMN, Deleted, RowFilter, Scan};

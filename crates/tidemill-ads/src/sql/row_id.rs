@@ -9,7 +9,7 @@ const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const WIDTH: usize = 6;
 
 /// What the ROWIDs of a table begin with.
-pub(super) fn prefix(table: &Path) -> String {
+pub fn prefix(table: &Path) -> String {
     let number = |bytes: &[u8]| encoded(u64::from(crc32c::crc32c(bytes)));
     let folder = table.parent().unwrap_or(Path::new("")).as_os_str();
     let file = table.file_stem().unwrap_or_default();

@@ -1,5 +1,7 @@
 //! Records that are copied into another table.
 
+use std::ops::Range;
+
 use tidemill_xbase::expression::{Record, RecordBytes, Value as Moment};
 use tidemill_xbase::{AdtType, FieldKind, Value};
 
@@ -10,7 +12,7 @@ use crate::settings::Settings;
 
 impl WorkArea {
     /// Appends records to another table, in an order: pairs of fields say where values go. Deleted ones are among them only
-    /// when they are shown.
+    /// when they are shown. Of those that would be copied, `copied` says which are, from 0.
     ///
     /// # Errors
     /// [`ErrorCode::CopyAborted`] when it is stopped, and what was appended stays; when a value does not fit.
@@ -19,13 +21,17 @@ impl WorkArea {
         target: &mut Self,
         pairs: &[(usize, usize)],
         order: Option<OrderId>,
-        counted: Counted,
+        (counted, copied): (Counted, &Range<u64>),
         settings: &Settings,
     ) -> Result<()> {
         let records = self.records_of(order, counted, settings)?;
         let all = records.len() as u64;
         self.at_length(settings, |area| {
+            let mut number = 0;
             for (record, done) in records.into_iter().zip(0..) {
+                if number >= copied.end {
+                    break;
+                }
                 if area.work.tell(done, all).is_break() {
                     return area.refuse(
                         ErrorCode::CopyAborted,
@@ -33,9 +39,13 @@ impl WorkArea {
                     );
                 }
                 area.go_to(record)?;
-                if area.shows_deleted(settings) || !area.is_deleted()? {
+                if !area.shows_deleted(settings) && area.is_deleted()? {
+                    continue;
+                }
+                if copied.contains(&number) {
                     area.copy_record(target, pairs, settings)?;
                 }
+                number += 1;
             }
             Ok(())
         })

@@ -85,6 +85,7 @@ impl WorkArea {
     /// [`ErrorCode::InvalidExpression`], also for one that is not logical; the filter then is as it was.
     pub fn set_aof(&mut self, condition: &str, settings: &Settings) -> Result<()> {
         self.write_record()?;
+        self.resting_aof = None;
         if condition.trim().is_empty() {
             return self.clear_aof(settings);
         }
@@ -127,6 +128,42 @@ impl WorkArea {
     /// # Errors
     /// When the condition of the statement cannot be looked up again.
     pub fn clear_aof(&mut self, settings: &Settings) -> Result<()> {
+        self.resting_aof = None;
+        self.hide_no_more(settings)
+    }
+
+    /// Lets the filter by bitmaps rest: the records that it left out are shown until [`WorkArea::wake_aof`].
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoFilter`]; as [`WorkArea::clear_aof`].
+    pub fn rest_aof(&mut self, settings: &Settings) -> Result<()> {
+        self.write_record()?;
+        if self.aof().is_none() {
+            return self.refuse(ErrorCode::NoFilter, "no such filter is set");
+        }
+        let resting = self.aof.take();
+        // It is as if the program had set none, but for the condition of the statement.
+        if self.statement_condition().is_some() {
+            self.show_all_of_statement(settings)?;
+        }
+        self.resting_aof = resting;
+        Ok(())
+    }
+
+    /// Uses the filter that rests again, for the records as they are now. What was added or removed by hand is forgotten.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoFilter`]; as [`WorkArea::set_aof`].
+    pub fn wake_aof(&mut self) -> Result<()> {
+        self.write_record()?;
+        let Some(resting) = self.resting_aof.take() else {
+            return self.refuse(ErrorCode::NoFilter, "no filter rests");
+        };
+        self.aof = Some(resting);
+        self.refresh_aof()
+    }
+
+    fn hide_no_more(&mut self, settings: &Settings) -> Result<()> {
         match self.statement_condition() {
             Some(_) if self.aof().is_some() => self.show_all_of_statement(settings),
             Some(_) => Ok(()),

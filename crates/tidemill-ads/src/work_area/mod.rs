@@ -6,6 +6,7 @@ mod cursor;
 mod fields;
 mod filters;
 mod firing;
+mod index_texts;
 mod locate;
 mod locks;
 mod orders;
@@ -229,6 +230,8 @@ pub struct WorkArea {
     record: CurrentRecord,
     filter: Option<(String, Filter)>,
     aof: Option<AreaFilter>,
+    /// One that rests, until it is used again.
+    resting_aof: Option<AreaFilter>,
     /// What it shows of the table where it is the answer of a statement.
     cursor: Option<Cursor>,
     /// The last ones, the newest last.
@@ -392,6 +395,7 @@ impl WorkArea {
             is_found: false,
             filter: None,
             aof: None,
+            resting_aof: None,
             cursor: None,
             known_conditions: Vec::new(),
             known_orders: KnownOrders::none(&table),

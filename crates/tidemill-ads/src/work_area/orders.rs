@@ -133,7 +133,7 @@ impl WorkArea {
     }
 
     /// The open index files.
-    fn index_files(&self) -> Vec<PathBuf> {
+    pub(crate) fn index_files(&self) -> Vec<PathBuf> {
         let orders = self.ways.iter().map(|order| &order.index);
         let mut files: Vec<PathBuf> = orders
             .chain(self.words.iter().map(|words| &words.index))

@@ -105,6 +105,11 @@ pub fn named_expression(text: &str, fields: &[Field]) -> String {
     })
 }
 
+/// The expression of an order of an ADT as its index has it: with numbers for the names of fields. What [`named_expression`] undoes.
+pub fn numbered_expression(text: &str, fields: &[Field]) -> String {
+    numbered(text, fields)
+}
+
 /// An expression of an index with other numbers of fields; those that `other` knows nothing of stay.
 pub(crate) fn with_other_numbers(text: &str, mut other: impl FnMut(usize) -> Option<usize>) -> String {
     with_other_names(text, |_, own| {

@@ -41,7 +41,7 @@ use crate::index::{Index, IndexDialect, IndexOptions, Order, OrderSpec, Tag};
 use crate::regular_file::stays_beside;
 use crate::table::Table;
 
-pub use adi_keys::named_expression;
+pub use adi_keys::{named_expression, numbered_expression};
 pub(crate) use adi_keys::{numbered, numbered_fields, with_other_numbers};
 pub(crate) use build::rebuild_index;
 pub use build::{build_index, build_index_with};
