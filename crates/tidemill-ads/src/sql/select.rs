@@ -9,6 +9,7 @@
 mod direct;
 mod plan;
 mod point;
+mod row_numbers;
 mod union;
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -8,6 +8,7 @@ use sqlparser::ast::{
 };
 
 use super::point::Point;
+use super::row_numbers;
 use super::{Compiled, Query, columns_of, one_row};
 use crate::sql::answer::Rows;
 use crate::sql::bind::{Grouping, Parameters, Scope, searched_columns};
@@ -148,11 +149,17 @@ impl Plan {
                 order.push((expr, descends(term)?));
             }
         }
-        let (top, offset) = limits(select, around, &mut scope)?;
-        refuse_row_numbers(
-            &items,
-            selection.iter().chain(&having).chain(order.iter().map(|(key, _)| key)),
-        )?;
+        let (mut top, offset) = limits(select, around, &mut scope)?;
+        row_numbers::refuse(&items, having.iter().chain(order.iter().map(|(key, _)| key)))?;
+        let (selection, taken) = row_numbers::taken(selection)?;
+        if let Some(taken) = taken {
+            let is_plain = top.is_none() && offset.is_none() && order.is_empty() && scope.grouping.is_none();
+            if !is_plain || select.distinct.is_some() {
+                let why = "ROWNUM() in a condition is for rows as they are found: with ORDER BY, groups, DISTINCT and LIMIT, use TOP";
+                return Err(Error::new(Kind::Unsupported, why));
+            }
+            top = Some(taken);
+        }
         let grouping = scope.grouping.take();
         number_names(&mut items);
         let mut plan = Self {
@@ -276,25 +283,6 @@ fn source(
         }
         TableFactor::NestedJoin { .. } => Err(Error::needs_analytical("A join")),
         _ => Err(Error::new(Kind::Unsupported, "ADS SQL has no table like this")),
-    }
-}
-
-/// ROWNUM() stands alone in the list: elsewhere the rows have no numbers yet.
-fn refuse_row_numbers<'e>(items: &'e [Item], others: impl Iterator<Item = &'e Expr>) -> Result<()> {
-    let within = items
-        .iter()
-        .map(|item| &item.expr)
-        .filter(|expr| **expr != Expr::RowNumber);
-    let mut is_met = false;
-    for expr in within.chain(others) {
-        expr.visit(&mut |part| is_met |= *part == Expr::RowNumber);
-    }
-    match is_met {
-        true => {
-            let why = "ROWNUM() stands alone in the list of a SELECT; TOP limits the rows";
-            Err(Error::new(Kind::Unsupported, why))
-        }
-        false => Ok(()),
     }
 }
 
