@@ -5,14 +5,15 @@ mod indexes;
 mod links;
 mod objects;
 mod programs;
+mod replication;
 mod users;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use tidemill_ads::{
-    Connection, DatabaseProperty, Error, ErrorCode, FieldProperty, NewRelation, NewTable, ObjectKind, PropertyValue,
-    RelationRule, Result, TableProperty, Validation,
+    Connection, DatabaseProperty, Error, ErrorCode, FieldProperty, NewRelation, NewTable, ObjectKind, PropertyShape,
+    PropertyValue, RelationRule, Result, TableProperty, Validation,
 };
 
 use crate::call::{call, refuse};
@@ -29,6 +30,7 @@ pub use indexes::*;
 pub use links::*;
 pub use objects::*;
 pub use programs::*;
+pub use replication::*;
 pub use users::*;
 
 /// Makes a dictionary and connects to it. It cannot be encrypted.
@@ -212,10 +214,7 @@ pub extern "C" fn AdsDDSetDatabaseProperty(connection: Handle, property: u16, va
     call(|| {
         with_connection(connection, |session| {
             let property = kept(DatabaseProperty::from_number(property), property)?;
-            let value = match property.is_flag() {
-                true => given_short(value, len)?,
-                false => given_text(value, len)?,
-            };
+            let value = given(property.shape(), value, len)?;
             session.connection.set_database_property(property, &value, &settings())
         })
     })
@@ -254,10 +253,7 @@ pub extern "C" fn AdsDDSetTableProperty(
         let table = table.needed()?;
         with_connection(connection, |session| {
             let property = kept(TableProperty::from_number(property), property)?;
-            let value = match property.is_flag() {
-                true => given_short(value, len)?,
-                false => given_text(value, len)?,
-            };
+            let value = given(property.shape(), value, len)?;
             let rule = (property, validated(validation)?);
             session.connection.set_table_property(&table, rule, &value, &settings())
         })
@@ -303,10 +299,7 @@ pub extern "C" fn AdsDDSetFieldProperty(
         let (table, field) = (table.needed()?, field.needed()?);
         with_connection(connection, |session| {
             let property = kept(FieldProperty::from_number(property), property)?;
-            let value = match property {
-                FieldProperty::CanBeNull => given_short(value, len)?,
-                _ => given_text(value, len)?,
-            };
+            let value = given(property.shape(), value, len)?;
             let rule = (property, validated(validation)?);
             session
                 .connection
@@ -481,6 +474,19 @@ fn put(value: &PropertyValue, buffer: Bytes, len: Out<u16>) -> Result<()> {
         }
         PropertyValue::Short(number) => buffer.put(&number.to_ne_bytes(), len),
         PropertyValue::Long(number) => buffer.put(&number.to_ne_bytes(), len),
+        PropertyValue::Bytes(bytes) => buffer.put(bytes, len),
+    }
+}
+
+/// What a program gives for a property.
+fn given(shape: PropertyShape, value: Bytes, len: u16) -> Result<PropertyValue> {
+    match shape {
+        PropertyShape::Text => given_text(value, len),
+        PropertyShape::Wide => given_wide(value, len),
+        PropertyShape::Short => given_short(value, len),
+        PropertyShape::Long => given_long(value, len),
+        PropertyShape::Bytes if value.is_null() => Ok(PropertyValue::Bytes(Vec::new())),
+        PropertyShape::Bytes => Ok(PropertyValue::Bytes(value.read(len.into())?.to_vec())),
     }
 }
 

@@ -129,6 +129,10 @@ impl Field {
 pub struct WideName(*const u16);
 
 impl WideName {
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     /// The text.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ pub enum Why {
     Network,
     /// Nothing public says where a table keeps it.
     Format,
-    /// What of dictionaries is not served: replication, and bringing a new version of a dictionary into another.
+    /// What of dictionaries is not served: bringing a new version of a dictionary into another, and those of another server.
     Dictionary,
     /// Tables are not encrypted, and encrypted ones are not read.
     Encryption,
@@ -105,20 +105,7 @@ unavailable! {
 
     Dictionary {
         AdsDDCreateASA
-        AdsDDCreateArticle
-        AdsDDCreateArticle100
-        AdsDDCreatePublication
-        AdsDDCreateSubscription
-        AdsDDDeleteArticle
-        AdsDDDeletePublication
-        AdsDDDeleteSubscription
         AdsDDDeployDatabase
-        AdsDDGetArticleProperty
-        AdsDDGetPublicationProperty
-        AdsDDGetSubscriptionProperty
-        AdsDDSetArticleProperty
-        AdsDDSetPublicationProperty
-        AdsDDSetSubscriptionProperty
     }
 
     Encryption {

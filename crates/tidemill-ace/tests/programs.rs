@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 26] = [
+const PROGRAMS: [&str; 27] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -40,6 +40,7 @@ const PROGRAMS: [&str; 26] = [
     "tests/c/dictionary_links.c",
     "tests/c/full_text.c",
     "tests/c/unpublished.c",
+    "tests/c/replication.c",
 ];
 
 #[test]

@@ -24,6 +24,7 @@ mod property;
 mod relating;
 mod relations;
 mod renaming;
+mod replication;
 mod rules;
 mod switching;
 mod triggers;
@@ -47,6 +48,7 @@ pub use property::{
 };
 pub use relating::NewRelation;
 pub use relations::RelationRule;
+pub use replication::{NewArticle, NewSubscription};
 pub use switching::TriggerScope;
 pub use triggers::{NewTrigger, TriggerContainer, TriggerEvent, TriggerMoment};
 pub(crate) use triggers::{TableTriggers, Trigger, live_view};

@@ -52,9 +52,9 @@ pub use collation::by_bytes;
 pub use connection::{AreaId, Connection, delete_file};
 pub use date_format::{DateFormat, clock, now, time_of};
 pub use dictionary::{
-    DatabaseProperty, FieldProperty, LinkOptions, NewFunction, NewLink, NewProcedure, NewRelation, NewTable,
-    NewTrigger, ObjectKind, PropertyShape, PropertyValue, RelationRule, Rights, TableProperty, TriggerContainer,
-    TriggerEvent, TriggerMoment, TriggerScope, Validation,
+    DatabaseProperty, FieldProperty, LinkOptions, NewArticle, NewFunction, NewLink, NewProcedure, NewRelation,
+    NewSubscription, NewTable, NewTrigger, ObjectKind, PropertyShape, PropertyValue, RelationRule, Rights,
+    TableProperty, TriggerContainer, TriggerEvent, TriggerMoment, TriggerScope, Validation,
 };
 pub use error::{Error, ErrorCode, Refusal, Result};
 pub use machine::{host_name, login_name};

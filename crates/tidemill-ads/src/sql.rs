@@ -39,7 +39,7 @@
 //! # What this module does not do
 //!
 //! Joins, subqueries, windows and common table expressions need an [`Analytical`] engine; without one they are an error of
-//! [`Kind::NeedsAnalytical`]. Statements make no links, packages or publications of a data dictionary.
+//! [`Kind::NeedsAnalytical`]. Nothing is sent to the subscriptions that a data dictionary keeps.
 
 mod analytical;
 mod answer;

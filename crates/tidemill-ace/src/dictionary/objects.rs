@@ -5,7 +5,7 @@ use tidemill_ads::{
     TableProperty, Validation,
 };
 
-use super::{given_long, given_short, given_text, given_wide, kept, put};
+use super::{given, given_text, given_wide, kept, put};
 use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::handle::{Handle, with_connection};
@@ -48,7 +48,7 @@ pub extern "C" fn AdsDDGetObjectProperty100(
         encoding.set(match found {
             PropertyValue::Wide(_) => ADS_ENCODE_UTF16,
             PropertyValue::Text(_) => ADS_ENCODE_UTF8,
-            PropertyValue::Short(_) | PropertyValue::Long(_) => 0,
+            PropertyValue::Short(_) | PropertyValue::Long(_) | PropertyValue::Bytes(_) => 0,
         })
     })
 }
@@ -213,28 +213,26 @@ fn set_property_of(
         let connection: &mut Connection = &mut session.connection;
         if kind == ADS_DD_DATABASE_OBJECT {
             let property = kept(DatabaseProperty::from_number(property), property)?;
-            let given = if property.is_flag() {
-                given_short(value, len)?
-            } else {
-                text()?
+            let given = match property.shape() {
+                PropertyShape::Text => text()?,
+                shape => given(shape, value, len)?,
             };
             return connection.set_database_property(property, &given, &settings);
         }
         match known(kind)? {
             ObjectKind::Table => {
                 let property = kept(TableProperty::from_number(property), property)?;
-                let given = if property.is_flag() {
-                    given_short(value, len)?
-                } else {
-                    text()?
+                let given = match property.shape() {
+                    PropertyShape::Text => text()?,
+                    shape => given(shape, value, len)?,
                 };
                 connection.set_table_property(&name, (property, Validation::ReturnError), &given, &settings)
             }
             ObjectKind::Field => {
                 let property = kept(FieldProperty::from_number(property), property)?;
-                let given = match property {
-                    FieldProperty::CanBeNull => given_short(value, len)?,
-                    _ => text()?,
+                let given = match property.shape() {
+                    PropertyShape::Text => text()?,
+                    shape => given(shape, value, len)?,
                 };
                 let rule = (property, Validation::ReturnError);
                 connection.set_field_property((&parent, &name), rule, &given, &settings)
@@ -250,10 +248,8 @@ fn set_property_of(
             ),
             kind => {
                 let given = match kind.shape_of(property) {
-                    Some(PropertyShape::Wide) => given_wide(value, len)?,
-                    Some(PropertyShape::Short) => given_short(value, len)?,
-                    Some(PropertyShape::Long) => given_long(value, len)?,
-                    _ => text()?,
+                    None | Some(PropertyShape::Text) => text()?,
+                    Some(shape) => given(shape, value, len)?,
                 };
                 connection.set_object_property(kind, (&parent, &name), property, &given, &settings)
             }

@@ -5,7 +5,7 @@ use tidemill_ads::{
     TriggerEvent, TriggerMoment,
 };
 
-use super::{given_long, given_short, given_text, given_wide, put};
+use super::{given, put};
 use crate::call::{call, refuse};
 use crate::constants::{ADS_ENCODE_UTF8, ADS_ENCODE_UTF16};
 use crate::handle::{Handle, with_connection};
@@ -453,12 +453,7 @@ pub(super) fn set(
     property: u16,
     (value, len): (Bytes, u16),
 ) -> Result<()> {
-    let value = match kind.shape_of(property) {
-        Some(PropertyShape::Wide) => given_wide(value, len)?,
-        Some(PropertyShape::Short) => given_short(value, len)?,
-        Some(PropertyShape::Long) => given_long(value, len)?,
-        _ => given_text(value, len)?,
-    };
+    let value = given(kind.shape_of(property).unwrap_or(PropertyShape::Text), value, len)?;
     with_connection(connection, |session| {
         session
             .connection

@@ -89,11 +89,11 @@ static void settings(void)
     IS(AdsGetErrorString(4711, buffer, &length), AE_NO_ERROR_MESSAGE);
 
     /* A function that does nothing yet says so. */
-    IS(AdsDDDeletePublication(1, NULL), AE_FUNCTION_NOT_AVAILABLE);
+    IS(AdsDDDeployDatabase(NULL, NULL, NULL, NULL, 0, 0, 0, 0), AE_FUNCTION_NOT_AVAILABLE);
     length = sizeof buffer;
     OK(AdsGetLastError(&code, buffer, &length));
     IS(code, AE_FUNCTION_NOT_AVAILABLE);
-    IS(strstr((char *) buffer, "AdsDDDeletePublication") != NULL, 1);
+    IS(strstr((char *) buffer, "AdsDDDeployDatabase") != NULL, 1);
 }
 
 static ADSHANDLE make(ADSHANDLE connection)

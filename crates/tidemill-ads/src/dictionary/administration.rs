@@ -103,6 +103,12 @@ impl Connection {
             }
             ObjectKind::Function => dictionary.children(Kind::Function, dictionary.database()?.number),
             ObjectKind::Link => dictionary.of_kind(Kind::Link),
+            ObjectKind::Publication => dictionary.of_kind(Kind::Publication),
+            ObjectKind::Subscription => dictionary.of_kind(Kind::Subscription),
+            ObjectKind::Article => {
+                let publication = dictionary.object(ObjectKind::Publication, ("", parent))?;
+                dictionary.children(Kind::Article, publication.number)
+            }
             ObjectKind::ViewOrTable | ObjectKind::TableViewOrLink => {
                 let links = dictionary.of_kind(Kind::Link).into_iter();
                 let links = links.filter(|_| kind == ObjectKind::TableViewOrLink);
@@ -284,6 +290,7 @@ impl Connection {
             }
             TableProperty::DefaultIndex => text_at(table, place::TABLE_DEFAULT_INDEX),
             TableProperty::TriggersDisabled => Ok(PropertyValue::Short(table.has_triggers_off().into())),
+            TableProperty::UserDefined => user_defined(table),
         }
     }
 
@@ -303,7 +310,11 @@ impl Connection {
         if property == TableProperty::TriggersDisabled {
             return self.switch_triggers(TriggerScope::Table(name), given_flag(value)? == 0, settings);
         }
-        let text = given_text(value)?;
+        let text = if property == TableProperty::UserDefined {
+            ""
+        } else {
+            given_text(value)?
+        };
         let path = self.dictionary()?.path(name).transpose()?.unwrap_or_default();
         let key = match property {
             TableProperty::PrimaryKey if !text.trim().is_empty() => Some(self.unique_order(name, text, settings)?),
@@ -320,6 +331,7 @@ impl Connection {
                 TableProperty::ValidationExpression => put_text(&mut table, place::TABLE_VALIDATION, text),
                 TableProperty::ValidationMessage => put_text(&mut table, place::TABLE_MESSAGE, text),
                 TableProperty::DefaultIndex => put_text(&mut table, place::TABLE_DEFAULT_INDEX, text),
+                TableProperty::UserDefined => put_user_defined(&mut table, value)?,
                 TableProperty::PrimaryKey => {
                     let number = match &key {
                         Some((index, tag)) => number_of_key(changing, table.number, (index, tag))?,
@@ -407,6 +419,7 @@ impl Connection {
                 let number = field.refers_to().and_then(|number| u16::try_from(number).ok());
                 number.map(PropertyValue::Short).ok_or_else(not_set)
             }
+            FieldProperty::UserDefined => user_defined(field),
         }
     }
 
@@ -440,6 +453,7 @@ impl Connection {
                     let value = (*can_be_null == 0).then(Vec::new);
                     field.values.set(place::FIELD_NOT_NULL, value);
                 }
+                (FieldProperty::UserDefined, _) => put_user_defined(&mut field, value)?,
                 (FieldProperty::Comment, _) => given_text(value)?.clone_into(&mut field.comment),
                 (FieldProperty::DefaultValue, _) => put_text(&mut field, place::FIELD_DEFAULT, given_text(value)?),
                 (FieldProperty::Minimum, _) => put_text(&mut field, place::FIELD_MINIMUM, given_text(value)?),
@@ -671,11 +685,29 @@ pub(super) fn set_text(text: &str) -> Result<PropertyValue> {
 pub(super) fn given_text(value: &PropertyValue) -> Result<&str> {
     match value {
         PropertyValue::Text(text) | PropertyValue::Wide(text) => Ok(text),
-        PropertyValue::Short(_) | PropertyValue::Long(_) => Err(Error::new(
+        PropertyValue::Short(_) | PropertyValue::Long(_) | PropertyValue::Bytes(_) => Err(Error::new(
             ErrorCode::InvalidProperty,
-            "the property is a text, and a number is given",
+            "the property is a text, and something else is given",
         )),
     }
+}
+
+/// What a program keeps in an object for itself.
+pub(super) fn user_defined(object: &Object) -> Result<PropertyValue> {
+    let bytes = object.values.get(place::USER_DEFINED).map(<[u8]>::to_vec);
+    bytes.map(PropertyValue::Bytes).ok_or_else(not_set)
+}
+
+pub(super) fn put_user_defined(object: &mut Object, value: &PropertyValue) -> Result<()> {
+    let bytes = match value {
+        PropertyValue::Bytes(bytes) => bytes.clone(),
+        PropertyValue::Text(text) | PropertyValue::Wide(text) => text_of(text),
+        _ => return Err(Error::new(ErrorCode::InvalidProperty, "the property is bytes")),
+    };
+    object
+        .values
+        .set(place::USER_DEFINED, Some(bytes).filter(|bytes| !bytes.is_empty()));
+    Ok(())
 }
 
 /// A number of two bytes that says whether something is so.

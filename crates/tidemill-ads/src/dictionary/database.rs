@@ -1,6 +1,9 @@
 //! Properties of a dictionary as a whole.
 
-use super::administration::{found, given_flag, given_text, invalid_property, put_text, set_text, text_at};
+use super::administration::{
+    found, given_flag, given_text, invalid_property, not_set, put_text, put_user_defined, set_text, text_at,
+    user_defined,
+};
 use super::object::{Kind, Object, place};
 use super::property::{DatabaseProperty, PropertyValue};
 use super::switching::TriggerScope;
@@ -26,6 +29,9 @@ impl Connection {
             DatabaseProperty::LogInRequired => flag_at(database, place::DATABASE_LOG_IN_REQUIRED),
             DatabaseProperty::VerifyAccessRights => flag_at(database, place::DATABASE_VERIFY_RIGHTS),
             DatabaseProperty::TriggersDisabled => flag_at(database, place::TRIGGERS_DISABLED),
+            DatabaseProperty::UserDefined => user_defined(database),
+            DatabaseProperty::VersionMajor => version_at(database, place::DATABASE_VERSION[0]),
+            DatabaseProperty::VersionMinor => version_at(database, place::DATABASE_VERSION[1]),
         }
     }
 
@@ -44,6 +50,11 @@ impl Connection {
         }
         if property == DatabaseProperty::TriggersDisabled {
             return self.switch_triggers(TriggerScope::Database, given_flag(value)? == 0, settings);
+        }
+        if let DatabaseProperty::UserDefined | DatabaseProperty::VersionMajor | DatabaseProperty::VersionMinor =
+            property
+        {
+            return self.note_in_database(property, value, settings);
         }
         let flag = match property {
             DatabaseProperty::LogInRequired => Some(place::DATABASE_LOG_IN_REQUIRED),
@@ -68,6 +79,41 @@ impl Connection {
             changing.replace(&database)
         })
     }
+}
+
+impl Connection {
+    /// What a program notes in a dictionary for itself.
+    fn note_in_database(
+        &mut self,
+        property: DatabaseProperty,
+        value: &PropertyValue,
+        settings: &Settings,
+    ) -> Result<()> {
+        let [major, minor] = place::DATABASE_VERSION;
+        let place = if property == DatabaseProperty::VersionMajor {
+            major
+        } else {
+            minor
+        };
+        let is_version = property != DatabaseProperty::UserDefined;
+        let number = if is_version { given_flag(value)? } else { 0 };
+        self.dictionary_to_change()?.change(settings, |changing| {
+            let mut database = found(changing, |object| object.kind == Kind::Database, "the database")?;
+            match is_version {
+                true => database.values.set(place, Some(number.to_le_bytes().to_vec())),
+                false => put_user_defined(&mut database, value)?,
+            }
+            changing.replace(&database)
+        })
+    }
+}
+
+fn version_at(object: &Object, place: usize) -> Result<PropertyValue> {
+    let number = object
+        .values
+        .number(place)
+        .and_then(|number| u16::try_from(number).ok());
+    number.map(PropertyValue::Short).ok_or_else(not_set)
 }
 
 fn flag_at(object: &Object, place: usize) -> Result<PropertyValue> {

@@ -22,12 +22,15 @@ pub(crate) enum Kind {
     Permission,
     Link,
     Package,
+    Publication,
+    Article,
+    Subscription,
     /// Another one, which is not looked at.
     Other,
 }
 
 /// The kinds that are known, and their names.
-const NAMES: [(Kind, &str); 15] = [
+const NAMES: [(Kind, &str); 18] = [
     (Kind::Database, "Database"),
     (Kind::Table, "Table"),
     (Kind::Index, "Index"),
@@ -43,6 +46,9 @@ const NAMES: [(Kind, &str); 15] = [
     (Kind::Permission, "Permission"),
     (Kind::Link, "Link"),
     (Kind::Package, "Package"),
+    (Kind::Publication, "Publicatn"),
+    (Kind::Article, "Article"),
+    (Kind::Subscription, "Subscriptn"),
 ];
 
 impl Kind {
@@ -153,10 +159,32 @@ pub(crate) mod place {
     pub(crate) const TABLE_TRIGGERS: usize = 9;
     pub(crate) const TABLE_TRIGGER_OPTIONS: usize = 10;
     /// Of a table: those whose meaning is known, the graph of relations and the kinds and options of triggers among them.
-    pub(crate) const TABLE_KNOWN: [usize; 9] = [0, 1, 2, 4, 5, 8, 9, 10, TRIGGERS_DISABLED];
+    pub(crate) const TABLE_KNOWN: [usize; 10] = [0, 1, 2, 4, 5, 8, 9, 10, TRIGGERS_DISABLED, USER_DEFINED];
     /// Of a dictionary, a table and a trigger: that no trigger fires there. Where Advantage keeps it is not known, so it is far behind the
     /// places that files at hand have.
     pub(crate) const TRIGGERS_DISABLED: usize = 40;
+    /// Of any object: what the program keeps there for itself. Where Advantage keeps it is not known either.
+    pub(crate) const USER_DEFINED: usize = 41;
+    /// Of a dictionary: its version, as the program numbers it. No file at hand has one.
+    pub(crate) const DATABASE_VERSION: [usize; 2] = [12, 13];
+    /// Of a publication, an article and a subscription of our own. No file at hand has one that is not deleted.
+    pub(crate) const PUBLICATION_OPTIONS: usize = 0;
+    pub(crate) const ARTICLE_FILTER: usize = 0;
+    pub(crate) const ARTICLE_ID_COLUMNS: usize = 1;
+    pub(crate) const ARTICLE_INCLUDED: usize = 5;
+    pub(crate) const ARTICLE_EXCLUDED: usize = 6;
+    pub(crate) const ARTICLE_INSERT_MERGE: usize = 8;
+    pub(crate) const ARTICLE_UPDATE_MERGE: usize = 9;
+    pub(crate) const SUBSCRIPTION_TARGET: usize = 1;
+    pub(crate) const SUBSCRIPTION_USER: usize = 2;
+    pub(crate) const SUBSCRIPTION_FORWARD: usize = 4;
+    pub(crate) const SUBSCRIPTION_ENABLED: usize = 5;
+    pub(crate) const SUBSCRIPTION_QUEUE: usize = 6;
+    pub(crate) const SUBSCRIPTION_OPTIONS: usize = 7;
+    pub(crate) const SUBSCRIPTION_PAUSED: usize = 9;
+    /// Whether it uses TCP/IP, UDP/IP, IPX or TLS, of which it uses one.
+    pub(crate) const SUBSCRIPTION_NETWORKS: [usize; 4] = [10, 12, 13, 15];
+    pub(crate) const SUBSCRIPTION_CONNECTION: usize = 16;
     /// Of a field: the value of new records.
     pub(crate) const FIELD_DEFAULT: usize = 0;
     /// Of a field: a value without bytes where it may not be NULL.

@@ -1,11 +1,13 @@
 //! What a dictionary keeps as SQL: views, triggers and procedures. Programs make them, remove them, and ask and set their properties by number.
 
 use super::administration::{
-    found, given_flag, given_text, invalid_name, invalid_property, not_completed, not_set, put_text, set_text, text_at,
+    found, given_flag, given_text, invalid_name, invalid_property, not_completed, not_set, put_text, put_user_defined,
+    set_text, text_at, user_defined,
 };
 use super::object::{Kind, Object, place};
 use super::packages::{parent_of, parts_of};
 use super::property::{ObjectKind, PropertyShape, PropertyValue};
+use super::replication::{no_password, publication_named};
 use super::switching::TriggerScope;
 use super::{Dictionary, file};
 use crate::connection::{AreaId, Connection};
@@ -33,6 +35,20 @@ enum At {
     /// The number of what the object belongs to, and its name.
     ParentNumber,
     ParentName,
+    /// What the program keeps there for itself.
+    UserDefined,
+    /// A number of two bytes that says whether something is so.
+    Flag(usize),
+    /// As `Flag`, of a network, of which a subscription uses one.
+    Network(usize),
+    /// A text that may not be empty.
+    Needed(usize),
+    /// A text that takes the place of that of another one.
+    Instead(usize, usize),
+    /// The name of the publication that a subscription uses.
+    PublicationName,
+    /// What is not kept.
+    Password,
 }
 
 /// A procedure that a dictionary is to have.
@@ -74,6 +90,7 @@ type Properties = &'static [(u16, &'static str, At)];
 
 const OF_VIEW: Properties = &[
     (1, "COMMENT", At::Comment),
+    (3, "USER_DEFINED_PROP", At::UserDefined),
     (700, "VIEW_STMT", At::Text(place::VIEW_STATEMENT)),
     (701, "VIEW_STMT_LEN", At::LengthOf(place::VIEW_STATEMENT)),
     (704, "VIEW_STMT_W", At::Wide(place::VIEW_STATEMENT)),
@@ -81,6 +98,7 @@ const OF_VIEW: Properties = &[
 
 const OF_PROCEDURE: Properties = &[
     (1, "COMMENT", At::Comment),
+    (3, "USER_DEFINED_PROP", At::UserDefined),
     (800, "PROC_INPUT", At::Text(place::PROCEDURE_INPUT)),
     (801, "PROC_OUTPUT", At::Text(place::PROCEDURE_OUTPUT)),
     (802, "PROC_DLL_NAME", At::Text(place::PROCEDURE_LIBRARY)),
@@ -91,10 +109,55 @@ const OF_PROCEDURE: Properties = &[
 ];
 
 /// Of functions, packages, users and groups.
-const OF_ANY: Properties = &[(1, "COMMENT", At::Comment)];
+const OF_ANY: Properties = &[(1, "COMMENT", At::Comment), (3, "USER_DEFINED_PROP", At::UserDefined)];
+
+const OF_PUBLICATION: Properties = &[
+    (1, "COMMENT", At::Comment),
+    (3, "USER_DEFINED_PROP", At::UserDefined),
+    (1500, "PUBLICATION_OPTIONS", At::Fixed(place::PUBLICATION_OPTIONS)),
+];
+
+const OF_ARTICLE: Properties = &[
+    (1, "COMMENT", At::Comment),
+    (1600, "ARTICLE_FILTER", At::Text(place::ARTICLE_FILTER)),
+    (1601, "ARTICLE_ID_COLUMNS", At::Needed(place::ARTICLE_ID_COLUMNS)),
+    (
+        1604,
+        "ARTICLE_INCLUDE_COLUMNS",
+        At::Instead(place::ARTICLE_INCLUDED, place::ARTICLE_EXCLUDED),
+    ),
+    (
+        1605,
+        "ARTICLE_EXCLUDE_COLUMNS",
+        At::Instead(place::ARTICLE_EXCLUDED, place::ARTICLE_INCLUDED),
+    ),
+    (1607, "ARTICLE_INSERT_MERGE", At::Flag(place::ARTICLE_INSERT_MERGE)),
+    (1608, "ARTICLE_UPDATE_MERGE", At::Flag(place::ARTICLE_UPDATE_MERGE)),
+    (1609, "ARTICLE_FILTER_W", At::Wide(place::ARTICLE_FILTER)),
+];
+
+const OF_SUBSCRIPTION: Properties = &[
+    (1, "COMMENT", At::Comment),
+    (3, "USER_DEFINED_PROP", At::UserDefined),
+    (1700, "SUBSCR_PUBLICATION_NAME", At::PublicationName),
+    (1701, "SUBSCR_TARGET", At::Needed(place::SUBSCRIPTION_TARGET)),
+    (1702, "SUBSCR_USERNAME", At::Text(place::SUBSCRIPTION_USER)),
+    (1703, "SUBSCR_PASSWORD", At::Password),
+    (1704, "SUBSCR_FORWARD", At::Flag(place::SUBSCRIPTION_FORWARD)),
+    (1705, "SUBSCR_ENABLED", At::Flag(place::SUBSCRIPTION_ENABLED)),
+    (1706, "SUBSCR_QUEUE_NAME", At::Needed(place::SUBSCRIPTION_QUEUE)),
+    (1707, "SUBSCR_OPTIONS", At::Long(place::SUBSCRIPTION_OPTIONS)),
+    (1709, "SUBSCR_PAUSED", At::Flag(place::SUBSCRIPTION_PAUSED)),
+    (1710, "SUBSCR_COMM_TCP_IP", At::Network(place::SUBSCRIPTION_NETWORKS[0])),
+    (1712, "SUBSCR_COMM_UDP_IP", At::Network(place::SUBSCRIPTION_NETWORKS[1])),
+    (1713, "SUBSCR_COMM_IPX", At::Network(place::SUBSCRIPTION_NETWORKS[2])),
+    (1715, "SUBSCR_COMM_TLS", At::Network(place::SUBSCRIPTION_NETWORKS[3])),
+    (1716, "SUBSCR_CONNECTION_STR", At::Text(place::SUBSCRIPTION_CONNECTION)),
+];
 
 const OF_TRIGGER: Properties = &[
     (1, "COMMENT", At::Comment),
+    (3, "USER_DEFINED_PROP", At::UserDefined),
     (5, "TRIGGERS_DISABLED", At::TriggersOff),
     (1400, "TRIG_TABLEID", At::ParentNumber),
     (1401, "TRIG_EVENT_TYPE", At::Fixed(place::TRIGGER_EVENT)),
@@ -115,6 +178,9 @@ impl ObjectKind {
             Self::Trigger => OF_TRIGGER,
             Self::Procedure => OF_PROCEDURE,
             Self::Function | Self::Package | Self::User | Self::UserGroup => OF_ANY,
+            Self::Publication => OF_PUBLICATION,
+            Self::Article => OF_ARTICLE,
+            Self::Subscription => OF_SUBSCRIPTION,
             _ => &[],
         }
     }
@@ -137,9 +203,16 @@ impl ObjectKind {
     /// What a program gives for a property; `None` for one that is not kept.
     pub fn shape_of(self, number: u16) -> Option<PropertyShape> {
         Some(match self.at(number).ok()? {
-            At::Comment | At::Text(_) | At::ParentName => PropertyShape::Text,
+            At::Comment
+            | At::Text(_)
+            | At::ParentName
+            | At::Needed(_)
+            | At::Instead(..)
+            | At::PublicationName
+            | At::Password => PropertyShape::Text,
             At::Wide(_) => PropertyShape::Wide,
-            At::TriggersOff => PropertyShape::Short,
+            At::TriggersOff | At::Flag(_) | At::Network(_) => PropertyShape::Short,
+            At::UserDefined => PropertyShape::Bytes,
             At::LengthOf(_) | At::Long(_) | At::Fixed(_) | At::ParentNumber => PropertyShape::Long,
         })
     }
@@ -156,6 +229,9 @@ impl ObjectKind {
             Self::Table => Kind::Table,
             Self::Relation => Kind::Relation,
             Self::Link => Kind::Link,
+            Self::Publication => Kind::Publication,
+            Self::Article => Kind::Article,
+            Self::Subscription => Kind::Subscription,
             _ => Kind::Other,
         }
     }
@@ -174,7 +250,17 @@ impl Connection {
         let object = dictionary.object(kind, object)?;
         match at {
             At::Comment => set_text(&object.comment),
-            At::Text(place) => text_at(object, place),
+            At::Text(place) | At::Needed(place) | At::Instead(place, _) => text_at(object, place),
+            At::UserDefined => user_defined(object),
+            At::Flag(place) | At::Network(place) => {
+                let is_so = object.values.number(place).is_some_and(|number| number != 0);
+                Ok(PropertyValue::Short(is_so.into()))
+            }
+            At::PublicationName => match dictionary.publication_of(object) {
+                Some(publication) => set_text(&publication.name),
+                None => Err(not_set()),
+            },
+            At::Password => Err(invalid_property()),
             At::Wide(place) => match text_at(object, place)? {
                 PropertyValue::Text(text) => Ok(PropertyValue::Wide(text)),
                 other => Ok(other),
@@ -222,6 +308,30 @@ impl Connection {
         match at {
             At::Comment => given_text(value)?.clone_into(&mut object.comment),
             At::Text(place) | At::Wide(place) => put_text(&mut object, place, given_text(value)?),
+            At::Needed(place) => match given_text(value)? {
+                "" => return Err(Error::new(ErrorCode::InvalidProperty, "the property may not be empty")),
+                text => put_text(&mut object, place, text),
+            },
+            At::Instead(place, other) => {
+                let text = given_text(value)?;
+                put_text(&mut object, place, text);
+                if !text.is_empty() {
+                    object.values.set(other, None);
+                }
+            }
+            At::UserDefined => put_user_defined(&mut object, value)?,
+            At::Flag(place) | At::Network(place) => {
+                let is_so = given_flag(value)? != 0;
+                if is_so && matches!(at, At::Network(_)) {
+                    for network in place::SUBSCRIPTION_NETWORKS {
+                        object.values.set(network, None);
+                    }
+                }
+                object.values.set(place, Some(u16::from(is_so).to_le_bytes().to_vec()));
+            }
+            At::PublicationName => object = object.info(publication_named(dictionary, given_text(value)?)?),
+            At::Password if given_text(value)?.is_empty() => {}
+            At::Password => return Err(no_password()),
             At::Long(place) => match value {
                 PropertyValue::Long(number) => object.values.set(place, Some(number.to_le_bytes().to_vec())),
                 _ => return Err(Error::new(ErrorCode::InvalidProperty, "the property is a number")),
@@ -452,6 +562,7 @@ impl Dictionary {
         let parent = match parent.trim() {
             "" => None,
             parent if kind == ObjectKind::Trigger => Some(self.with_triggers(parent)?.number),
+            parent if kind == ObjectKind::Article => Some(self.object(ObjectKind::Publication, ("", parent))?.number),
             parent => Some(self.table(parent)?.number),
         };
         let is_below = |object: &&Object| parent.is_none_or(|parent| object.parent == parent);

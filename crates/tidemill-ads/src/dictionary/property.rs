@@ -22,6 +22,10 @@ pub enum ObjectKind {
     /// Functions with a name space of their own.
     Package,
     Trigger,
+    Publication,
+    /// A table of a publication.
+    Article,
+    Subscription,
     /// Triggers with the names of their tables before them: `table::trigger`.
     QualifiedTrigger,
 }
@@ -43,6 +47,9 @@ impl ObjectKind {
             12 => Self::Link,
             13 => Self::TableViewOrLink,
             14 => Self::Trigger,
+            15 => Self::Publication,
+            16 => Self::Article,
+            17 => Self::Subscription,
             18 => Self::Function,
             19 => Self::Package,
             20 => Self::QualifiedTrigger,
@@ -62,6 +69,8 @@ pub enum PropertyValue {
     Short(u16),
     /// A number of four bytes.
     Long(u32),
+    /// What a program keeps for itself; empty for none.
+    Bytes(Vec<u8>),
 }
 
 /// What a program gives for a property.
@@ -75,6 +84,8 @@ pub enum PropertyShape {
     Short,
     /// A number of four bytes.
     Long,
+    /// Bytes of the program's own.
+    Bytes,
 }
 
 /// A property of a dictionary.
@@ -88,6 +99,9 @@ pub enum DatabaseProperty {
     LogInRequired,
     VerifyAccessRights,
     TriggersDisabled,
+    UserDefined,
+    VersionMajor,
+    VersionMinor,
 }
 
 /// A property of a table.
@@ -106,6 +120,7 @@ pub enum TableProperty {
     RelativePath,
     DefaultIndex,
     TriggersDisabled,
+    UserDefined,
 }
 
 /// A property of a field.
@@ -122,6 +137,7 @@ pub enum FieldProperty {
     Length,
     Decimals,
     Number,
+    UserDefined,
 }
 
 /// What happens to records that break a new rule.
@@ -137,16 +153,20 @@ pub enum Validation {
 
 const DATABASE: &[(u16, &str, DatabaseProperty)] = &[
     (1, "COMMENT", DatabaseProperty::Comment),
+    (3, "USER_DEFINED_PROP", DatabaseProperty::UserDefined),
     (5, "TRIGGERS_DISABLED", DatabaseProperty::TriggersDisabled),
     (100, "DEFAULT_TABLE_PATH", DatabaseProperty::DefaultTablePath),
     (101, "ADMIN_PASSWORD", DatabaseProperty::AdminPassword),
     (102, "TEMP_TABLE_PATH", DatabaseProperty::TempTablePath),
     (103, "LOG_IN_REQUIRED", DatabaseProperty::LogInRequired),
     (104, "VERIFY_ACCESS_RIGHTS", DatabaseProperty::VerifyAccessRights),
+    (111, "VERSION_MAJOR", DatabaseProperty::VersionMajor),
+    (112, "VERSION_MINOR", DatabaseProperty::VersionMinor),
 ];
 
 const TABLE: &[(u16, &str, TableProperty)] = &[
     (1, "COMMENT", TableProperty::Comment),
+    (3, "USER_DEFINED_PROP", TableProperty::UserDefined),
     (5, "TRIGGERS_DISABLED", TableProperty::TriggersDisabled),
     (6, "OBJECT_ID", TableProperty::ObjectId),
     (200, "TABLE_VALIDATION_EXPR", TableProperty::ValidationExpression),
@@ -163,6 +183,7 @@ const TABLE: &[(u16, &str, TableProperty)] = &[
 
 const FIELD: &[(u16, &str, FieldProperty)] = &[
     (1, "COMMENT", FieldProperty::Comment),
+    (3, "USER_DEFINED_PROP", FieldProperty::UserDefined),
     (300, "FIELD_DEFAULT_VALUE", FieldProperty::DefaultValue),
     (301, "FIELD_CAN_BE_NULL", FieldProperty::CanBeNull),
     (302, "FIELD_MIN_VALUE", FieldProperty::Minimum),
@@ -229,12 +250,31 @@ impl DatabaseProperty {
             Self::LogInRequired | Self::VerifyAccessRights | Self::TriggersDisabled
         )
     }
+
+    /// What a program gives for it.
+    pub fn shape(self) -> PropertyShape {
+        match self {
+            Self::VersionMajor | Self::VersionMinor => PropertyShape::Short,
+            Self::UserDefined => PropertyShape::Bytes,
+            _ if self.is_flag() => PropertyShape::Short,
+            _ => PropertyShape::Text,
+        }
+    }
 }
 
 impl TableProperty {
     /// Whether it is a number that says whether something is so, and can be set.
     pub fn is_flag(self) -> bool {
         self == Self::TriggersDisabled
+    }
+
+    /// What a program gives for it.
+    pub fn shape(self) -> PropertyShape {
+        match self {
+            Self::TriggersDisabled => PropertyShape::Short,
+            Self::UserDefined => PropertyShape::Bytes,
+            _ => PropertyShape::Text,
+        }
     }
 
     /// Whether it is a rule of records.
@@ -244,6 +284,15 @@ impl TableProperty {
 }
 
 impl FieldProperty {
+    /// What a program gives for it.
+    pub fn shape(self) -> PropertyShape {
+        match self {
+            Self::CanBeNull => PropertyShape::Short,
+            Self::UserDefined => PropertyShape::Bytes,
+            _ => PropertyShape::Text,
+        }
+    }
+
     /// Whether it is a rule of records.
     pub(super) fn is_rule(self) -> bool {
         matches!(

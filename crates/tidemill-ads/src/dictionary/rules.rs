@@ -75,7 +75,10 @@ impl Dictionary {
         }
         let fields = self.children(Kind::Field, table.number);
         let unknown = fields.into_iter().find_map(|field| {
-            let place = field.values.places().find(|place| *place > place::FIELD_OPTIONS)?;
+            let place = field
+                .values
+                .places()
+                .find(|place| *place > place::FIELD_OPTIONS && *place != place::USER_DEFINED)?;
             Some(format!("the property at place {place} of {field}, which is not known,"))
         });
         if unknown.is_some() {

@@ -99,7 +99,9 @@ impl Dictionary {
             Kind::User => {
                 let password = text_or_empty(object, place::USER_PASSWORD);
                 let is_ours = password == NO_PASSWORD || password.starts_with(HASH);
-                !is_ours || places.any(|place| ![place::USER_PASSWORD, place::USER_GROUPS].contains(&place))
+                !is_ours
+                    || places
+                        .any(|place| ![place::USER_PASSWORD, place::USER_GROUPS, place::USER_DEFINED].contains(&place))
             }
             Kind::Permission => {
                 let has_rights = object

@@ -13,6 +13,7 @@ mod gates;
 mod making;
 mod options;
 mod reading;
+mod replication;
 mod shown;
 mod state;
 mod surroundings;

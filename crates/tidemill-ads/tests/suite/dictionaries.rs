@@ -6,6 +6,7 @@ mod links;
 mod packages;
 mod procedures;
 mod relations;
+mod replication;
 mod rules;
 mod switching;
 mod triggers;

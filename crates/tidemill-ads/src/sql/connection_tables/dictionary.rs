@@ -1,5 +1,7 @@
 //! Statements and procedures that make and change data dictionaries.
 
+use std::str::FromStr;
+
 use crate::dictionary::{
     DatabaseProperty, FieldProperty, LinkOptions, NewFunction, NewLink, NewProcedure, NewRelation, NewTable,
     NewTrigger, ObjectKind, PropertyShape, PropertyValue, RelationRule, Rights, TableProperty, TriggerContainer,
@@ -38,6 +40,7 @@ pub(super) fn shown(property: Result<PropertyValue>) -> Value {
         Ok(PropertyValue::Text(text) | PropertyValue::Wide(text)) => Value::Text(text),
         Ok(PropertyValue::Short(number)) => Value::Integer(number.into()),
         Ok(PropertyValue::Long(number)) => Value::Integer(number.into()),
+        Ok(PropertyValue::Bytes(bytes)) => Value::Bytes(bytes),
         Err(_) => Value::Null,
     }
 }
@@ -182,6 +185,9 @@ pub(super) fn rows(connection: &mut Connection, table: &str) -> Result<Vec<Vec<V
         "functions" => return functions(connection),
         "links" => return links(connection),
         "packages" => return packages(connection),
+        "publications" | "articles" | "publicationarticles" | "subscriptions" => {
+            return super::replication::rows(connection, table);
+        }
         "users" | "usergroups" | "usergroupmembers" | "permissions" | "effectivepermissions" => {
             return grantees(connection, table);
         }
@@ -226,7 +232,8 @@ fn packages(connection: &mut Connection) -> Result<Vec<Vec<Value>>> {
     let names = connection.dictionary_objects(ObjectKind::Package, "")?;
     let rows = names.into_iter().map(|name| {
         let comment = shown(connection.object_property(ObjectKind::Package, ("", &name), 1));
-        vec![Value::Text(name), Value::Null, comment]
+        let own = shown(connection.object_property(ObjectKind::Package, ("", &name), USER_DEFINED));
+        vec![Value::Text(name), Value::Null, comment, own]
     });
     Ok(rows.collect())
 }
@@ -256,14 +263,20 @@ fn grantees(connection: &mut Connection, table: &str) -> Result<Vec<Vec<Value>>>
     match table {
         "users" => {
             for user in users {
-                let comment = shown(connection.object_property(ObjectKind::User, ("", &user), 1));
-                rows.push(vec![text(user), Value::Logical(false), comment]);
+                let property = |connection: &mut Connection, number| {
+                    shown(connection.object_property(ObjectKind::User, ("", &user), number))
+                };
+                let (comment, own) = (property(connection, 1), property(connection, USER_DEFINED));
+                rows.push(vec![text(user), Value::Logical(false), comment, own]);
             }
         }
         "usergroups" => {
             for group in groups {
-                let comment = shown(connection.object_property(ObjectKind::UserGroup, ("", &group), 1));
-                rows.push(vec![text(group), comment]);
+                let property = |connection: &mut Connection, number| {
+                    shown(connection.object_property(ObjectKind::UserGroup, ("", &group), number))
+                };
+                let (comment, own) = (property(connection, 1), property(connection, USER_DEFINED));
+                rows.push(vec![text(group), comment, own]);
             }
         }
         "usergroupmembers" => {
@@ -318,6 +331,9 @@ fn grantees(connection: &mut Connection, table: &str) -> Result<Vec<Vec<Value>>>
     Ok(rows)
 }
 
+/// `ADS_DD_USER_DEFINED_PROP`.
+const USER_DEFINED: u16 = 3;
+
 /// `ADS_DD_LINK_PATH` to `ADS_DD_LINK_USERNAME`, in the order of the columns.
 const LINK_PROPERTIES: [u16; 3] = [1300, 1301, 1302];
 
@@ -352,9 +368,12 @@ pub(super) fn procedure(
         }
         "sp_modifydatabase" => {
             let property = kept(DatabaseProperty::from_name(&needed(0)?), &needed(0)?)?;
-            let value = match property.is_flag() {
-                true => PropertyValue::Short(is_true(&text(1))?.into()),
-                false => PropertyValue::Text(text(1)),
+            let value = match property {
+                DatabaseProperty::VersionMajor | DatabaseProperty::VersionMinor => {
+                    PropertyValue::Short(number(&needed(0)?, &text(1))?)
+                }
+                _ if property.is_flag() => PropertyValue::Short(is_true(&text(1))?.into()),
+                _ => PropertyValue::Text(text(1)),
             };
             connection.set_database_property(property, &value, settings)?;
         }
@@ -516,7 +535,7 @@ pub(super) fn procedure(
             connection.switch_triggers(TriggerScope::of(&object, &parent, is_all)?, is_on, settings)?;
         }
         "sp_dropreferentialintegrity" => connection.drop_relation(&needed(0)?, settings)?,
-        _ => return Ok(false),
+        name => return super::replication::procedure(connection, name, arguments, settings),
     }
     Ok(true)
 }
@@ -530,12 +549,12 @@ fn kind_of(number: &str) -> Result<ObjectKind> {
     })
 }
 
-fn no_option(option: &str) -> crate::Error {
+pub(super) fn no_option(option: &str) -> crate::Error {
     crate::Error::new(ErrorCode::InvalidOption, format!("there is no option {option}"))
 }
 
 /// Sets a property of an object by its name, such as `VIEW_STMT`.
-fn modify(
+pub(super) fn modify(
     connection: &mut Connection,
     kind: ObjectKind,
     object: (&str, &str),
@@ -543,21 +562,21 @@ fn modify(
     value: &str,
     settings: &Settings,
 ) -> Result<()> {
-    let number = kept(kind.property_named(property), property)?;
-    let value = match kind.shape_of(number) {
-        Some(PropertyShape::Long) => {
-            let wrong = |_| {
-                crate::Error::new(
-                    ErrorCode::InvalidProperty,
-                    format!("{property} is a number, and {value:?} is given"),
-                )
-            };
-            PropertyValue::Long(value.trim().parse().map_err(wrong)?)
-        }
+    let known = kept(kind.property_named(property), property)?;
+    let value = match kind.shape_of(known) {
+        Some(PropertyShape::Long) => PropertyValue::Long(number(property, value)?),
         Some(PropertyShape::Short) => PropertyValue::Short(is_true(value)?.into()),
         _ => PropertyValue::Text(value.to_owned()),
     };
-    connection.set_object_property(kind, object, number, &value, settings)
+    connection.set_object_property(kind, object, known, &value, settings)
+}
+
+/// The number that a property is given as text.
+fn number<T: FromStr>(property: &str, value: &str) -> Result<T> {
+    value.trim().parse().map_err(|_| {
+        let what = format!("{property} is a number, and {value:?} is given");
+        crate::Error::new(ErrorCode::InvalidProperty, what)
+    })
 }
 
 fn kept<T>(property: Option<T>, name: &str) -> Result<T> {
@@ -575,7 +594,7 @@ fn validated(option: &str) -> Result<Validation> {
     })
 }
 
-fn is_true(value: &str) -> Result<bool> {
+pub(super) fn is_true(value: &str) -> Result<bool> {
     match value.to_ascii_uppercase().as_str() {
         "TRUE" | "1" => Ok(true),
         "FALSE" | "0" => Ok(false),

@@ -29,6 +29,11 @@ pub(super) const ACTIONS: &[Definition] = &[
     ("sp_AddUserToGroup", "UserName,Character,50;GroupName,Character,100", ""),
     ("sp_BeginTransaction", "", ""),
     ("sp_CommitTransaction", "", ""),
+    (
+        "sp_CreateArticle",
+        "PublicationName,Character,200;ObjectName,Character,200;IdentColumns,Memo;Filter,NMemo;Options,Integer",
+        "",
+    ),
     ("sp_CreateGroup", "GroupName,Character,100;Comment,Memo", ""),
     ("sp_CreateIndex", INDEX, ""),
     (
@@ -44,12 +49,23 @@ pub(super) const ACTIONS: &[Definition] = &[
         "",
     ),
     (
+        "sp_CreatePublication",
+        "PublicationName,Character,200;Comments,Memo;Options,Integer",
+        "",
+    ),
+    (
         "sp_CreateReferentialIntegrity",
         "Name,Character,200;PrimaryTable,Character,200;ForeignTable,Character,200;ForeignKey,Character,200;UpdateRule,ShortInt;\
          DeleteRule,ShortInt;FailTable,Character,515;PrimaryKeyError,Memo;CascadeError,Memo",
         "",
     ),
     ("sp_CreateSavepoint", "Name,Character,128", ""),
+    (
+        "sp_CreateSubscription",
+        "SubscriptionName,Character,200;PublicationName,Character,200;Target,Character,260;UserName,Character,50;\
+         Password,Character,20;ReplicationQueue,Character,260;Forward,Logical;Comments,Memo;Options,Integer",
+        "",
+    ),
     (
         "sp_CreateUser",
         "UserName,Character,50;Password,Character,20;Comment,Memo",
@@ -60,9 +76,16 @@ pub(super) const ACTIONS: &[Definition] = &[
         "ObjectName,Character,200;Parent,Character,200;AllUsers,Logical;Options,Integer",
         "",
     ),
+    (
+        "sp_DropArticle",
+        "PublicationName,Character,200;ObjectName,Character,200",
+        "",
+    ),
     ("sp_DropGroup", "GroupName,Character,100", ""),
     ("sp_DropLink", "Name,Character,515;Global,Logical", ""),
+    ("sp_DropPublication", "PublicationName,Character,200", ""),
     ("sp_DropReferentialIntegrity", "Name,Character,200", ""),
+    ("sp_DropSubscription", "SubscriptionName,Character,200", ""),
     ("sp_DropUser", "UserName,Character,50", ""),
     (
         "sp_EnableTriggers",
@@ -70,6 +93,11 @@ pub(super) const ACTIONS: &[Definition] = &[
         "",
     ),
     ("sp_mgKillUser", NAMED_USER, ""),
+    (
+        "sp_ModifyArticleProperty",
+        "PublicationName,Character,200;ObjectName,Character,200;Property,Character,200;Value,Memo",
+        "",
+    ),
     ("sp_ModifyDatabase", "Property,Character,200;Value,Memo", ""),
     (
         "sp_ModifyFieldProperty",
@@ -101,6 +129,16 @@ pub(super) const ACTIONS: &[Definition] = &[
     (
         "sp_ModifyProcedureProperty",
         "ProcName,Character,200;Property,Character,200;Value,Memo",
+        "",
+    ),
+    (
+        "sp_ModifyPublicationProperty",
+        "PublicationName,Character,200;Property,Character,200;Value,Memo",
+        "",
+    ),
+    (
+        "sp_ModifySubscriptionProperty",
+        "SubscriptionName,Character,200;Property,Character,200;Value,Memo",
         "",
     ),
     (
