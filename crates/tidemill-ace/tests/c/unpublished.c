@@ -279,6 +279,9 @@ static void ignored(void)
     IS(AdsDeleteCustomKey(order), AE_INVALID_INDEX_HANDLE);
     IS(AdsCreateIndex61(table, TEXT("words.fts"), TEXT("NAME"), TEXT("NAME"), NULL, NULL, ADS_COMPOUND, 0, &order),
        AE_INVALID_INDEX_NAME);
+    IS(AdsCreateFTSIndex(table, TEXT("words.fts"), TEXT("WORDS"), TEXT("NAME"), 0, 3, 30, 1, NULL, 1, NULL, 1, NULL, 1, NULL, NULL,
+                         NULL, 0),
+       AE_INVALID_INDEX_NAME);
     OK(AdsCloseTable(table));
 }
 

@@ -291,6 +291,11 @@ impl Connection {
             TableProperty::DefaultIndex => text_at(table, place::TABLE_DEFAULT_INDEX),
             TableProperty::TriggersDisabled => Ok(PropertyValue::Short(table.has_triggers_off().into())),
             TableProperty::UserDefined => user_defined(table),
+            // What is not known of a table may be just that.
+            TableProperty::Absent => match table.values.places().all(|place| place::TABLE_KNOWN.contains(&place)) {
+                true => Ok(PropertyValue::Short(0)),
+                false => Err(not_set()),
+            },
         }
     }
 
@@ -309,6 +314,13 @@ impl Connection {
     ) -> Result<()> {
         if property == TableProperty::TriggersDisabled {
             return self.switch_triggers(TriggerScope::Table(name), given_flag(value)? == 0, settings);
+        }
+        if property == TableProperty::Absent {
+            self.dictionary_to_change()?.table(name)?;
+            return match given_flag(value)? {
+                0 => Ok(()),
+                _ => Err(Error::new(ErrorCode::NotImplemented, "no table has this property here")),
+            };
         }
         let text = if property == TableProperty::UserDefined {
             ""
@@ -345,6 +357,7 @@ impl Connection {
                 | TableProperty::FieldCount
                 | TableProperty::IsParent
                 | TableProperty::TriggersDisabled
+                | TableProperty::Absent
                 | TableProperty::RelativePath => return Err(invalid_property()),
             }
             changing.replace(&table)?;

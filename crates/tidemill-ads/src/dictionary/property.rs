@@ -121,6 +121,9 @@ pub enum TableProperty {
     DefaultIndex,
     TriggersDisabled,
     UserDefined,
+    /// Something that tables can have with Advantage, and none has here: caching, files that are made when they are missing,
+    /// no part in transactions, and what its web service keeps.
+    Absent,
 }
 
 /// A property of a field.
@@ -172,6 +175,7 @@ const TABLE: &[(u16, &str, TableProperty)] = &[
     (200, "TABLE_VALIDATION_EXPR", TableProperty::ValidationExpression),
     (201, "TABLE_VALIDATION_MSG", TableProperty::ValidationMessage),
     (202, "TABLE_PRIMARY_KEY", TableProperty::PrimaryKey),
+    (203, "TABLE_AUTO_CREATE", TableProperty::Absent),
     (204, "TABLE_TYPE", TableProperty::Type),
     (205, "TABLE_PATH", TableProperty::Path),
     (206, "TABLE_FIELD_COUNT", TableProperty::FieldCount),
@@ -179,6 +183,10 @@ const TABLE: &[(u16, &str, TableProperty)] = &[
     (210, "TABLE_IS_RI_PARENT", TableProperty::IsParent),
     (211, "TABLE_RELATIVE_PATH", TableProperty::RelativePath),
     (213, "TABLE_DEFAULT_INDEX", TableProperty::DefaultIndex),
+    (219, "TABLE_CACHING", TableProperty::Absent),
+    (220, "TABLE_TRANS_FREE", TableProperty::Absent),
+    (222, "TABLE_WEB_DELTA", TableProperty::Absent),
+    (223, "TABLE_CONCURRENCY_ENABLED", TableProperty::Absent),
 ];
 
 const FIELD: &[(u16, &str, FieldProperty)] = &[
@@ -265,13 +273,13 @@ impl DatabaseProperty {
 impl TableProperty {
     /// Whether it is a number that says whether something is so, and can be set.
     pub fn is_flag(self) -> bool {
-        self == Self::TriggersDisabled
+        matches!(self, Self::TriggersDisabled | Self::Absent)
     }
 
     /// What a program gives for it.
     pub fn shape(self) -> PropertyShape {
         match self {
-            Self::TriggersDisabled => PropertyShape::Short,
+            Self::TriggersDisabled | Self::Absent => PropertyShape::Short,
             Self::UserDefined => PropertyShape::Bytes,
             _ => PropertyShape::Text,
         }

@@ -1,10 +1,12 @@
 //! What an index file has of an order in another form than programs: names of fields, and the length of its pages.
 
-use tidemill_xbase::index::{Index, IndexOptions};
+use std::path::Path;
+
+use tidemill_xbase::index::{Index, IndexDialect, IndexOptions};
 use tidemill_xbase::{named_expression, numbered_expression};
 
 use super::{OrderId, WorkArea};
-use crate::error::Result;
+use crate::error::{ErrorCode, Result};
 
 impl WorkArea {
     /// An expression with the short names that index files of ADTs have for fields, `F` and the number of the field. Other tables have
@@ -24,10 +26,24 @@ impl WorkArea {
         }
     }
 
+    /// Refuses a new index file whose name says nothing of its format.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidIndexName`].
+    pub(super) fn check_index_name(&self, index: &Path) -> Result<()> {
+        match IndexDialect::from_path(index) {
+            Some(_) => Ok(()),
+            None => {
+                let why = "an index is called .cdx, .ntx, .nsx, .mdx, .ndx, .idx or .adi";
+                self.refuse(ErrorCode::InvalidIndexName, format!("{}: {why}", index.display()))
+            }
+        }
+    }
+
     /// How many bytes a page of the index file of an order has.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidIndexHandle`](crate::ErrorCode::InvalidIndexHandle); when the file cannot be read.
+    /// [`ErrorCode::InvalidIndexHandle`]; when the file cannot be read.
     pub fn index_page_len(&self, order: OrderId) -> Result<u64> {
         Ok(Index::open(self.index_path(order)?, &IndexOptions::new())?.page_len())
     }

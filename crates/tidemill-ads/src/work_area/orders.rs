@@ -242,13 +242,7 @@ impl WorkArea {
             }
         }
         let index = self.index_for(index, name);
-        if IndexDialect::from_path(&index).is_none() {
-            let why = format!(
-                "{}: an index is called .cdx, .ntx, .nsx, .mdx, .ndx, .idx or .adi",
-                index.display()
-            );
-            return self.refuse(ErrorCode::InvalidIndexName, why);
-        }
+        self.check_index_name(&index)?;
         let name = self.name_for(name, &index);
         let mut order = OrderSpec::new(&name, expression)
             .unique(options.is_unique && !self.is_adt())

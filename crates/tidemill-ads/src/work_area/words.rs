@@ -72,6 +72,7 @@ impl WorkArea {
         }
         self.look_for_records()?;
         let index = self.index_for(index, name);
+        self.check_index_name(&index)?;
         let name = self.name_for(name, &index);
         let order = OrderSpec::new(&name, field.trim()).full_text(options.clone());
         let made = self.at_length(settings, |area| area.make_order(&index, &order));

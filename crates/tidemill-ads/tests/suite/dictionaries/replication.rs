@@ -70,3 +70,24 @@ fn procedures_keep_publications_and_subscriptions() {
         );
     }
 }
+
+/// What tables can have with Advantage and none has here is told as it is, and is not switched on.
+#[test]
+fn properties_that_no_table_has_are_off() {
+    let mut house = House::with_tables();
+    let property = TableProperty::from_name("TABLE_CACHING").unwrap();
+    assert_eq!(
+        house.connection.table_property("towns", property).unwrap(),
+        PropertyValue::Short(0)
+    );
+    let mut set = |value| {
+        let rule = (property, Validation::None);
+        let value = PropertyValue::Short(value);
+        house
+            .connection
+            .set_table_property("towns", rule, &value, &house.settings)
+    };
+    set(0).unwrap();
+    assert_eq!(set(1).unwrap_err().code(), ErrorCode::NotImplemented);
+    assert!(house.connection.table_property("none", property).is_err());
+}
