@@ -144,15 +144,19 @@ mod tests {
 
     use super::*;
     use crate::error::Error;
+    use crate::header::CivilDate;
 
     #[test]
     fn a_child_process_that_was_just_started_keeps_nobody_out() {
         let table = tempfile::NamedTempFile::new().unwrap();
-        let options = EditOptions {
-            mode: OpenMode::Exclusive,
-            lock_timeout: Duration::ZERO,
-            ..EditOptions::default()
+        let today = CivilDate {
+            year: 2024,
+            month: 2,
+            day: 29,
         };
+        let options = EditOptions::new(today)
+            .mode(OpenMode::Exclusive)
+            .lock_timeout(Duration::ZERO);
         let parent = open_table(table.path(), &options).unwrap();
         assert!(matches!(open_table(table.path(), &options), Err(Error::Locked(_))));
         // What `fork` does to a file until `exec` closes it.
