@@ -480,7 +480,7 @@ impl Writing<'_> {
             Ok(())
         };
         if let Place::Server(url) = &self.destination.place {
-            return self.into_server(url, answer, sums, &mut step).await;
+            return self.fill_table(url, answer, sums, &mut step).await;
         }
         if self.options.resume {
             return Err(Error::Unsupported {

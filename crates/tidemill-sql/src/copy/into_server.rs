@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub(super) type Step<'a> = dyn FnMut(&RecordBatch, u64, &mut Option<Checksums>) -> Result<()> + Send + 'a;
 
 impl Writing<'_> {
-    pub(super) async fn into_server(
+    pub(super) async fn fill_table(
         &self,
         url: &ServerUrl,
         mut answer: Answer,
