@@ -206,8 +206,8 @@ async fn a_scalar_subquery_of_several_rows_is_an_error_where_an_outer_row_has_th
         // 7 is the only one with one, and who has none has no value.
         let one = format!("{bosses} WHERE emp.id IN (1, 7) ORDER BY id");
         assert_eq!(csv(&session, &one).await, "1,\n7,8\n");
-        let error = match session.sql(&bosses).await {
-            Ok(mut rows) => rows.next().await.expect_err("2 has two"),
+        let error = match session.query(&bosses).await {
+            Ok(rows) => rows.collect().await.expect_err("2 has two"),
             Err(error) => error,
         };
         let error = error.to_string();
