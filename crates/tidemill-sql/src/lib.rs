@@ -48,6 +48,7 @@ mod ingest;
 mod location;
 mod lowering;
 mod many_to_one;
+mod moments_as_text;
 mod names;
 mod numeric_text;
 mod opaque;

@@ -1,7 +1,7 @@
 //! A session: the settings of a person's work, and statements run under them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_schema::SchemaRef;
@@ -14,7 +14,6 @@ use datafusion::common::config::ConfigNonZeroUsize;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBuilder};
-use datafusion::logical_expr::ScalarUDF;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::limit::GlobalLimitExec;
@@ -30,25 +29,18 @@ use crate::ads::{self, TextKind};
 use crate::ads_connection::{AdsConnection, blocking};
 use crate::analysis;
 use crate::answer::Answer;
-use crate::binary_forms::{BinaryForms, TextsWithMoments};
-use crate::blanks::BlanksToFunctions;
-use crate::checked_arithmetic::{CheckedArithmetic, CheckedConstants};
+use crate::checked_arithmetic::CheckedArithmetic;
 use crate::damage::DamageLog;
 use crate::engine::Offsets;
-use crate::exact_sum::exact_sum;
-use crate::floats_with_decimals::FloatsWithDecimals;
 use crate::format::Format;
 use crate::information_schema::View;
 use crate::location::{Location, Place};
 use crate::lowering::Parameters;
-use crate::many_to_one::{self, KeptWhole};
 use crate::names::{KnownNames, Names};
-use crate::numeric_text::{self, ByKeys};
 use crate::opaque::Opaque;
 use crate::options::SessionOptions;
 use crate::plan_cache::{self, Key, PlanCache, Planned, Providers, keeps_table_order};
 use crate::route::{self, Route};
-use crate::scalar_subqueries::{one_or_two, only_element};
 use crate::scalars::{self, Surroundings};
 use crate::scan_counts::RunPlans;
 use crate::scope::{self, Bound};
@@ -58,10 +50,7 @@ use crate::stores::server::{ServerUrl, Servers, TableChange};
 #[cfg(feature = "workers")]
 use crate::workers;
 use crate::yielding::YieldingJoins;
-use crate::{Error, Result, binary_functions, faults, lowering, planner_forms, stores, top_percent};
-
-/// The same for all statements.
-static BINARY_FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(binary_functions::all);
+use crate::{Error, Result, faults, lowering, planner_forms, stores, top_percent};
 
 /// Runs statements over stores. Cheap to make. Between statements it holds connections to the servers that it asked, and the xBase tables
 /// that it read open: transactions, temporary tables and views last until it is dropped.
@@ -139,23 +128,7 @@ impl Session {
             .with_physical_optimizer_rule(Arc::new(KeyLookups))
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         let mut state = state.build();
-        let of_plans = numeric_text::functions();
-        let of_plans = of_plans.into_iter().chain([many_to_one::function(), only_element()]);
-        for function in BINARY_FUNCTIONS.iter().cloned().chain(of_plans) {
-            // Only a registry that cannot be changed refuses.
-            let _ = state.register_udf(function);
-        }
-        let _ = state.register_udaf(exact_sum());
-        let _ = state.register_udaf(one_or_two());
-        let _ = state.register_function_rewrite(Arc::new(CheckedConstants));
-        let _ = state.register_expr_planner(Arc::new(BinaryForms));
-        let _ = state.register_function_rewrite(Arc::new(ByKeys));
-        let _ = state.register_function_rewrite(Arc::new(TextsWithMoments));
-        let _ = state.register_function_rewrite(Arc::new(KeptWhole));
-        let _ = state.register_function_rewrite(Arc::new(FloatsWithDecimals));
-        if self.options.has_blanks() {
-            let _ = state.register_function_rewrite(Arc::new(BlanksToFunctions));
-        }
+        analysis::register(&mut state, self.options.has_blanks());
         state.mark_start_execution();
         state
     }

@@ -108,12 +108,37 @@ async fn columns_of_a_series_are_columns_in_expressions() {
         ),
         (
             "SELECT CAST(at AS VARCHAR) AS v FROM generate_series(TIMESTAMP '2024-02-28 22:00', CAST('2024-02-29 02:00:00' AS TIMESTAMP), INTERVAL '4 hours') AS at",
-            "2024-02-28T22:00:00\n2024-02-29T02:00:00\n",
+            "2024-02-28 22:00:00\n2024-02-29 02:00:00\n",
         ),
         ("SELECT v FROM generate_series(1, 2) AS n(v) ORDER BY v DESC", "2\n1\n"),
     ] {
         assert_eq!(csv(&session, sql).await, expected, "{sql}");
     }
+}
+
+#[tokio::test]
+async fn a_time_is_the_same_text_whichever_table_it_is_from() {
+    let folder = folder();
+    let session = session(folder.path());
+    fs::write(
+        folder.path().join("csv_times.csv"),
+        "at\n2024-02-29T12:30:00\n2024-03-01T00:00:00.25\n",
+    )
+    .expect("written");
+    csv(&session, "CREATE TABLE dbf_times.dbf (at Timestamp)").await;
+    csv(&session, "INSERT INTO dbf_times SELECT at FROM csv_times").await;
+    for table in ["csv_times", "dbf_times"] {
+        for text in [
+            "CAST(at AS VARCHAR)",
+            "CAST(at AS VARCHAR) || ''",
+            "CAST(MAX(at) AS VARCHAR)",
+        ] {
+            let sql = format!("SELECT {text} AS v FROM {table} GROUP BY at ORDER BY at LIMIT 1");
+            assert_eq!(csv(&session, &sql).await, "2024-02-29 12:30:00\n", "{sql}");
+        }
+    }
+    let sql = "SELECT CAST(at AS VARCHAR) AS v FROM csv_times ORDER BY 1 DESC LIMIT 1";
+    assert_eq!(csv(&session, sql).await, "2024-03-01 00:00:00.250\n");
 }
 
 #[tokio::test]
