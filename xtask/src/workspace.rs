@@ -12,6 +12,9 @@ use crate::{fuzz, wheel};
 /// the tests and `cargo run --release` share one build of it. Every other member is a leaf.
 pub(crate) const HEAVY: [&str; 4] = ["tidemill-sql", "tidemill-server", "tidemill-adbc", "tidemill"];
 
+/// The crate without code that names features of what is below DataFusion, and so builds it.
+pub(crate) const FEATURES: &str = "tidemill-features";
+
 /// The members of the workspace and its root.
 #[derive(Debug)]
 pub(crate) struct Workspace {
@@ -72,7 +75,7 @@ impl Workspace {
         self.members
             .iter()
             .map(|m| m.name.as_str())
-            .filter(|name| !HEAVY.contains(name) && ![wheel::CRATE, fuzz::CRATE].contains(name))
+            .filter(|name| !HEAVY.contains(name) && ![wheel::CRATE, fuzz::CRATE, FEATURES].contains(name))
             .collect()
     }
 
@@ -171,6 +174,7 @@ mod tests {
             "packages": [
                 {"name": "tidemill", "description": null, "dependencies": [], "targets": [{"kind": ["bin"], "name": "tidemill"}]},
                 {"name": "tidemill-riegeli-py", "description": "d", "dependencies": [], "targets": [{"kind": ["cdylib"], "name": "x"}]},
+                {"name": "tidemill-features", "description": "d", "dependencies": [], "targets": [{"kind": ["lib"], "name": "f"}]},
                 {"name": "tidemill-fuzz", "description": "d", "dependencies": [], "targets": [{"kind": ["bin"], "name": "dbf"}]},
                 {"name": "tidemill-xbase", "description": "d", "targets": [{"kind": ["lib"], "name": "x"}, {"kind": ["bench"], "name": "decode"}],
                  "dependencies": [{"name": "a", "kind": null}, {"name": "b", "kind": "dev"}, {"name": "c", "kind": "build"}]},
@@ -179,7 +183,7 @@ mod tests {
         let workspace = Workspace::from_metadata(&metadata).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(workspace.leaves(), ["tidemill-xbase"]);
         assert_eq!(workspace.heavy(), ["tidemill"]);
-        let xbase = &workspace.members[3];
+        let xbase = &workspace.members[4];
         assert_eq!(xbase.dependencies, ["a", "c"]);
         assert_eq!(xbase.benches, ["decode"]);
         assert!(xbase.has_library);
