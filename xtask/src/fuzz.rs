@@ -9,6 +9,9 @@
 //! cargo runs this program in place of the compiler for the members of the workspace ([`compile`]), keeps apart what comes of
 //! it, and adds nothing to the rest. Instrumented as a whole, it takes a quarter of an hour on two cores.
 //!
+//! The doors of `tidemill serve` are tried too, but only when they are asked for: they stand over DataFusion, and what is instrumented of
+//! that takes minutes to build.
+//!
 //! Inputs that a run finds interesting are kept in the target folder and are the next run's start.
 
 use std::{
@@ -39,6 +42,10 @@ pub(crate) struct Args {
     /// Only this target; may be given more than once.
     #[arg(long, value_name = "NAME")]
     target: Vec<String>,
+    /// Only the targets over the doors of `tidemill serve`, which otherwise run when they are named: serve_flight, serve_http and
+    /// serve_postgres.
+    #[arg(long, conflicts_with = "target")]
+    doors: bool,
 }
 
 /// A fuzz target and where its first inputs come from.
@@ -49,6 +56,21 @@ pub(crate) struct Target {
     /// Folder below `corpus/`.
     pub(crate) corpus: &'static str,
     pub(crate) seeds: Seeds,
+}
+
+impl Target {
+    /// Whether it is one of `tidemill serve`, and built with the feature [`DOORS`].
+    pub(crate) fn is_door(&self) -> bool {
+        self.engine == "tidemill-server"
+    }
+
+    /// Whether it is asked for.
+    fn is_wanted(&self, args: &Args) -> bool {
+        match args.target.as_slice() {
+            [] => self.is_door() == args.doors,
+            names => names.iter().any(|name| name == self.name),
+        }
+    }
 }
 
 /// How files of the corpus become inputs.
@@ -66,6 +88,9 @@ pub(crate) enum Seeds {
 
 /// The crate of the targets.
 pub(crate) const CRATE: &str = "tidemill-fuzz";
+
+/// The feature of that crate for the targets over the doors of `tidemill serve`.
+pub(crate) const DOORS: &str = "doors";
 
 /// Every target; `cargo xtask tidy` holds it against `fuzz/Cargo.toml`.
 pub(crate) const TARGETS: &[Target] = &[
@@ -273,6 +298,24 @@ pub(crate) const TARGETS: &[Target] = &[
         corpus: "riegeli/cpp",
         seeds: Seeds::Files,
     },
+    Target {
+        name: "serve_flight",
+        engine: "tidemill-server",
+        corpus: "serve/flight",
+        seeds: Seeds::Files,
+    },
+    Target {
+        name: "serve_http",
+        engine: "tidemill-server",
+        corpus: "serve/http",
+        seeds: Seeds::Files,
+    },
+    Target {
+        name: "serve_postgres",
+        engine: "tidemill-server",
+        corpus: "serve/postgres",
+        seeds: Seeds::Files,
+    },
 ];
 
 /// Runs as many targets at once as there are processors; true when none found anything.
@@ -287,8 +330,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
             TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ")
         );
     }
-    let is_wanted = |target: &&Target| args.target.is_empty() || args.target.iter().any(|name| name == target.name);
-    let wanted: Vec<&Target> = TARGETS.iter().filter(is_wanted).collect();
+    let wanted: Vec<&Target> = TARGETS.iter().filter(|target| target.is_wanted(args)).collect();
     let folder = workspace.target.join("fuzz");
     let programs = build(workspace, &wanted)?;
     let next = AtomicUsize::new(0);
@@ -312,11 +354,16 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
 
 /// Builds the targets and returns the folder of the programs.
 fn build(workspace: &Workspace, targets: &[&Target]) -> Result<PathBuf> {
+    let features = match targets.iter().any(|target| target.is_door()) {
+        true => vec!["--features".to_owned(), format!("{CRATE}/{DOORS}")],
+        false => Vec::new(),
+    };
     // With all crates over DataFusion, so that no dependency is built with other features than for them.
     let good = run_command(
         cargo(&workspace.root)
             .args(["build", "--release", "--locked", "-p", CRATE])
             .args(workspace.heavy().iter().flat_map(|name| ["-p", name]))
+            .args(features)
             .args(targets.iter().flat_map(|target| ["--bin", target.name]))
             .env("RUSTC_WORKSPACE_WRAPPER", env::current_exe()?)
             .env(COMPILES, "1"),
@@ -370,18 +417,31 @@ fn fuzz(workspace: &Workspace, target: &Target, folder: &Path, program: &Path, s
         fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
     let count = plant(&workspace.root.join("corpus").join(target.corpus), target.seeds, &seeds)?;
+    let scratch = folder.join("scratch").join(target.name);
+    // Of a run that was ended.
+    let _ = fs::remove_dir_all(&scratch);
+    fs::create_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
     let log = artifacts.with_extension("log");
     let status = Command::new(program)
+        .env("TMPDIR", &scratch)
         .args([&found, &seeds])
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         .arg(format!("-max_total_time={seconds}"))
-        .args(["-print_final_stats=1", "-timeout=10", "-rss_limit_mb=2048"])
-        .arg(format!("-max_len={LONGEST_INPUT}"))
+        .args(["-print_final_stats=1", "-rss_limit_mb=2048"])
+        .args(match target.is_door() {
+            // A door has its own limit of time. Leaks are looked for behind each input at which more was allocated than freed, which is
+            // nearly every one where threads go on.
+            true => ["-timeout=20", "-max_len=4096", "-detect_leaks=0"]
+                .map(str::to_owned)
+                .to_vec(),
+            false => vec!["-timeout=10".to_owned(), format!("-max_len={LONGEST_INPUT}")],
+        })
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(fs::File::create(&log).with_context(|| log.display().to_string())?)
         .status()
         .with_context(|| format!("{} does not start", program.display()))?;
+    let _ = fs::remove_dir_all(&scratch);
     let text = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
     let runs = executions(&text).unwrap_or(0);
     if status.success() && runs > 0 {
@@ -552,6 +612,26 @@ mod tests {
         // Another plan leaves nothing of the one before.
         assert_eq!(plant(&folder, Seeds::Files, &seeds).expect("seeds"), 4);
         assert!(plant(&seeds.join("none"), Seeds::Files, &folder.join("s")).is_err());
+    }
+
+    #[test]
+    fn doors_run_only_when_they_are_asked_for() {
+        let wanted = |target: &[&str], doors: bool| {
+            let target = target.iter().map(|name| (*name).to_owned()).collect();
+            let args = Args {
+                seconds: 1,
+                target,
+                doors,
+            };
+            let wanted = TARGETS.iter().filter(|target| target.is_wanted(&args));
+            wanted.map(|target| target.name).collect::<Vec<_>>()
+        };
+        let doors = ["serve_flight", "serve_http", "serve_postgres"];
+        assert_eq!(wanted(&[], true), doors);
+        let others = wanted(&[], false);
+        assert!(others.contains(&"dbf") && !others.iter().any(|name| doors.contains(name)));
+        assert_eq!(others.len() + doors.len(), TARGETS.len());
+        assert_eq!(wanted(&["serve_http", "dbf"], false), ["dbf", "serve_http"]);
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub(crate) struct Member {
     pub(crate) description: Option<String>,
     /// Names of direct dependencies that ship: normal and build, not dev.
     pub(crate) dependencies: Vec<String>,
+    /// Those of them that only a feature asks for.
+    pub(crate) optional: Vec<String>,
     pub(crate) benches: Vec<String>,
     pub(crate) has_library: bool,
 }
@@ -144,14 +146,20 @@ impl Member {
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
         let is = |target: &Value, kind: &str| list(&target["kind"]).iter().any(|k| k.as_str() == Some(kind));
         let targets = list(&package["targets"]);
+        let dependencies = list(&package["dependencies"]);
+        let ships = |dependency: &&Value| dependency["kind"].as_str() != Some("dev");
+        let is_optional = |dependency: &&Value| dependency["optional"].as_bool() == Some(true);
+        let name = |dependency: &Value| text(&dependency["name"]);
         Self {
             name: text(&package["name"]),
             version: text(&package["version"]),
             description: package["description"].as_str().map(str::to_owned),
-            dependencies: list(&package["dependencies"])
+            dependencies: dependencies.iter().filter(ships).map(name).collect(),
+            optional: dependencies
                 .iter()
-                .filter(|dependency| dependency["kind"].as_str() != Some("dev"))
-                .map(|dependency| text(&dependency["name"]))
+                .filter(ships)
+                .filter(is_optional)
+                .map(name)
                 .collect(),
             benches: targets
                 .iter()
@@ -177,7 +185,7 @@ mod tests {
                 {"name": "tidemill-features", "description": "d", "dependencies": [], "targets": [{"kind": ["lib"], "name": "f"}]},
                 {"name": "tidemill-fuzz", "description": "d", "dependencies": [], "targets": [{"kind": ["bin"], "name": "dbf"}]},
                 {"name": "tidemill-xbase", "description": "d", "targets": [{"kind": ["lib"], "name": "x"}, {"kind": ["bench"], "name": "decode"}],
-                 "dependencies": [{"name": "a", "kind": null}, {"name": "b", "kind": "dev"}, {"name": "c", "kind": "build"}]},
+                 "dependencies": [{"name": "a", "kind": null}, {"name": "b", "kind": "dev"}, {"name": "c", "kind": "build", "optional": true}]},
             ],
         });
         let workspace = Workspace::from_metadata(&metadata).unwrap_or_else(|e| panic!("{e}"));
@@ -185,6 +193,7 @@ mod tests {
         assert_eq!(workspace.heavy(), ["tidemill"]);
         let xbase = &workspace.members[4];
         assert_eq!(xbase.dependencies, ["a", "c"]);
+        assert_eq!(xbase.optional, ["c"]);
         assert_eq!(xbase.benches, ["decode"]);
         assert!(xbase.has_library);
     }

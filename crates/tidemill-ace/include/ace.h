@@ -2014,7 +2014,7 @@ UNSIGNED32 ENTRYPOINT AdsSkipUnique(ADSHANDLE hIndex, SIGNED32 lRecs);
 
 /* Fields */
 UNSIGNED32 ENTRYPOINT AdsAccessVfpSystemField(
-    ADSHANDLE hTable, UNSIGNED8 *pucFldName, UNSIGNED8 *pucBuffer, UNSIGNED32 ulOptions, UNSIGNED16 *puFlag);
+    ADSHANDLE hTable, UNSIGNED8 *pucFldName, UNSIGNED8 *pucRecBuf, UNSIGNED32 ulOptions, UNSIGNED16 *puFlag);
 UNSIGNED32 ENTRYPOINT AdsGetBaseFieldName(
     ADSHANDLE hTbl, UNSIGNED16 usFld, UNSIGNED8 *pucName, UNSIGNED16 *pusBufLen);
 UNSIGNED32 ENTRYPOINT AdsGetBaseFieldNum(
@@ -2184,6 +2184,29 @@ UNSIGNED32 ENTRYPOINT AdsRestructureTable90(
     UNSIGNED8 *pucChangeFields, UNSIGNED8 *pucCollation);
 UNSIGNED32 ENTRYPOINT AdsSetTableCharType(ADSHANDLE hTbl, UNSIGNED16 usCharType);
 UNSIGNED32 ENTRYPOINT AdsZapTable(ADSHANDLE hTable);
+
+/* Functions of OpenADS, which ACE has not */
+
+UNSIGNED32 ENTRYPOINT AdsCopyTableContent(ADSHANDLE hFrom, ADSHANDLE hTo);
+UNSIGNED32 ENTRYPOINT AdsDDCreateProcedure(
+    ADSHANDLE hDictionary, UNSIGNED8 *pucName, UNSIGNED8 *pucContainer, UNSIGNED8 *pucFunction,
+    UNSIGNED32 ulInvokeOption, UNSIGNED8 *pucInput, UNSIGNED8 *pucOutput, UNSIGNED8 *pucComment);
+UNSIGNED32 ENTRYPOINT AdsDDCreateView(
+    ADSHANDLE hDictionary, UNSIGNED8 *pucName, UNSIGNED8 *pucComment, UNSIGNED8 *pucStatement);
+UNSIGNED32 ENTRYPOINT AdsDDDropProcedure(ADSHANDLE hDictionary, UNSIGNED8 *pucName);
+UNSIGNED32 ENTRYPOINT AdsDDDropTrigger(ADSHANDLE hDictionary, UNSIGNED8 *pucName);
+UNSIGNED32 ENTRYPOINT AdsDDDropView(ADSHANDLE hDictionary, UNSIGNED8 *pucName);
+UNSIGNED32 ENTRYPOINT AdsDDGetProcProperty(
+    ADSHANDLE hDictionary, UNSIGNED8 *pucName, UNSIGNED16 usProperty, VOID *pvValue, UNSIGNED16 *pusLen);
+UNSIGNED32 ENTRYPOINT AdsDDSetProcProperty(
+    ADSHANDLE hDictionary, UNSIGNED8 *pucName, UNSIGNED16 usProperty, VOID *pvValue, UNSIGNED16 usLen);
+UNSIGNED32 ENTRYPOINT AdsGetLockCycle(ADSHANDLE hConnect, UNSIGNED32 *pulMilliseconds);
+UNSIGNED32 ENTRYPOINT AdsGetLockRetryCount(ADSHANDLE hConnect, UNSIGNED16 *pusCount);
+UNSIGNED32 ENTRYPOINT AdsReleaseSavepoint(ADSHANDLE hConnect, UNSIGNED8 *pucSavepoint);
+UNSIGNED32 ENTRYPOINT AdsSetIndexOrder(ADSHANDLE hTable, UNSIGNED8 *pucName);
+UNSIGNED32 ENTRYPOINT AdsSetIndexOrderByHandle(ADSHANDLE hTable, ADSHANDLE hIndex);
+UNSIGNED32 ENTRYPOINT AdsSetLockCycle(ADSHANDLE hConnect, UNSIGNED32 ulMilliseconds);
+UNSIGNED32 ENTRYPOINT AdsSetLockRetryCount(ADSHANDLE hConnect, UNSIGNED16 usCount);
 
 #ifdef __cplusplus
 }

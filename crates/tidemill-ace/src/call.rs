@@ -13,10 +13,7 @@ use crate::last_error;
 /// A function of the program that is told how far long work is cannot call these: they would wait for that work.
 pub(crate) fn call(work: impl FnOnce() -> Result<()>) -> u32 {
     call_anywhere(|| match callback::is_running() {
-        true => refuse(
-            ErrorCode::CommunicationBusy,
-            "the library is at work for the function that this was called from",
-        ),
+        true => busy(),
         false => work(),
     })
 }
@@ -26,11 +23,24 @@ pub(crate) fn call_anywhere(work: impl FnOnce() -> Result<()>) -> u32 {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => AE_SUCCESS,
         Ok(Err(error)) => last_error::set(error),
-        Err(_) => {
-            let what = "a defect of the library: it stopped in the middle of the call";
-            last_error::set(Error::new(ErrorCode::InternalError, what))
-        }
+        Err(_) => stopped(),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn busy() -> Result<()> {
+    refuse(
+        ErrorCode::CommunicationBusy,
+        "the library is at work for the function that this was called from",
+    )
+}
+
+#[cold]
+#[inline(never)]
+fn stopped() -> u32 {
+    let what = "a defect of the library: it stopped in the middle of the call";
+    last_error::set(Error::new(ErrorCode::InternalError, what))
 }
 
 /// An error with its number.

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use tidemill_ads::{Connection, Error, ErrorCode, Result, host_name};
+use tidemill_ads::{Connection, Error, ErrorCode, Result, Settings, TableOptions, TableType, WorkArea, host_name};
 
 use crate::call::{call, refuse};
+use crate::connect_string::ConnectString;
 use crate::constants::*;
 use crate::handle::{self, Handle, Object, Session, add_connection, lock, remove, session, with_connection};
 use crate::pointers::{Bytes, Name, Out};
@@ -43,24 +44,24 @@ pub extern "C" fn AdsConnect60(
     })
 }
 
-/// Connects as a text says: `Data Source=folder;ServerType=ADS_LOCAL_SERVER;…`, whose values may stand in quotes.
+/// Connects as a text says: `Data Source=folder;ServerType=ADS_LOCAL_SERVER;…`, whose values may stand in quotes. The options are a table
+/// with a record for each, where they are asked for.
 #[unsafe(no_mangle)]
-pub extern "C" fn AdsConnect101(text: Name, _options: Out<Handle>, answer: Out<Handle>) -> u32 {
+pub extern "C" fn AdsConnect101(text: Name, options: Out<Handle>, answer: Out<Handle>) -> u32 {
     call(|| {
-        let text = text.needed()?;
-        let part = |name: &str| part_of(&text, name);
-        let is_remote = part("ServerType").is_some_and(|servers| {
+        let text = ConnectString::parse(&text.needed()?)?;
+        let is_remote = text.get("ServerType").is_some_and(|servers| {
             let servers = servers.to_ascii_uppercase();
             !servers.contains("LOCAL") && servers.parse::<u16>().map_or(true, |bits| bits & ADS_LOCAL_SERVER == 0)
         });
-        match part("Data Source") {
+        match text.get("Data Source") {
             Some(folder) if !is_remote => {
-                let trusts = part("TrustDictionary").is_some_and(|value| is_yes(&value));
-                let (user, password) = (
-                    part("User ID").unwrap_or_default(),
-                    part("Password").unwrap_or_default(),
-                );
-                open(&folder, trusts || trusts_dictionaries(), (&user, &password), answer)
+                let trusts = text.flag("TrustDictionary")?.unwrap_or(false);
+                let (user, password) = (text.get("User ID"), text.get("Password"));
+                let user = (user.unwrap_or_default(), password.unwrap_or_default());
+                as_asked(&text, (options, answer), |_| {
+                    opened(folder, trusts || trusts_dictionaries(), user)
+                })
             }
             Some(_) => no_server(),
             None => refuse(ErrorCode::InvalidPath, "the connection has no Data Source"),
@@ -68,23 +69,34 @@ pub extern "C" fn AdsConnect101(text: Name, _options: Out<Handle>, answer: Out<H
     })
 }
 
-/// A part of the text that says how to connect.
-pub(crate) fn part_of(text: &str, name: &str) -> Option<String> {
-    let mut parts = text.split(';').filter_map(|part| part.split_once('='));
-    let (_, value) = parts.find(|(known, _)| known.trim().eq_ignore_ascii_case(name))?;
-    Some(unquoted(value.trim()).to_owned())
-}
-
-fn unquoted(value: &str) -> &str {
-    let between = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
-    between('"').or_else(|| between('\'')).unwrap_or(value)
+/// Opens a connection as its text asks for it, and gives its handle and that of its options.
+pub(crate) fn as_asked(
+    text: &ConnectString,
+    (options, answer): (Out<Handle>, Out<Handle>),
+    open: impl FnOnce(&ConnectString) -> Result<Connection>,
+) -> Result<()> {
+    let wishes = text.wishes()?;
+    let connection = add_connection(open(text)?)?;
+    let given = with_connection(connection, |known| {
+        wishes.fulfil(known);
+        Ok(())
+    })
+    .and_then(|()| match options.is_null() {
+        true => Ok(()),
+        false => text.table(options),
+    })
+    .and_then(|()| answer.set(connection));
+    if given.is_err() {
+        disconnect(&*session(connection)?)?;
+    }
+    given
 }
 
 pub(crate) fn connect(folder: Name, servers: u16, user: (&str, &str), answer: Out<Handle>) -> Result<()> {
     if servers != 0 && servers & ADS_LOCAL_SERVER == 0 {
         return no_server();
     }
-    open(&folder.needed()?, trusts_dictionaries(), user, answer)
+    answer.set(add_connection(opened(&folder.needed()?, trusts_dictionaries(), user)?)?)
 }
 
 /// Lets the program open no connection to the local server any more; those that are open stay. As there is no other server, each attempt is
@@ -111,15 +123,14 @@ fn is_yes(value: &str) -> bool {
 /// The environment variable of that.
 const TRUST: &str = "TIDEMILL_ACE_TRUST_DICTIONARY";
 
-fn open(folder: &str, trusts: bool, user: (&str, &str), answer: Out<Handle>) -> Result<()> {
+fn opened(folder: &str, trusts: bool, user: (&str, &str)) -> Result<Connection> {
     let settings = settings();
     let is_dictionary = folder.to_ascii_lowercase().trim_end().ends_with(".add");
     let path = settings.paths.resolve(folder, std::path::Path::new("."))?;
-    let connection = match is_dictionary {
-        true => Connection::open_dictionary_as(path, user, trusts, &settings).map_err(how_to_trust)?,
-        false => Connection::open(path)?,
-    };
-    answer.set(add_connection(connection)?)
+    match is_dictionary {
+        true => Connection::open_dictionary_as(path, user, trusts, &settings).map_err(how_to_trust),
+        false => Connection::open(path),
+    }
 }
 
 fn how_to_trust(error: Error) -> Error {
@@ -160,6 +171,33 @@ pub(crate) fn disconnect(session: &Mutex<Session>) -> Result<()> {
     session.retire();
     remove(session.handle);
     ended.and(closed)
+}
+
+/// Makes an ADT in memory, on a connection of its own that is closed with the table. `fill` appends its records.
+pub(crate) fn table_of_its_own(
+    name: &str,
+    fields: &str,
+    answer: Out<Handle>,
+    fill: impl FnOnce(&mut WorkArea, &Settings) -> Result<()>,
+) -> Result<()> {
+    let connection = add_connection(Connection::open(".")?)?;
+    let made = with_connection(connection, |session| {
+        let settings = settings();
+        let options = TableOptions {
+            table_type: TableType::Adt,
+            ..TableOptions::default()
+        };
+        let tables = &mut session.connection;
+        let area = tables.create_memory_table(name, fields, &options, &settings)?;
+        session.is_of_table = true;
+        fill(session.connection.area(area)?, &settings)?;
+        session.connection.go_top(area, None, &settings)?;
+        answer.set(session.table_handle(area)?)
+    });
+    if made.is_err() {
+        disconnect(&*session(connection)?)?;
+    }
+    made
 }
 
 /// Closes all that is open on a connection and takes its transaction back; the connection stays.
@@ -284,9 +322,9 @@ pub extern "C" fn AdsGetServerTime(
     time_len: Out<u16>,
 ) -> u32 {
     call(|| {
-        session(connection)?;
         let (day, ms) = tidemill_ads::now();
-        date.put(settings().date_format.format(day).as_bytes(), date_len)?;
+        let day = with_connection(connection, |session| Ok(session.settings.now().date_format.format(day)))?;
+        date.put(day.as_bytes(), date_len)?;
         milliseconds.set(i32::try_from(ms).unwrap_or_default())?;
         time.put(tidemill_ads::clock(ms).as_bytes(), time_len)
     })
@@ -491,10 +529,13 @@ pub extern "C" fn AdsCloseCachedTables(connection: Handle) -> u32 {
     })
 }
 
-/// Writes as many values as an array has room for, and says how many there are.
+/// Writes as many values as an array has room for, and says how many there are; without an array it says that alone.
 pub(crate) fn put_all<T: Copy>(values: &[T], array: Out<T>, len: Out<u16>) -> Result<()> {
     let room = usize::from(len.get()?);
     len.set(u16::try_from(values.len()).unwrap_or(u16::MAX))?;
+    if array.is_null() {
+        return Ok(());
+    }
     for (at, value) in values.iter().take(room).enumerate() {
         array.set_at(at, *value)?;
     }

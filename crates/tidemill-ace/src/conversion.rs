@@ -3,8 +3,7 @@
 use tidemill_ads::{DateFormat, ErrorCode, Result};
 
 use crate::call::{call, refuse};
-use crate::constants::AE_SUCCESS;
-use crate::handle::{Handle, session};
+use crate::handle::{Handle, with_connection};
 use crate::pointers::{Bytes, Out, text_of};
 use crate::settings::settings;
 
@@ -17,23 +16,22 @@ pub extern "C" fn AdsConvertJulianToString(day: f64, text: Bytes, len: Out<u16>)
 /// The Julian day number of a text.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsConvertStringToJulian(text: Bytes, len: u16, answer: Out<f64>) -> u32 {
-    call(|| {
-        let settings = settings();
-        let day = settings
-            .date_format
-            .parse(&text_of(text.read(len.into())?), settings.epoch)?;
-        #[expect(clippy::cast_precision_loss, reason = "days are few")]
-        answer.set(day as f64)
-    })
+    call(|| julian_of(text, len, answer))
 }
 
-/// As [`AdsConvertStringToJulian`], for a connection; 0 is as good.
+/// As [`AdsConvertStringToJulian`], in the date format of a connection; with 0 in that of all.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsConvertDateToJulian(connection: Handle, text: Bytes, len: u16, answer: Out<f64>) -> u32 {
-    match call(|| session(connection).map(drop)) {
-        AE_SUCCESS => AdsConvertStringToJulian(text, len, answer),
-        code => code,
-    }
+    call(|| with_connection(connection, |_| julian_of(text, len, answer)))
+}
+
+fn julian_of(text: Bytes, len: u16, answer: Out<f64>) -> Result<()> {
+    let settings = settings();
+    let day = settings
+        .date_format
+        .parse(&text_of(text.read(len.into())?), settings.epoch)?;
+    #[expect(clippy::cast_precision_loss, reason = "days are few")]
+    answer.set(day as f64)
 }
 
 /// The date of a record's bytes, `CCYYMMDD` or blanks, in the date format that is set, with a NUL behind it.

@@ -17,7 +17,8 @@ use tidemill_ads::{
 };
 
 use crate::call::{call, refuse};
-use crate::connection::{connect, part_of};
+use crate::connect_string::ConnectString;
+use crate::connection::{as_asked, connect};
 use crate::constants::*;
 use crate::find::{Search, next_of};
 use crate::handle::{Handle, Object, add, add_connection, object, remove, session, unknown, with_connection};
@@ -38,35 +39,36 @@ pub use users::*;
 pub extern "C" fn AdsDDCreate(path: Name, encrypts: u16, description: Name, answer: Out<Handle>) -> u32 {
     call(|| {
         let description = description.text()?.unwrap_or_default();
-        create(&path.needed()?, encrypts != 0, &description, answer)
+        answer.set(add_connection(created(&path.needed()?, encrypts != 0, &description)?)?)
     })
 }
 
-/// As [`AdsDDCreate`], as a text says: `Data Source=file;Description=…`.
+/// As [`AdsDDCreate`], as a text says: `Data Source=file;Description=…`. A password becomes that of ADSSYS.
 #[unsafe(no_mangle)]
-pub extern "C" fn AdsDDCreate101(text: Name, _options: Out<Handle>, answer: Out<Handle>) -> u32 {
+pub extern "C" fn AdsDDCreate101(text: Name, options: Out<Handle>, answer: Out<Handle>) -> u32 {
     call(|| {
-        let text = text.needed()?;
-        let part = |name: &str| part_of(&text, name);
-        if part("Password").is_some_and(|password| !password.is_empty()) {
-            return refuse(ErrorCode::NotImplemented, "data dictionaries have no passwords here");
-        }
-        let encrypts = part("EncryptDictionary").is_some_and(|value| value.eq_ignore_ascii_case("true"));
-        match part("Data Source") {
-            Some(path) => create(&path, encrypts, &part("Description").unwrap_or_default(), answer),
-            None => refuse(ErrorCode::InvalidPath, "the connection has no Data Source"),
-        }
+        let text = ConnectString::parse(&text.needed()?)?;
+        let encrypts = text.flag("EncryptDictionary")?.unwrap_or(false);
+        let Some(path) = text.get("Data Source") else {
+            return refuse(ErrorCode::InvalidPath, "the connection has no Data Source");
+        };
+        as_asked(&text, (options, answer), |text| {
+            let mut made = created(path, encrypts, text.get("Description").unwrap_or_default())?;
+            if let Some(password) = text.get("Password").filter(|password| !password.is_empty()) {
+                made.set_password("ADSSYS", password, &settings())?;
+            }
+            Ok(made)
+        })
     })
 }
 
-fn create(path: &str, encrypts: bool, description: &str, answer: Out<Handle>) -> Result<()> {
+fn created(path: &str, encrypts: bool, description: &str) -> Result<Connection> {
     if encrypts {
         return refuse(ErrorCode::NotImplemented, "data dictionaries are not encrypted");
     }
     let settings = settings();
     let path = settings.paths.resolve(path, Path::new("."))?;
-    let connection = Connection::create_dictionary(path, description, &settings)?;
-    answer.set(add_connection(connection)?)
+    Connection::create_dictionary(path, description, &settings)
 }
 
 /// Connects to a dictionary as its administrator.

@@ -34,6 +34,26 @@ pub(crate) fn with_shown<T>(
     })
 }
 
+/// As [`with_shown`], with the way to trim: where none is asked for, that of the connection for texts of a fixed width.
+pub(crate) fn with_text<T>(
+    table: Handle,
+    field: Field,
+    option: u16,
+    work: impl FnOnce(&mut WorkArea, usize, u16, &Settings) -> Result<T>,
+) -> Result<T> {
+    with_any(table, |session, area, _| {
+        let trims = session.opening.trims && option == ADS_NONE;
+        let (area, settings) = (session.connection.area(area)?, session.settings.now());
+        let field = field.of(area)?;
+        let is_text = |kind| matches!(kind, FieldType::String | FieldType::CaseInsensitiveString);
+        let option = match trims && is_text(area.field_type(field)?) {
+            true => ADS_RTRIM,
+            false => option,
+        };
+        work(area, field, option, settings)
+    })
+}
+
 /// Does something with a field that is to be changed: of the current record, or with the handle of an order of the key that is
 /// put together for it ([`AdsInitRawKey`](crate::AdsInitRawKey)).
 fn with_changed(
@@ -59,7 +79,10 @@ pub(crate) fn set_value(
     work: impl FnOnce(&mut WorkArea, usize, &Settings) -> Result<()>,
 ) -> Result<()> {
     match is_statement(target) {
-        true => with_statement(target, |statement| statement.set(field, value()?)),
+        true => with_statement(target, |statement| {
+            let value = statement.with_session(|_| value())?;
+            statement.set(field, value)
+        }),
         false => with_changed(target, field, work),
     }
 }
@@ -219,7 +242,7 @@ pub extern "C" fn AdsIsEmpty(table: Handle, field: Field, answer: Out<u16>) -> u
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetField(table: Handle, field: Field, text: Bytes, len: Out<u32>, option: u16) -> u32 {
     call(|| {
-        with_shown(table, field, |area, field, settings| {
+        with_text(table, field, option, |area, field, option, settings| {
             let value = area.text(field, settings)?;
             text.put(trimmed(&value, option)?, len)
         })
@@ -361,7 +384,7 @@ pub extern "C" fn AdsSetString(table: Handle, field: Field, text: Bytes, len: u3
             table,
             field,
             || Ok(Value::Text(text_of(text))),
-            |area, field, settings| area.set_text(field, text, settings),
+            |area, field, settings| area.set_text_cut(field, text, settings),
         )
     })
 }
@@ -487,15 +510,13 @@ pub extern "C" fn AdsSetMilliseconds(table: Handle, field: Field, ms: i32) -> u3
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetDate(table: Handle, field: Field, text: Bytes, len: u16) -> u32 {
     call(|| {
-        let settings = settings();
-        let julian = settings
-            .date_format
-            .parse(&text_of(text.read(len.into())?), settings.epoch)?;
+        let text = text_of(text.read(len.into())?);
+        let julian = |settings: &Settings| settings.date_format.parse(&text, settings.epoch);
         set_value(
             table,
             field,
-            || day(julian),
-            |area, field, _| area.set_julian(field, julian),
+            || day(julian(&settings())?),
+            |area, field, settings| area.set_julian(field, julian(settings)?),
         )
     })
 }

@@ -1,19 +1,32 @@
 //! Filters.
 
-use tidemill_ads::{Customize, ErrorCode, OptimizationLevel, Result};
+use tidemill_ads::{Customize, ErrorCode, OptimizationLevel, Result, Settings, WorkArea};
 use tidemill_xbase::expression::Type;
 
 use crate::call::{call, refuse};
 use crate::constants::*;
-use crate::handle::{Handle, with_area};
+use crate::handle::{Handle, with_any, with_area};
 use crate::pointers::{Bytes, Length, Name, Out, WideName};
 use crate::settings::settings;
 use crate::statement::of_cursor;
 
+/// Does something with the filters of a table, which may have a setting of their own ([`AdsSetExact22`](crate::AdsSetExact22)).
+fn with_filters<T>(table: Handle, work: impl FnOnce(&mut WorkArea, &Settings) -> Result<T>) -> Result<T> {
+    with_any(table, |session, area, _| {
+        let settings = session.settings.of_filters(area);
+        work(session.connection.area(area)?, &settings)
+    })
+}
+
+#[cold]
+fn no_filter<T>() -> Result<T> {
+    refuse(ErrorCode::NoFilter, "no filter is set")
+}
+
 /// Shows only records of a condition, which is evaluated record by record.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetFilter(table: Handle, condition: Name) -> u32 {
-    call(|| with_area(table, |area| area.set_filter(&condition.needed()?, &settings())))
+    call(|| with_filters(table, |area, settings| area.set_filter(&condition.needed()?, settings)))
 }
 
 /// The condition of [`AdsSetFilter`].
@@ -22,7 +35,7 @@ pub extern "C" fn AdsGetFilter(table: Handle, condition: Bytes, len: Out<u16>) -
     call(|| {
         with_area(table, |area| match area.filter() {
             Some(text) => condition.put(text.as_bytes(), len),
-            None => refuse(ErrorCode::NoFilter, "no filter is set"),
+            None => no_filter(),
         })
     })
 }
@@ -31,9 +44,12 @@ pub extern "C" fn AdsGetFilter(table: Handle, condition: Bytes, len: Out<u16>) -
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsClearFilter(table: Handle) -> u32 {
     call(|| {
-        with_area(table, |area| {
-            area.clear_filter();
-            Ok(())
+        with_area(table, |area| match area.filter() {
+            Some(_) => {
+                area.clear_filter();
+                Ok(())
+            }
+            None => no_filter(),
         })
     })
 }
@@ -41,7 +57,7 @@ pub extern "C" fn AdsClearFilter(table: Handle) -> u32 {
 /// Shows only records of a condition, which are looked up at once.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetAOF(table: Handle, condition: Name, _resolve: u16) -> u32 {
-    call(|| with_area(table, |area| area.set_aof(&condition.needed()?, &settings())))
+    call(|| with_filters(table, |area, settings| area.set_aof(&condition.needed()?, settings)))
 }
 
 /// The condition of [`AdsSetAOF`].
@@ -50,7 +66,7 @@ pub extern "C" fn AdsGetAOF(table: Handle, condition: Bytes, len: Out<u16>) -> u
     call(|| {
         with_area(table, |area| match area.aof() {
             Some(text) => condition.put(text.as_bytes(), len),
-            None => refuse(ErrorCode::NoFilter, "no filter is set"),
+            None => no_filter(),
         })
     })
 }
@@ -59,9 +75,9 @@ pub extern "C" fn AdsGetAOF(table: Handle, condition: Bytes, len: Out<u16>) -> u
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsClearAOF(table: Handle) -> u32 {
     call(|| {
-        with_area(table, |area| {
-            area.clear_aof(&settings())?;
-            Ok(())
+        with_area(table, |area| match area.has_aof() {
+            true => area.clear_aof(&settings()),
+            false => no_filter(),
         })
     })
 }
@@ -76,8 +92,8 @@ pub extern "C" fn AdsRefreshAOF(table: Handle) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsEvalAOF(table: Handle, condition: Name, answer: Out<u16>) -> u32 {
     call(|| {
-        with_area(table, |area| {
-            answer.set(number(area.evaluate_aof(&condition.needed()?, &settings())?))
+        with_filters(table, |area, settings| {
+            answer.set(number(area.evaluate_aof(&condition.needed()?, settings)?))
         })
     })
 }
@@ -114,21 +130,29 @@ fn number(level: OptimizationLevel) -> u16 {
 /// As [`AdsSetFilter`], for a condition in UTF-8 or UTF-16.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetFilter100(table: Handle, condition: Bytes, options: u32) -> u32 {
-    call(|| with_area(table, |area| area.set_filter(&given(condition, options)?, &settings())))
+    call(|| {
+        with_filters(table, |area, settings| {
+            area.set_filter(&given(condition, options)?, settings)
+        })
+    })
 }
 
 /// As [`AdsSetAOF`], for a condition in UTF-8 or UTF-16.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetAOF100(table: Handle, condition: Bytes, options: u32) -> u32 {
-    call(|| with_area(table, |area| area.set_aof(&given(condition, options)?, &settings())))
+    call(|| {
+        with_filters(table, |area, settings| {
+            area.set_aof(&given(condition, options)?, settings)
+        })
+    })
 }
 
 /// As [`AdsEvalAOF`], for a condition in UTF-8 or UTF-16.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsEvalAOF100(table: Handle, condition: Bytes, options: u32, answer: Out<u16>) -> u32 {
     call(|| {
-        with_area(table, |area| {
-            answer.set(number(area.evaluate_aof(&given(condition, options)?, &settings())?))
+        with_filters(table, |area, settings| {
+            answer.set(number(area.evaluate_aof(&given(condition, options)?, settings)?))
         })
     })
 }
@@ -139,7 +163,7 @@ pub extern "C" fn AdsGetAOF100(table: Handle, options: u32, condition: Bytes, le
     call(|| {
         with_area(table, |area| match area.aof() {
             Some(text) => condition.put(&encoded(text, options), len),
-            None => refuse(ErrorCode::NoFilter, "no filter is set"),
+            None => no_filter(),
         })
     })
 }

@@ -4,6 +4,7 @@
 //! the next. It fits into 32 bits, because old programs keep handles so.
 
 use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
@@ -12,9 +13,10 @@ use tidemill_ads::{AreaId, Connection, Error, ErrorCode, OrderId, Result, WorkAr
 
 use crate::analytical::SharedEngine;
 use crate::call::refuse;
+use crate::connect_string::Opening;
 use crate::find::Search;
 use crate::process_exit;
-use crate::settings::SeenSettings;
+use crate::settings::{self, SeenSettings};
 use crate::statement::Statement;
 
 /// A handle as C has it; 0 is none.
@@ -27,6 +29,8 @@ pub(crate) struct Session {
     pub(crate) handle: Handle,
     tables: Vec<(AreaId, Handle)>,
     indexes: Vec<(AreaId, OrderId, Handle)>,
+    /// The orders that the handles of tables stand for ([`AdsSetIndexOrder`](crate::AdsSetIndexOrder)).
+    leading: Vec<(AreaId, OrderId)>,
     /// The cursors of statements, and the statements.
     cursors: Vec<(AreaId, Handle)>,
     /// How many calls it has served.
@@ -36,6 +40,10 @@ pub(crate) struct Session {
     pub(crate) sql_timeout: u32,
     /// The name of the collation of tables that are opened without one.
     pub(crate) collation: String,
+    /// How tables are opened that nothing more is said of.
+    pub(crate) opening: Opening,
+    /// Whether it was opened for one table, and is closed with it.
+    pub(crate) is_of_table: bool,
 }
 
 /// What a handle stands for.
@@ -345,11 +353,14 @@ pub(crate) fn add_connection(mut connection: Connection) -> Result<Handle> {
         handle: 0,
         tables: Vec::new(),
         indexes: Vec::new(),
+        leading: Vec::new(),
         cursors: Vec::new(),
         operations: 0,
         settings: SeenSettings::new(),
         sql_timeout: 0,
         collation: String::new(),
+        opening: Opening::default(),
+        is_of_table: false,
     }));
     let handle = add(Object::Connection(Arc::clone(&session)))?;
     lock(&session).handle = handle;
@@ -381,10 +392,48 @@ pub(crate) fn with_connection<T>(handle: Handle, work: impl FnOnce(&mut Session)
 }
 
 /// Locks a session for a call, which is counted.
-fn serving(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
-    let mut session = lock(session);
+fn serving(session: &Mutex<Session>) -> Entered<'_> {
+    let mut session = entered(session);
     session.operations += 1;
     session
+}
+
+/// A session that a call is about, whose settings are those of the thread meanwhile.
+pub(crate) struct Entered<'s> {
+    session: MutexGuard<'s, Session>,
+    has_settings: bool,
+}
+
+/// Locks a session, and makes its settings those of the thread.
+pub(crate) fn entered(session: &Mutex<Session>) -> Entered<'_> {
+    let mut session = lock(session);
+    let has_settings = session.settings.has_own();
+    if has_settings {
+        settings::enter(session.settings.own());
+    }
+    Entered { session, has_settings }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        if self.has_settings {
+            settings::enter(None);
+        }
+    }
+}
+
+impl Deref for Entered<'_> {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.session
+    }
+}
+
+impl DerefMut for Entered<'_> {
+    fn deref_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
 }
 
 /// A table or an order that this thread used last.
@@ -407,7 +456,10 @@ pub(crate) fn with_any<T>(
     handle: Handle,
     work: impl FnOnce(&mut Session, AreaId, Option<OrderId>) -> Result<T>,
 ) -> Result<T> {
-    with_known(handle, no_table, work)
+    with_known(handle, no_table, |session, area, order| {
+        let order = order.or_else(|| session.leading_order(area));
+        work(session, area, order)
+    })
 }
 
 /// As [`with_any`]; `unknown` is the error for what is neither.
@@ -426,14 +478,26 @@ fn with_known<T>(
         {
             return work(&mut serving(&known.session), known.area, known.order);
         }
-        let known = looked_up(handle, changes).ok_or_else(|| unknown(handle))?;
-        let (session, area, order) = (Arc::clone(&known.session), known.area, known.order);
-        if let Ok(mut recent) = places.try_borrow_mut() {
-            recent.swap(0, 1);
-            recent[0] = Some(known);
-        }
+        let (session, area, order) = remembered(places, handle, changes).ok_or_else(|| unknown(handle))?;
         work(&mut serving(&session), area, order)
     })
+}
+
+/// Looks up a table or an order, and remembers it.
+#[cold]
+#[inline(never)]
+fn remembered(
+    places: &RefCell<[Option<Recent>; 2]>,
+    handle: Handle,
+    changes: u64,
+) -> Option<(Arc<Mutex<Session>>, AreaId, Option<OrderId>)> {
+    let known = looked_up(handle, changes)?;
+    let found = (Arc::clone(&known.session), known.area, known.order);
+    if let Ok(mut recent) = places.try_borrow_mut() {
+        recent.swap(0, 1);
+        recent[0] = Some(known);
+    }
+    Some(found)
 }
 
 #[cold]
@@ -475,6 +539,19 @@ pub(crate) fn with_order<T>(
     with_known(handle, no_order, |session, area, order| match order {
         Some(order) => work(session, area, order),
         None => Err(no_order(handle)),
+    })
+}
+
+/// As [`with_order`], or with the order that a table's handle stands for.
+pub(crate) fn with_led_order<T>(
+    handle: Handle,
+    work: impl FnOnce(&mut Session, AreaId, OrderId) -> Result<T>,
+) -> Result<T> {
+    with_known(handle, no_order, |session, area, order| {
+        match order.or_else(|| session.leading_order(area)) {
+            Some(order) => work(session, area, order),
+            None => Err(no_order(handle)),
+        }
     })
 }
 
@@ -520,6 +597,17 @@ impl Session {
         Ok(handle)
     }
 
+    /// Lets the handle of a table stand for an order, or for the table alone again.
+    pub(crate) fn lead(&mut self, area: AreaId, order: Option<OrderId>) {
+        self.leading.retain(|(known, _)| *known != area);
+        self.leading.extend(order.map(|order| (area, order)));
+    }
+
+    fn leading_order(&self, area: AreaId) -> Option<OrderId> {
+        let found = self.leading.iter().find(|(known, _)| *known == area);
+        found.map(|(_, order)| *order)
+    }
+
     /// Takes the handles of orders back that are not open any more.
     pub(crate) fn forget_orders(&mut self, area: AreaId) {
         let open: Vec<OrderId> = self
@@ -527,6 +615,8 @@ impl Session {
             .area(area)
             .map(|area| area.orders().chain(area.full_text_orders()).collect())
             .unwrap_or_default();
+        self.leading
+            .retain(|(known, order)| *known != area || open.contains(order));
         self.indexes.retain(|(known, order, handle)| {
             let is_open = *known != area || open.contains(order);
             if !is_open {
@@ -547,6 +637,7 @@ impl Session {
     pub(crate) fn forget_table(&mut self, area: AreaId) {
         self.forget_orders(area);
         self.cursors.retain(|(known, _)| *known != area);
+        self.settings.forget_table(area);
         self.tables.retain(|(known, handle)| {
             if *known == area {
                 remove(*handle);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tidemill_ads::{ErrorCode, IndexOptions, KeyLength, OrderId, Result};
+use tidemill_ads::{ErrorCode, IndexOptions, KeyLength, OrderId, Result, TableType};
 use tidemill_xbase::index::{KeyType, Tag};
 
 use crate::call::{call, refuse};
@@ -36,9 +36,8 @@ pub extern "C" fn AdsOpenIndex(table: Handle, name: Name, indexes: Out<Handle>, 
                 .into_iter()
                 .map(|order| session.index_handle(area, order))
                 .collect::<Result<Vec<_>>>()?;
-            let told = match indexes.is_null() || len.is_null() {
-                true if len.is_null() => Ok(()),
-                true => len.set(u16::try_from(handles.len()).unwrap_or(u16::MAX)),
+            let told = match len.is_null() {
+                true => Ok(()),
                 false => put_all(&handles, indexes, len),
             };
             opened.map(drop).and(told)
@@ -407,7 +406,19 @@ pub extern "C" fn AdsGetKeyColumn(table: Handle, columns: Bytes, len: Out<u16>) 
 /// Whether an order is filled by programs.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsIsIndexCustom(index: Handle, answer: Out<u16>) -> u32 {
-    call(|| with_tag(index, |tag| answer.set(tag.is_custom.into())))
+    call(|| {
+        with_order(index, |session, area, order| {
+            let area = session.connection.area(area)?;
+            let tag = area.order_tag(order)?;
+            match area.options().table_type == TableType::Ntx && !tag.is_custom {
+                true => refuse(
+                    ErrorCode::InvalidIndexType,
+                    "no index of this type is filled by programs",
+                ),
+                false => answer.set(tag.is_custom.into()),
+            }
+        })
+    })
 }
 
 /// Whether an order is a full text index.
@@ -535,7 +546,7 @@ pub extern "C" fn AdsSetScope(index: Handle, which: u16, key: Bytes, len: u16, k
     call(|| {
         with_order(index, |session, area, order| {
             let known = session.connection.area(area)?;
-            let given = given_key(key, len, key_type, known.program_codepage())?;
+            let given = given_key(key, len, key_type, (known, order))?;
             known.set_scope(order, is_top(which)?, given.as_key(), &settings())
         })
     })
@@ -663,6 +674,58 @@ pub extern "C" fn AdsGetSegmentFieldNumbers(index: Handle, count: Out<u16>, fiel
         let mut places = segments.iter().enumerate();
         places.try_for_each(|(at, field)| fields.set_at(at, *field))
     })
+}
+
+/// The name of one of the fields that an order's expression names, from 1.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetSegmentFieldname(index: Handle, number: u16, name: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        let (field, _) = segment(index, number)?;
+        with_order(index, |session, area, _| {
+            let area = session.connection.area(area)?;
+            name.put(area.field(field)?.name.as_bytes(), len)
+        })
+    })
+}
+
+/// Where in a key the bytes of one of the fields begin that an order's expression names, from 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetSegmentOffset(index: Handle, number: u16, answer: Out<u16>) -> u32 {
+    call(|| {
+        let (_, at) = segment(index, number)?;
+        with_order(index, |session, area, order| {
+            let offset = session.connection.area(area)?.offset_in_key(order, at)?;
+            answer.set(u16::try_from(offset).unwrap_or(u16::MAX))
+        })
+    })
+}
+
+/// Whether one of the fields that an order's expression names descends: all do where the order does.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsSegmentDescending(index: Handle, number: u16, answer: Out<u16>) -> u32 {
+    call(|| {
+        segment(index, number)?;
+        with_order(index, |session, area, order| {
+            let tag = session.connection.area(area)?.order_tag(order)?;
+            answer.set(tag.is_descending.into())
+        })
+    })
+}
+
+/// The place of a field that an order's expression names among those of the table, and its own among these, both from 0.
+fn segment(index: Handle, number: u16) -> Result<(usize, usize)> {
+    let segments = segments(index)?;
+    let at = usize::from(number).wrapping_sub(1);
+    match segments.get(at) {
+        Some(field) => Ok((usize::from(*field) - 1, at)),
+        None => refuse(
+            ErrorCode::InvalidFieldNumber,
+            format!(
+                "the order has {} segments, numbered from 1, and {number} is none of them",
+                segments.len()
+            ),
+        ),
+    }
 }
 
 /// Whether an expression can be that of an order.

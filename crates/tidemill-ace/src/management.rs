@@ -10,20 +10,32 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use tidemill_ads::{ErrorCode, Result, TableType, WorkArea, host_name, login_name};
+use tidemill_ads::{Connection, ErrorCode, Result, TableType, WorkArea, host_name, login_name};
 use tidemill_xbase::OpenMode;
 
 use crate::call::{call, refuse};
-use crate::connection::{AdsConnect, AdsDisconnect, VERSION, disconnect};
+use crate::connection::{AdsDisconnect, VERSION, connect, disconnect};
 use crate::constants::*;
-use crate::handle::{self, Handle, Object, Session, Usage, lock, session};
+use crate::handle::{self, Handle, Object, Session, Usage, add_connection, lock, session};
 use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
 
-/// Connects for management: to a folder, as [`AdsConnect`]. User and password belong to servers.
+/// Connects for management: as [`AdsConnect`](crate::AdsConnect), to a folder. A drive's letter that stands for no folder, and the word `local`, mean the
+/// program itself, wherever its tables are. User and password belong to servers.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsMgConnect(server: Name, _user: Name, _password: Name, answer: Out<Handle>) -> u32 {
-    AdsConnect(server, answer)
+    call(|| {
+        let place = server.needed()?;
+        let is_program = is_drive(&place) && settings().paths.resolve(&place, Path::new(".")).is_err();
+        match is_program || place.trim().eq_ignore_ascii_case("local") {
+            true => answer.set(add_connection(Connection::open(".")?)?),
+            false => connect(server, ADS_LOCAL_SERVER, ("", ""), answer),
+        }
+    })
+}
+
+fn is_drive(place: &str) -> bool {
+    matches!(place.trim().as_bytes(), [letter, b':'] | [letter, b':', b'\\' | b'/'] if letter.is_ascii_alphabetic())
 }
 
 /// Ends a connection for management, and whatever is open on it.

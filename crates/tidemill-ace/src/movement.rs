@@ -4,12 +4,12 @@
 
 use std::borrow::Cow;
 
-use tidemill_ads::{Counted, Error, ErrorCode, Result, SeekKey, SeekKind};
-use tidemill_xbase::CodePage;
+use tidemill_ads::{Counted, Error, ErrorCode, OrderId, Result, SeekKey, SeekKind, WorkArea};
+use tidemill_xbase::index::KeyType;
 
 use crate::call::{call, refuse};
 use crate::constants::*;
-use crate::handle::{Handle, is_statement, with_any, with_area, with_order};
+use crate::handle::{Handle, is_statement, with_any, with_area, with_led_order};
 use crate::pointers::{Bytes, Name, Out};
 use crate::statement::with_statement;
 use crate::unicode::encoded;
@@ -49,7 +49,7 @@ pub extern "C" fn AdsSkip(object: Handle, records: i32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSkipUnique(index: Handle, keys: i32) -> u32 {
     call(|| {
-        with_order(index, |session, area, order| {
+        with_led_order(index, |session, area, order| {
             session
                 .connection
                 .skip_unique(area, order, keys, session.settings.now())
@@ -114,13 +114,13 @@ pub extern "C" fn AdsIsFound(object: Handle, answer: Out<u16>) -> u32 {
     call(|| with_area(object, |area| answer.set(area.is_found().into())))
 }
 
-/// Looks for a key: `kind` says whether a greater one will do.
+/// Looks for a key: `kind` says whether a greater one will do. 0, which SAP's help does not name, is a hard seek.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSeek(index: Handle, key: Bytes, len: u16, key_type: u16, kind: u16, found: Out<u16>) -> u32 {
     call(|| {
         let kind = match kind {
             ADS_SOFTSEEK => SeekKind::Soft,
-            ADS_HARDSEEK => SeekKind::Hard,
+            ADS_HARDSEEK | ADS_DEFAULT => SeekKind::Hard,
             ADS_SEEKGT => SeekKind::Behind,
             other => return refuse(ErrorCode::InvalidOption, format!("{other} is no kind of seek")),
         };
@@ -138,10 +138,10 @@ pub extern "C" fn AdsSeekLast(index: Handle, key: Bytes, len: u16, key_type: u16
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsLookupKey(index: Handle, key: Bytes, len: u16, key_type: u16, found: Out<u16>) -> u32 {
     call(|| {
-        with_order(index, |session, area, order| {
+        with_led_order(index, |session, area, order| {
             let known = session.connection.area(area)?;
-            let (record, codepage) = (known.record_number()?, known.program_codepage());
-            let given = given_key(key, len, key_type, codepage)?;
+            let record = known.record_number()?;
+            let given = given_key(key, len, key_type, (known, order))?;
             let is_found = session
                 .connection
                 .seek(area, order, given.as_key(), SeekKind::Hard, session.settings.now());
@@ -152,9 +152,9 @@ pub extern "C" fn AdsLookupKey(index: Handle, key: Bytes, len: u16, key_type: u1
 }
 
 fn seek(index: Handle, key: Bytes, (len, key_type): (u16, u16), kind: SeekKind, found: Out<u16>) -> Result<()> {
-    let is_found = with_order(index, |session, area, order| {
-        let codepage = session.connection.area(area)?.program_codepage();
-        let given = given_key(key, len, key_type, codepage)?;
+    let is_found = with_led_order(index, |session, area, order| {
+        let known = session.connection.area(area)?;
+        let given = given_key(key, len, key_type, (known, order))?;
         let settings = session.settings.now();
         session.connection.seek(area, order, given.as_key(), kind, settings)
     })?;
@@ -181,8 +181,18 @@ impl GivenKey<'_> {
     }
 }
 
-/// Reads a key for a table whose programs see text in a code page.
-pub(crate) fn given_key<'a>(key: Bytes, len: u16, key_type: u16, codepage: CodePage) -> Result<GivenKey<'a>> {
+/// Reads a key for an order. Without a type it is text, or a double if the order has numbers and the key 8 bytes.
+pub(crate) fn given_key<'a>(
+    key: Bytes,
+    len: u16,
+    key_type: u16,
+    (area, order): (&WorkArea, OrderId),
+) -> Result<GivenKey<'a>> {
+    let key_type = match key_type {
+        ADS_DEFAULT if len == 8 && area.key_type(order)? == KeyType::Number => ADS_DOUBLEKEY,
+        ADS_DEFAULT => ADS_STRINGKEY,
+        given => given,
+    };
     Ok(match key_type {
         ADS_DOUBLEKEY => match key.read(len.into())?.first_chunk() {
             Some(bytes) => GivenKey::Number(f64::from_ne_bytes(*bytes)),
@@ -196,7 +206,7 @@ pub(crate) fn given_key<'a>(key: Bytes, len: u16, key_type: u16, codepage: CodeP
             let units: Vec<u16> = units
                 .filter_map(|unit| unit.first_chunk().copied().map(u16::from_ne_bytes))
                 .collect();
-            GivenKey::Text(encoded(&units, codepage)?.into())
+            GivenKey::Text(encoded(&units, area.program_codepage())?.into())
         }
         ADS_STRINGKEY => GivenKey::Text(key.read(len.into())?.into()),
         ADS_RAWKEY => GivenKey::Raw(key.read(len.into())?),
@@ -278,7 +288,7 @@ pub extern "C" fn AdsGetKeyCount(index: Handle, option: u16, answer: Out<u32>) -
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetKeyNum(index: Handle, option: u16, answer: Out<u32>) -> u32 {
     call(|| {
-        with_order(index, |session, area, order| {
+        with_led_order(index, |session, area, order| {
             let number = session
                 .connection
                 .number(area, Some(order), counted(option)?, session.settings.now())?;

@@ -3,7 +3,7 @@
 use tidemill_ads::{ErrorCode, Result};
 
 use crate::call::{call, refuse};
-use crate::handle::{Handle, Object, lock, object, unknown, with_any};
+use crate::handle::{Handle, Object, entered, object, unknown, with_any};
 use crate::pointers::Name;
 use crate::settings::settings;
 
@@ -40,7 +40,7 @@ fn relate(parent: Handle, child: Handle, expression: Name, is_scoped: bool) -> R
             "the tables are open on different connections",
         );
     }
-    lock(&session)
+    entered(&session)
         .connection
         .set_relation(parent, (child, order), &expression, is_scoped, &settings())
 }

@@ -11,7 +11,7 @@ use tidemill_xbase::{Durability, OpenMode};
 use crate::call::{call, refuse};
 use crate::callback::watch;
 use crate::constants::*;
-use crate::handle::{self, Handle, Object, Session, is_statement, lock, session, with_any, with_connection};
+use crate::handle::{self, Handle, Object, Session, entered, is_statement, lock, session, with_any, with_connection};
 use crate::pointers::{Bytes, Field, Name, Out, WideName, text_of};
 use crate::settings::settings;
 use crate::table::sorted_by_bytes;
@@ -26,6 +26,8 @@ pub(crate) struct Statement {
     values: Vec<Option<Value>>,
     options: StatementOptions,
     cursors: Vec<AreaId>,
+    /// The cursor that what is prepared gave last.
+    current: Option<AreaId>,
     /// How many records it changed last.
     changed: u64,
     /// The last value of an autoincrement field that it gave out; 0 for none.
@@ -36,30 +38,39 @@ pub(crate) struct Statement {
 
 impl Statement {
     fn new(session: Arc<Mutex<Session>>) -> Self {
+        let mut options = StatementOptions {
+            // What is written record by record is not brought to the disk at once either.
+            durability: Durability::None,
+            ..StatementOptions::default()
+        };
+        options.table.is_oem = lock(&session).opening.char_type == ADS_OEM;
         Self {
             session,
             text: None,
             names: Vec::new(),
             values: Vec::new(),
-            // What is written record by record is not brought to the disk at once either.
-            options: StatementOptions {
-                durability: Durability::None,
-                ..StatementOptions::default()
-            },
+            options,
             cursors: Vec::new(),
+            current: None,
             changed: 0,
             last_autoincrement: 0,
             timeout: 0,
         }
     }
 
+    /// Does something with its connection.
+    pub(crate) fn with_session<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
+        work(&mut entered(&self.session))
+    }
+
     fn prepare(&mut self, text: String) -> Result<()> {
-        let prepared = lock(&self.session)
+        let prepared = entered(&self.session)
             .connection
             .prepare(&text, &settings(), &self.options)?;
         self.names = prepared.parameters().to_vec();
         self.values = vec![None; self.names.len()];
         self.text = Some(text);
+        self.current = None;
         Ok(())
     }
 
@@ -126,18 +137,21 @@ impl Statement {
             return refuse(ErrorCode::InvalidParameterNumber, format!("{name} has no value"));
         }
         let values: Vec<Value> = self.values.iter().flatten().cloned().collect();
-        let mut session = lock(&self.session);
+        let mut session = entered(&self.session);
         let seconds = [self.timeout, session.sql_timeout]
             .into_iter()
             .find(|seconds| *seconds > 0);
         let time = seconds.map(|seconds| Duration::from_secs(seconds.into()));
-        let options = match watch(time) {
+        let mut options = match watch(time) {
             Some(watch) => Cow::Owned(StatementOptions {
                 watch,
                 ..self.options.clone()
             }),
             None => Cow::Borrowed(&self.options),
         };
+        if session.connection.syncs_updates() {
+            options.to_mut().durability = Durability::Commit;
+        }
         let executed = session.connection.execute(text, &values, &settings(), &options);
         if let Some(value) = session.connection.run_autoincrement() {
             self.last_autoincrement = value;
@@ -149,6 +163,7 @@ impl Statement {
                 let open = |area: &AreaId| session.connection.is_open(*area);
                 self.cursors.retain(open);
                 self.cursors.push(area);
+                self.current = Some(area);
                 session.cursor_handle(area, own)
             }
             Executed::Changed(count) => {
@@ -157,6 +172,27 @@ impl Statement {
             }
             Executed::Done => Ok(0),
         }
+    }
+
+    /// Runs the query again that gave a cursor, and closes that; the new one has the rows that there are now.
+    fn refresh(&mut self, area: AreaId, own: Handle) -> Result<Handle> {
+        let text = text_of(&without_comments(self.text.as_deref().unwrap_or_default().as_bytes()));
+        let first = text.split_whitespace().next().unwrap_or_default();
+        if self.current != Some(area) {
+            return refuse(
+                ErrorCode::NotPrepared,
+                "the statement was prepared or run again since it gave the cursor",
+            );
+        }
+        if !["SELECT", "WITH"].iter().any(|query| first.eq_ignore_ascii_case(query)) {
+            return refuse(
+                ErrorCode::NotImplemented,
+                format!("the cursor is of {first}, which could change something if it ran again"),
+            );
+        }
+        let cursor = self.execute(own)?;
+        lock(&self.session).close_table(area)?;
+        Ok(cursor)
     }
 
     /// How many records it changed when it ran last.
@@ -281,6 +317,23 @@ pub extern "C" fn AdsExecuteSQLDirectW(statement: Handle, text: WideName, cursor
             known.prepare(text.needed()?)?;
             give(cursor, known.execute(statement)?)
         })
+    })
+}
+
+/// Runs the query again that gave a cursor, with the values that its parameters have now. The new cursor takes the place of the old one, which
+/// is closed.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsRefreshView(cursor: Out<Handle>) -> u32 {
+    call(|| {
+        let old = cursor.get()?;
+        let (area, statement) = with_any(old, |session, area, _| Ok((area, session.statement_of(area))))?;
+        match statement {
+            Some(statement) => with_statement(statement, |known| cursor.set(known.refresh(area, statement)?)),
+            None => refuse(
+                ErrorCode::InvalidHandle,
+                format!("{old} is the handle of a table and no cursor of a statement"),
+            ),
+        }
     })
 }
 

@@ -5,9 +5,10 @@ use tidemill_xbase::OpenMode;
 
 use crate::call::{call, refuse};
 use crate::callback::watched;
-use crate::connection::{for_each_session, put_all};
+use crate::connect_string::Opening;
+use crate::connection::{disconnect, for_each_session, put_all};
 use crate::constants::*;
-use crate::handle::{Handle, Session, with_any, with_area, with_connection};
+use crate::handle::{Handle, Session, session, with_any, with_area, with_connection};
 use crate::movement::counted;
 use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
@@ -66,20 +67,31 @@ pub extern "C" fn AdsOpenTable90(
     }
 }
 
-/// Opens a table beside others, with the index type and the memos of FoxPro.
+/// Opens a table as the text of the connection says ([`AdsConnect101`](crate::AdsConnect101)); where it says nothing, beside others, and what
+/// its name leads to.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsOpenTable101(connection: Handle, name: Name, answer: Out<Handle>) -> u32 {
-    AdsOpenTable(
-        connection,
-        name,
-        Name::none(),
-        ADS_DEFAULT,
-        ADS_ANSI,
-        ADS_COMPATIBLE_LOCKING,
-        ADS_IGNORERIGHTS,
-        ADS_SHARED,
-        answer,
-    )
+    let mut opening = Opening::default();
+    let found = call(|| {
+        with_connection(connection, |session| {
+            opening = session.opening;
+            Ok(())
+        })
+    });
+    match found {
+        AE_SUCCESS => AdsOpenTable(
+            connection,
+            name,
+            Name::none(),
+            opening.table_type,
+            opening.char_type,
+            opening.lock_type,
+            ADS_IGNORERIGHTS,
+            opening.mode,
+            answer,
+        ),
+        code => code,
+    }
 }
 
 /// Opens a table once more, with the same index files and filters and at the same record.
@@ -96,7 +108,16 @@ pub extern "C" fn AdsCloneTable(table: Handle, answer: Out<Handle>) -> u32 {
 /// Closes a table.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsCloseTable(table: Handle) -> u32 {
-    call(|| with_any(table, |session, area, _| session.close_table(area)))
+    call(|| {
+        let (closed, own) = with_any(table, |session, area, _| {
+            let closed = session.close_table(area);
+            Ok((closed, session.is_of_table.then_some(session.handle)))
+        })?;
+        match own {
+            Some(connection) => closed.and(disconnect(&*session(connection)?)),
+            None => closed,
+        }
+    })
 }
 
 /// Makes a table with the fields of a text and opens it exclusively.
@@ -520,6 +541,25 @@ pub extern "C" fn AdsGetTableCollation(table: Handle, collation: Bytes, len: Out
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsIsTableTransactionFree(table: Handle, answer: Out<u16>) -> u32 {
     call(|| with_area(table, |_| answer.set(0)))
+}
+
+/// Lets transactions leave a table out that is open exclusively, or take it in, as they do with each. Nothing public says where a table
+/// keeps the first, so that it is refused.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetTableTransactionFree(table: Handle, is_free: u16) -> u32 {
+    call(|| {
+        with_area(table, |area| match (area.options().mode, is_free) {
+            (OpenMode::Exclusive, 0) => Ok(()),
+            (OpenMode::Exclusive, _) => refuse(
+                ErrorCode::NotImplemented,
+                "transactions take in every table here: nothing public says where a table keeps that they do not",
+            ),
+            (OpenMode::Shared | OpenMode::ReadOnly, _) => refuse(
+                ErrorCode::TableNotExclusive,
+                "a table must be open exclusively to change what transactions do with it",
+            ),
+        })
+    })
 }
 
 /// A number that describes a table: the one of its code page.

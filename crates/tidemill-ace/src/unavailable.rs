@@ -35,10 +35,6 @@ pub struct Unavailable {
 /// Why a function does nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// It is about servers on the network, and this library reaches none.
-    Network,
-    /// Nothing public says where a table keeps it.
-    Format,
     /// What of dictionaries is not served: bringing a new version of a dictionary into another, and those of another server.
     Dictionary,
     /// Tables are not encrypted, and encrypted ones are not read.
@@ -55,8 +51,6 @@ impl Why {
     /// The reason in a few words, as `functions.csv` has it.
     pub fn text(self) -> &'static str {
         match self {
-            Self::Network => "servers on the network are not looked for",
-            Self::Format => "nothing public says where a table keeps it",
             Self::Dictionary => "this part of data dictionaries is not served",
             Self::Encryption => "encryption is not served",
             Self::Internal => "SAP's own components use it; nothing public says what it does",
@@ -95,14 +89,6 @@ macro_rules! unavailable {
 }
 
 unavailable! {
-    Network {
-        AdsFindServers
-    }
-
-    Format {
-        AdsSetTableTransactionFree
-    }
-
     Dictionary {
         AdsDDCreateASA
         AdsDDDeployDatabase
@@ -110,34 +96,23 @@ unavailable! {
 
     Encryption {
         AdsStmtEnableEncryption
-        AdsStmtSetTablePassword
-        AdsDecryptTable
         AdsEnableEncryption
-        AdsEncryptRecord
-        AdsEncryptTable
         ObsAdsDecryptBuffer
         ObsAdsEncryptBuffer
     }
 
     Internal {
-        AdsAccessVfpSystemField
         AdsAddToAOF
         AdsCreateCriticalSection
         AdsDDExecuteProcedure
         AdsDDGetProcInterfaceVersion
         AdsDDSetActiveDictionary
         AdsDDSetObjectAccessRights
-        AdsEcho
         AdsEvalExpr
         AdsExtractPathPart
         AdsFreeExpr
         AdsGetKeyFilter
         AdsGetPreparedFields
-        AdsGetSegmentFieldname
-        AdsGetSegmentOffset
-        AdsGetTableWAN
-        AdsIsSegmentDescending
-        AdsLockRecordImplicitly
         AdsMergeAOF
         AdsMgDumpInternalTables
         AdsPerformRI
@@ -145,16 +120,10 @@ unavailable! {
         AdsPrepareSQLNowW
         AdsReadRecordNumbers
         AdsReadRecords
-        AdsRefreshView
         AdsRegisterUDF
         AdsReleaseObject
-        AdsSetBOFFlag
         AdsSetCollationSequence
-        AdsSetFlushFlag
-        AdsSetPacketSize
-        AdsSetTableCharType
         AdsSetupRI
-        AdsStepIndexKey
         AdsWaitForObject
     }
 

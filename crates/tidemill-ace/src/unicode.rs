@@ -5,7 +5,7 @@ use tidemill_ads::{ErrorCode, Result};
 use tidemill_xbase::{CodePage, FieldKind};
 
 use crate::call::{call, refuse};
-use crate::field::{set_value, trimmed, with_shown};
+use crate::field::{set_value, trimmed, with_text};
 use crate::handle::Handle;
 use crate::pointers::{Bytes, Field, Out, WideName};
 
@@ -13,7 +13,7 @@ use crate::pointers::{Bytes, Field, Out, WideName};
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetFieldW(table: Handle, field: Field, text: Out<u16>, len: Out<u32>, option: u16) -> u32 {
     call(|| {
-        with_shown(table, field, |area, field, settings| {
+        with_text(table, field, option, |area, field, option, settings| {
             let (kind, codepage) = (area.field(field)?.kind, area.program_codepage());
             let bytes = area.text(field, settings)?;
             let bytes = trimmed(&bytes, option)?;
@@ -57,7 +57,7 @@ pub(crate) fn set_units(target: Handle, field: Field, units: &[u16]) -> Result<(
         || Ok(Value::Text(String::from_utf16_lossy(units))),
         |area, field, settings| {
             let bytes = encoded(units, area.program_codepage())?;
-            area.set_text(field, &bytes, settings)
+            area.set_text_cut(field, &bytes, settings)
         },
     )
 }

@@ -12,7 +12,7 @@ use crate::callback::watched;
 use crate::constants::*;
 use crate::handle::{Handle, with_any, with_area, with_connection, with_order};
 use crate::last_error;
-use crate::pointers::{Bytes, Name, Out, WideName, text_of};
+use crate::pointers::{Bytes, Field, Name, Out, WideName, text_of};
 use crate::settings::settings;
 use crate::table::{AdsCopyTableStructure, given_options, sorted_by_bytes};
 
@@ -436,20 +436,127 @@ fn renamed(table: Handle, expression: Bytes, rename: impl Fn(&WorkArea, &str) ->
     with_area(table, |area| Ok(rename(area, &expression).into_bytes()))
 }
 
-/// Turns the encryption of what is written off, which it always is.
+/// Sends bytes to the server and has them back: this one is in the process, so that they stay as they are.
 #[unsafe(no_mangle)]
-pub extern "C" fn AdsDisableEncryption(table: Handle) -> u32 {
-    call(|| with_area(table, |_| Ok(())))
+pub extern "C" fn AdsEcho(connection: Handle, data: Bytes, len: u16) -> u32 {
+    call(|| {
+        data.read(len.into())?;
+        with_connection(connection, |_| Ok(()))
+    })
 }
 
-/// Decrypts the current record. One that is not encrypted is left as it is, which all are that can be read here.
+/// How long the packets of a connection are: the local server sends none.
 #[unsafe(no_mangle)]
-pub extern "C" fn AdsDecryptRecord(table: Handle) -> u32 {
-    call(|| with_area(table, |area| area.record_number().map(drop)))
+pub extern "C" fn AdsSetPacketSize(connection: Handle, _len: u16) -> u32 {
+    call(|| with_connection(connection, |_| Ok(())))
 }
 
-/// Is obsolete.
+/// Whether a table is reached over a slow network: none is.
 #[unsafe(no_mangle)]
-pub extern "C" fn AdsVerifyPassword(_table: Handle, _answer: Out<u16>) -> u32 {
-    call(|| refuse(ErrorCode::ObsoleteFunction, "ask AdsIsEncryptionEnabled"))
+pub extern "C" fn AdsGetTableWAN(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_area(table, |_| answer.set(0)))
 }
+
+/// Whether every update is brought to the disk at once, in all tables and statements of a connection; in a transaction, its end is.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetFlushFlag(connection: Handle, flushes: u16) -> u32 {
+    call(|| {
+        with_connection(connection, |session| {
+            session.connection.sync_updates(flushes != 0);
+            Ok(())
+        })
+    })
+}
+
+/// Says whether a table is before its first record, until the next move. The current record stays.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetBOFFlag(table: Handle, is_bof: u16) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            area.set_bof(is_bof != 0);
+            Ok(())
+        })
+    })
+}
+
+/// Says whether a table holds text in the code page of Windows or of DOS, as [`AdsOpenTable`](crate::AdsOpenTable) does.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetTableCharType(table: Handle, char_type: u16) -> u32 {
+    call(|| {
+        let is_oem = given_options(Name::none(), ADS_DEFAULT, char_type, ADS_COMPATIBLE_LOCKING)?.is_oem;
+        with_area(table, |area| area.set_oem(is_oem))
+    })
+}
+
+/// Locks the current record until it is written or left, as a change of it does; 0 means it too.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsLockRecordImplicitly(table: Handle, record: u32) -> u32 {
+    call(|| with_area(table, |area| area.lock_until_left(record)))
+}
+
+/// The key that follows or precedes a key in the order of bytes, as long as it: what [`AdsSetScope`](crate::AdsSetScope) takes where the key
+/// itself is to be left out.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsStepIndexKey(index: Handle, key: Bytes, len: u16, direction: i16) -> u32 {
+    call(|| {
+        with_order(index, |_, _, _| Ok(()))?;
+        let mut bytes = key.read(len.into())?.to_vec();
+        let (from, to, step) = match direction.cmp(&0) {
+            Ordering::Greater => (u8::MAX, 0, 1_u8),
+            Ordering::Less => (0, u8::MAX, u8::MAX),
+            Ordering::Equal => return refuse(ErrorCode::InvalidOption, "a step of 0 leads to no other key"),
+        };
+        for byte in bytes.iter_mut().rev() {
+            if *byte != from {
+                *byte = byte.wrapping_add(step);
+                return key.write(&bytes, bytes.len());
+            }
+            *byte = to;
+        }
+        refuse(
+            ErrorCode::InvalidKeyLength,
+            format!("no key of {len} bytes lies beyond"),
+        )
+    })
+}
+
+/// The mark by which the record of a Visual FoxPro table says that a field is NULL, in the bytes of a record that [`AdsGetRecord`] gives
+/// (`RETRIEVE_NULL_FLAG`), or sets it there (`UPDATE_NULL_FLAG`); the value stays.
+///
+/// [`AdsGetRecord`]: crate::AdsGetRecord
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsAccessVfpSystemField(
+    table: Handle,
+    field: Field,
+    record: Bytes,
+    options: u32,
+    flag: Out<u16>,
+) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            let (field, len) = (field.of(area)?, area.record_len() as usize);
+            let mut bytes = record.read(len)?.to_vec();
+            match options {
+                RETRIEVE_NULL_FLAG => flag.set(area.null_mark(field, &bytes)?.into()),
+                UPDATE_NULL_FLAG => {
+                    area.set_null_mark(field, &mut bytes, flag.get()? != 0)?;
+                    record.write(&bytes, len)
+                }
+                RETRIEVE_FULL_FLAG | UPDATE_FULL_FLAG => refuse(
+                    ErrorCode::NotImplemented,
+                    "nothing public says what the mark of a full field answers; AdsGetDataLength tells how long a value is",
+                ),
+                other => refuse(
+                    ErrorCode::InvalidOption,
+                    format!("{other} is no mark that a record has of a field"),
+                ),
+            }
+        })
+    })
+}
+
+/// The marks of a record of SAP's Delphi unit.
+const RETRIEVE_NULL_FLAG: u32 = 1;
+const UPDATE_NULL_FLAG: u32 = 2;
+const UPDATE_FULL_FLAG: u32 = 3;
+const RETRIEVE_FULL_FLAG: u32 = 4;

@@ -135,13 +135,14 @@ fn kind_of(parameter: &str) -> Option<char> {
     }
 }
 
-/// Bytes whose length is part of them, or fixed, or an order's to decide.
-const SELF_DESCRIBING: [&str; 7] = [
+/// Bytes whose length is part of them, or fixed, or a table's or an order's to decide.
+const SELF_DESCRIBING: [&str; 8] = [
     "pucBookmark",
     "pucBookmark1",
     "pucBookmark2",
     "pucDBFDate",
     "pucFormattedDate",
     "pucKey",
+    "pucRecBuf",
     "pusSegFieldNumbers",
 ];

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 27] = [
+const PROGRAMS: [&str; 32] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -41,6 +41,11 @@ const PROGRAMS: [&str; 27] = [
     "tests/c/full_text.c",
     "tests/c/unpublished.c",
     "tests/c/replication.c",
+    "tests/c/internals.c",
+    "tests/c/encryption.c",
+    "tests/c/connect_string.c",
+    "tests/c/codes.c",
+    "tests/c/openads.c",
 ];
 
 #[test]

@@ -85,6 +85,21 @@ fn of_ads(inner: &tidemill_ads::Error, whole: &tidemill_sql::Error) -> Error {
     with_native_code(error, statement.native_code())
 }
 
+/// The SQLSTATE of a column that is not there ([`Kind::NoColumn`]).
+const NO_COLUMN: &[u8] = b"S0022";
+
+/// Of rows that a table has no column for: there is a table, and it is another one than would be made for them.
+pub(crate) fn of_another_table(error: Error) -> Error {
+    let state = error.sqlstate.map(c_char::to_ne_bytes);
+    match state.as_flattened() == NO_COLUMN {
+        true => Error {
+            status: Status::AlreadyExists,
+            ..error
+        },
+        false => error,
+    }
+}
+
 /// The code as programs of ADBC 1.0 look for it, and for later ones, where its place says that there are details, as one of these.
 fn with_native_code(mut error: Error, code: i64) -> Error {
     error.vendor_code = i32::try_from(code).unwrap_or(0);

@@ -1,6 +1,6 @@
 //! The tables of a connection, as ADBC lists them.
 //!
-//! There is one catalog, without a name. The tables of the database itself are in a schema without a name, and an attached
+//! There is one catalog, without a name. The tables of the database itself are in a schema whose name is empty, and an attached
 //! database of a server is a schema of its name.
 
 use adbc_core::error::Result;
@@ -10,7 +10,7 @@ use arrow_array::RecordBatch;
 use arrow_json::ReaderBuilder;
 use arrow_schema::{DataType, Field, TimeUnit};
 use serde::Serialize;
-use tidemill_sql::{Location, Session};
+use tidemill_sql::{Location, Session, SourceKeys};
 
 /// The only type of tables.
 pub(crate) const TABLE: &str = "TABLE";
@@ -33,7 +33,7 @@ pub(crate) struct Catalog {
 
 #[derive(Debug, Serialize)]
 struct DbSchema {
-    db_schema_name: Option<String>,
+    db_schema_name: String,
     db_schema_tables: Option<Vec<Table>>,
 }
 
@@ -42,7 +42,14 @@ struct Table {
     table_name: String,
     table_type: &'static str,
     table_columns: Option<Vec<Column>>,
-    table_constraints: Option<Vec<()>>,
+    table_constraints: Option<Vec<Constraint>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Constraint {
+    constraint_name: Option<String>,
+    constraint_type: &'static str,
+    constraint_column_names: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -99,7 +106,7 @@ pub(crate) async fn find(
                 _ => Some(described(session, tables, depth, patterns).await),
             };
             schemas.push(DbSchema {
-                db_schema_name: name,
+                db_schema_name: name.unwrap_or_default(),
                 db_schema_tables: tables,
             });
         }
@@ -119,6 +126,9 @@ async fn described(
     let mut described = Vec::new();
     let tables = tables.into_iter().filter(|_| patterns.has_tables);
     for (name, location) in tables.filter(|(name, _)| fits(patterns.table_name, name)) {
+        let has_columns = depth != ObjectDepth::Tables;
+        let keys = has_columns.then(|| session.keys_of(&location).unwrap_or_default());
+        let keys = keys.unwrap_or_default();
         let columns = match depth {
             ObjectDepth::Tables => None,
             _ => session.schema(&location).await.ok().map(|schema| {
@@ -127,20 +137,38 @@ async fn described(
                     .iter()
                     .zip(1..)
                     .filter(|(field, _)| fits(patterns.column_name, field.name()));
-                columns.map(|(field, place)| described_column(field, place)).collect()
+                columns
+                    .map(|(field, place)| {
+                        let may_be_null = field.is_nullable() && !keys.required.contains(field.name());
+                        described_column(field, place, may_be_null)
+                    })
+                    .collect()
             }),
         };
         described.push(Table {
             table_name: name,
             table_type: TABLE,
-            table_constraints: columns.is_some().then(Vec::new),
+            table_constraints: columns.as_ref().map(|_| constraints(keys)),
             table_columns: columns,
         });
     }
     described
 }
 
-fn described_column(field: &Field, place: i32) -> Column {
+/// The primary key and the unique keys of a table. Empty if its index is damaged: statements that use the index report that.
+fn constraints(keys: SourceKeys) -> Vec<Constraint> {
+    let constraint = |constraint_type, constraint_column_names| Constraint {
+        constraint_name: None,
+        constraint_type,
+        constraint_column_names,
+    };
+    let primary = (!keys.primary_key.is_empty()).then(|| constraint("PRIMARY KEY", keys.primary_key));
+    let unique = keys.indexes.into_iter().filter(|index| index.is_unique);
+    let unique = unique.map(|index| constraint("UNIQUE", index.columns));
+    primary.into_iter().chain(unique).collect()
+}
+
+fn described_column(field: &Field, place: i32, may_be_null: bool) -> Column {
     let shape = XdbcType::of(field.data_type());
     Column {
         column_name: field.name().clone(),
@@ -151,10 +179,10 @@ fn described_column(field: &Field, place: i32) -> Column {
         xdbc_column_size: shape.size,
         xdbc_decimal_digits: shape.digits,
         xdbc_num_prec_radix: shape.radix,
-        xdbc_nullable: i16::from(field.is_nullable()),
+        xdbc_nullable: i16::from(may_be_null),
         xdbc_sql_data_type: shape.datetime.map_or(shape.code, |_| SQL_DATETIME),
         xdbc_datetime_sub: shape.datetime,
-        xdbc_is_nullable: if field.is_nullable() { "YES" } else { "NO" },
+        xdbc_is_nullable: if may_be_null { "YES" } else { "NO" },
     }
 }
 

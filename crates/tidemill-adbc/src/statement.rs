@@ -177,7 +177,11 @@ impl TidemillStatement {
             Some(schema) => format!("{schema}.{table}"),
             None => table.to_owned(),
         };
-        work.finish(session.ingest(&table, self.ingest.clone(), schema, batches))
+        let done = work.finish(session.ingest(&table, self.ingest.clone(), schema, batches));
+        match self.ingest.mode {
+            Ingest::CreateAppend => done.map_err(error::of_another_table),
+            _ => done,
+        }
     }
 
     /// # Errors

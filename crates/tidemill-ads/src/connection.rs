@@ -41,6 +41,7 @@ pub struct Connection {
     pub(crate) analytical: Option<Arc<dyn Analytical>>,
     pub(crate) sole_use: Option<SoleUse>,
     pub(crate) enforcement: Enforcement,
+    pub(crate) syncs_updates: bool,
     /// What a connection to a data dictionary opens tables by.
     pub(crate) dictionary: Option<Dictionary>,
     pub(crate) links: Links,
@@ -117,6 +118,7 @@ impl Connection {
                 unique: true,
                 autoincrement: true,
             },
+            syncs_updates: false,
             dictionary: None,
             links: Links::default(),
             runner: Arc::default(),
@@ -468,6 +470,7 @@ impl Connection {
     pub(crate) fn add(&mut self, area: impl Into<Box<WorkArea>>) -> AreaId {
         let mut area = area.into();
         self.enforcement.apply(area.editor_to_read());
+        area.syncs_updates = self.syncs_updates;
         if let Some(sole_use) = self
             .sole_use
             .as_ref()

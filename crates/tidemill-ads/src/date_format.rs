@@ -60,14 +60,11 @@ impl DateFormat {
     /// The Julian day number of a text; 0 for one without digits. Two digits of a year mean one of the hundred from `epoch` on.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidDate`] for a text that is no date in this format.
+    /// [`ErrorCode::InvalidMonth`] and [`ErrorCode::InvalidDay`] for those that there are not, [`ErrorCode::InvalidDate`] for another text
+    /// that is no date in this format.
     pub fn parse(&self, text: &str, epoch: u16) -> Result<i64> {
-        let bad = || {
-            Error::new(
-                ErrorCode::InvalidDate,
-                format!("{text:?} is no date like {}", self.picture),
-            )
-        };
+        let no_date = |code| Error::new(code, format!("{text:?} is no date like {}", self.picture));
+        let bad = || no_date(ErrorCode::InvalidDate);
         if !text.bytes().any(|byte| byte.is_ascii_digit()) {
             return Ok(0);
         }
@@ -89,7 +86,12 @@ impl DateFormat {
         }
         let [year, month, day] = [year, month, day].map(i32::try_from);
         match (year, month, day) {
-            (Ok(year), Ok(month), Ok(day)) => julian(year, month, day).ok_or_else(bad),
+            (Ok(year @ 1..), Ok(month), Ok(day)) => julian(year, month, day).ok_or_else(|| {
+                no_date(match month {
+                    1..=12 => ErrorCode::InvalidDay,
+                    _ => ErrorCode::InvalidMonth,
+                })
+            }),
             _ => Err(bad()),
         }
     }
@@ -305,19 +307,18 @@ mod tests {
             );
         }
         let format = DateFormat::default();
-        for text in [
-            "02/30/2024",
-            "13/01/2024",
-            "1",
-            "1/2",
-            "00/00/0000",
-            "99999999999999999999",
+        for (text, code) in [
+            ("02/30/2024", ErrorCode::InvalidDay),
+            ("04/00/2024", ErrorCode::InvalidDay),
+            ("13/01/2024", ErrorCode::InvalidMonth),
+            ("00/01/2024", ErrorCode::InvalidMonth),
+            ("1", ErrorCode::InvalidDate),
+            ("1/2", ErrorCode::InvalidDate),
+            ("00/00/0000", ErrorCode::InvalidDate),
+            ("01/01/0000", ErrorCode::InvalidDate),
+            ("99999999999999999999", ErrorCode::InvalidMonth),
         ] {
-            assert_eq!(
-                format.parse(text, 1900).unwrap_err().code(),
-                ErrorCode::InvalidDate,
-                "{text}"
-            );
+            assert_eq!(format.parse(text, 1900).unwrap_err().code(), code, "{text}");
         }
     }
 }

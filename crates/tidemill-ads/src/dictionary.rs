@@ -32,6 +32,7 @@ mod users;
 mod values;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -49,6 +50,7 @@ pub use property::{
 pub use relating::NewRelation;
 pub use relations::RelationRule;
 pub use replication::{NewArticle, NewSubscription};
+pub(crate) use rules::compiled as compiled_rules;
 pub use switching::TriggerScope;
 pub use triggers::{NewTrigger, TriggerContainer, TriggerEvent, TriggerMoment};
 pub(crate) use triggers::{TableTriggers, Trigger, live_view};
@@ -147,6 +149,11 @@ impl Dictionary {
         let paths = if begins_elsewhere { &self.paths } else { inside };
         let found = paths.resolve(&path, self.folder()).map_err(|error| told(&error))?;
         Ok(found.canonicalize().unwrap_or(found))
+    }
+
+    /// The name of the dictionary's file, without what stands behind its last dot.
+    pub(crate) fn database_name(&self) -> Option<&OsStr> {
+        self.file.file_stem()
     }
 
     fn folder(&self) -> &Path {

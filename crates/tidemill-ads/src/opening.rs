@@ -1,13 +1,14 @@
-//! How a connection opens the files of tables: within its transaction, and held to the rules of its data dictionary.
+//! How a connection opens the files of tables: within its transaction, and held to the rules of its data dictionary
+//! or its database container.
 
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use tidemill_xbase::{CodePage, KeySettings, OpenMode, TableEditor};
+use tidemill_xbase::{CodePage, KeySettings, OpenMode, RuleTexts, TableEditor};
 
 use crate::connection::{AreaId, Connection};
-use crate::dictionary::{Credentials, Dictionary, Rights, TableTriggers, live_view};
+use crate::dictionary::{Credentials, Dictionary, Rights, TableTriggers, compiled_rules, live_view};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 use crate::work_area::{AreaTriggers, TableOptions, WorkArea};
@@ -196,14 +197,17 @@ impl Connection {
         }
     }
 
-    /// Holds a table to the rules that the data dictionary has for it.
+    /// Holds a table to the rules that the data dictionary or the database container has for it.
     ///
     /// # Errors
     /// [`ErrorCode::TableReadOnly`] for rules that cannot be enforced, and for a table of a dictionary that this is no connection to.
     pub(crate) fn hold_to_rules(&self, editor: &mut TableEditor, settings: &Settings) -> Result<()> {
         match &self.dictionary {
             Some(dictionary) if dictionary.has(editor.path()) => dictionary.enforce(editor, &self.runner, settings),
-            _ => refuse_of_others(editor),
+            _ => {
+                refuse_of_others(editor)?;
+                hold_to_container(editor, settings)
+            }
         }
     }
 
@@ -277,4 +281,25 @@ fn refuse_of_others(editor: &TableEditor) -> Result<()> {
             Err(Error::new(ErrorCode::TableReadOnly, what))
         }
     }
+}
+
+/// Holds a table to the rules that its database container of Visual FoxPro has for it.
+///
+/// # Errors
+/// [`ErrorCode::TableReadOnly`] for a rule that cannot be enforced.
+fn hold_to_container(editor: &mut TableEditor, settings: &Settings) -> Result<()> {
+    let table = editor.opened();
+    let Some(texts) = RuleTexts::of_container(table) else {
+        return Ok(());
+    };
+    let rules = compiled_rules(&texts, table, settings).map_err(|error| {
+        let what = format!(
+            "{} can only be read: its database container has a rule that is not understood here; change the table in Visual FoxPro, \
+             or change a copy of it: {error}",
+            table.path().display(),
+        );
+        Error::new(ErrorCode::TableReadOnly, what)
+    })?;
+    editor.set_rules(Some(rules));
+    Ok(())
 }

@@ -95,7 +95,7 @@ pub use analytical::{
     Analytical, AnalyticalQuery, BLANK_IS_NULL, RECORD_COUNT, TableScan, TableSource, columns_with_blanks,
 };
 pub use answer::{Answer, ColumnDescription, Live, Rows};
-pub use bind::has_form;
+pub use bind::{has_form, literal_of_type};
 pub use clauses::{Reader, refuse_ignored};
 pub use comments::without_comments;
 pub(crate) use connection_tables::StatementTables;
@@ -103,7 +103,7 @@ pub(crate) use connection_tables::no_trigger;
 pub use connection_tables::{ConnectionTables, StatementOptions};
 pub use error::{Error, Kind, Result};
 pub use evaluate::ConnectionFacts;
-pub use functions::{changes_between_statements, function_names, is_volatile};
+pub use functions::{changes_between_statements, function_names, function_takes, is_volatile};
 pub(crate) use given::{GivenTables, run_trigger};
 pub use group::DEFAULT_LENGTH as GROUP_CONCAT_LENGTH;
 pub use nesting::{balance_conditions, limit_nesting};

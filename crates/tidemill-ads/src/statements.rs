@@ -22,6 +22,11 @@ pub enum Executed {
 }
 
 impl Connection {
+    /// Takes note of what the program calls itself (`sp_SetApplicationID`).
+    pub fn set_application(&mut self, name: &str) {
+        name.clone_into(&mut self.statements.application);
+    }
+
     /// Parses a statement and binds its names, once for each text.
     ///
     /// # Errors

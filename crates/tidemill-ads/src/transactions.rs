@@ -136,6 +136,20 @@ impl Drop for Transactions {
 }
 
 impl Connection {
+    /// Whether each update of a record is brought to the disk at once, in all tables of the connection; in a transaction, at its end.
+    /// Default: false.
+    pub fn sync_updates(&mut self, syncs: bool) {
+        self.syncs_updates = syncs;
+        for (_, area) in &mut self.areas {
+            area.syncs_updates = syncs;
+        }
+    }
+
+    /// Whether each update is written to the disk at once.
+    pub fn syncs_updates(&self) -> bool {
+        self.syncs_updates
+    }
+
     /// Brings a table that is about to be changed to what processes that died had committed. Logs of other folders are looked
     /// for below the connection's folder.
     ///

@@ -47,7 +47,7 @@ pub use encode::{accepts, cells_of_array};
 pub use error::{Error, Result};
 pub use insert::Insert;
 pub use options::{Options, Path, TlsOptions};
-pub use scan::{Batches, Rows, Scan};
+pub use scan::{Batches, GroupValue, Rows, Scan};
 pub use scylla;
 pub use scylla::frame::response::result::{CollectionType, ColumnType, NativeType};
 pub use table::{Role, Table, TableColumn};

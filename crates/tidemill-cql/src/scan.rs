@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use scylla::deserialize::row::ColumnIterator;
+use scylla::frame::response::result::{ColumnType, NativeType};
 use scylla::response::query_result::{QueryResult, QueryRowsResult};
 use scylla::response::{PagingState, PagingStateResponse};
 use scylla::routing::Token;
@@ -37,14 +38,40 @@ pub enum Rows {
     Where(Vec<String>),
 }
 
+/// A value of a group of rows. Values that are NULL are passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupValue {
+    /// The number of rows: `bigint`.
+    Rows,
+    /// The number of values of a column: `bigint`.
+    Count(usize),
+    /// The least value of a column; NULL where there is none.
+    Min(usize),
+    /// The highest value of a column; NULL where there is none.
+    Max(usize),
+    /// The sum of a column of `tinyint`, `smallint` or `int`: `bigint`; 0 where there is no value.
+    Sum(usize),
+}
+
 /// What is read of a table.
 #[derive(Clone, Debug)]
 pub struct Scan {
     table: Arc<Table>,
-    columns: Arc<[usize]>,
+    columns: Arc<[Selected]>,
     schema: SchemaRef,
     rows: Rows,
+    /// DISTINCT, or nothing.
+    prefix: &'static str,
+    /// GROUP BY, or ORDER BY with a limit for each part.
+    suffix: Arc<str>,
     limit: Option<u64>,
+}
+
+/// One of the list of a SELECT.
+#[derive(Clone, Debug)]
+struct Selected {
+    text: String,
+    typ: ColumnType<'static>,
 }
 
 impl Scan {
@@ -54,13 +81,102 @@ impl Scan {
     ///
     /// [`Error::Arrow`] for a column that the table does not have.
     pub fn new(table: Arc<Table>, columns: &[usize], rows: Rows) -> Result<Self> {
+        let schema = Arc::new(table.schema().project(columns)?);
+        let columns = columns.iter().map(|&column| table.selected(column));
         Ok(Self {
-            schema: Arc::new(table.schema().project(columns)?),
-            columns: columns.into(),
+            columns: columns.collect::<Result<_>>()?,
+            schema,
             table,
             rows,
+            prefix: "",
+            suffix: "".into(),
             limit: None,
         })
+    }
+
+    /// Groups of rows, which the cluster makes: the columns that tell them apart, then a value for each of `values`. The keys are named by
+    /// their places in the table's schema, and the columns are called by their places.
+    ///
+    /// Without keys, all rows of one condition are one group, also where there are none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Arrow`] for a column that the table does not have; [`Error::Unsupported`] for rows of several conditions, for keys that the
+    /// cluster cannot group by (they must be the first columns of the primary key, with its whole partition key unless a condition gives it
+    /// one value), and for a sum of other columns than whole numbers of 32 bits at most.
+    pub fn groups(table: Arc<Table>, keys: &[usize], values: &[GroupValue], rows: Rows) -> Result<Self> {
+        let mut columns = Vec::new();
+        let mut fields = Vec::new();
+        let schema = table.schema();
+        for &key in keys {
+            columns.push(table.selected(key)?);
+            fields.push(schema.field(key).clone());
+        }
+        let bigint = || ColumnType::Native(NativeType::BigInt);
+        for value in values {
+            let (text, typ, data_type) = match *value {
+                GroupValue::Rows => ("count(*)".to_owned(), bigint(), DataType::Int64),
+                GroupValue::Count(column) => (
+                    format!("count({})", table.selected(column)?.text),
+                    bigint(),
+                    DataType::Int64,
+                ),
+                GroupValue::Min(column) | GroupValue::Max(column) => {
+                    let function = if let GroupValue::Min(_) = value { "min" } else { "max" };
+                    let Selected { text, typ } = table.selected(column)?;
+                    (
+                        format!("{function}({text})"),
+                        typ,
+                        schema.field(column).data_type().clone(),
+                    )
+                }
+                GroupValue::Sum(column) => {
+                    let Selected { text, typ } = table.selected(column)?;
+                    let ColumnType::Native(NativeType::TinyInt | NativeType::SmallInt | NativeType::Int) = typ else {
+                        return Err(table.ungrouped(format!("a sum of {text}")));
+                    };
+                    (format!("sum(cast({text} AS bigint))"), bigint(), DataType::Int64)
+                }
+            };
+            fields.push(Field::new(format!("v{}", fields.len()), data_type, true));
+            columns.push(Selected { text, typ });
+        }
+        let partition = table.partition_key();
+        let is_distinct = values.is_empty() && rows == Rows::All && {
+            let mut sorted = keys.to_vec();
+            sorted.sort_unstable();
+            let mut wanted = partition.clone();
+            wanted.sort_unstable();
+            sorted == wanted
+        };
+        let group_key = table.group_key(keys, &rows)?;
+        let suffix = match keys.is_empty() || is_distinct {
+            true => String::new(),
+            false => format!(" GROUP BY {}", group_key.join(", ")),
+        };
+        Ok(Self {
+            columns: columns.into(),
+            schema: Arc::new(Schema::new(fields)),
+            table,
+            rows,
+            prefix: if is_distinct { "DISTINCT " } else { "" },
+            suffix: suffix.into(),
+            limit: None,
+        })
+    }
+
+    /// The first rows that each condition of [`Rows::Where`] names, in the order of the first column of the clustering key. Each condition must be
+    /// of one partition.
+    #[must_use]
+    pub fn first_by_clustering_key(mut self, descending: bool, rows: u64) -> Self {
+        if let Some(first) = self.table.clustering_key().first() {
+            let direction = if descending { "DESC" } else { "ASC" };
+            let name = cql_text::name(&self.table.columns[*first].name);
+            // CQL's limit is an int.
+            let rows = rows.min(i32::MAX as u64);
+            self.suffix = format!(" ORDER BY {name} {direction} LIMIT {rows}").into();
+        }
+        self
     }
 
     /// Ends behind so many rows. Default: behind the last.
@@ -169,11 +285,8 @@ impl Scan {
         if self.columns.is_empty() {
             return "count(*)".to_owned();
         }
-        let names = self
-            .columns
-            .iter()
-            .map(|column| cql_text::name(&self.table.columns[*column].name));
-        names.collect::<Vec<_>>().join(", ")
+        let names: Vec<&str> = self.columns.iter().map(|column| column.text.as_str()).collect();
+        format!("{}{}", self.prefix, names.join(", "))
     }
 
     fn statement(&self, part: &Part, selected: &str) -> String {
@@ -191,6 +304,7 @@ impl Scan {
                 text += &format!(" WHERE {token} > ? AND {token} <= ?");
             }
         }
+        text += &self.suffix;
         if let Some(limit) = self.limit.filter(|_| !self.columns.is_empty()) {
             // CQL's limit is an int.
             text += &format!(" LIMIT {}", limit.min(i32::MAX as u64));
@@ -306,7 +420,7 @@ impl Scan {
     fn decode(&self, rows: &QueryRowsResult) -> Result<RecordBatch> {
         let table = &self.table;
         let place = table.place();
-        let expected = self.columns.iter().map(|column| &table.columns[*column]);
+        let expected = self.columns.iter();
         if rows.column_specs().len() != self.columns.len()
             || rows
                 .column_specs()
@@ -324,7 +438,7 @@ impl Scan {
             .columns
             .iter()
             .zip(fields)
-            .map(|(column, field)| Column::wanted(&table.columns[*column].typ, field.data_type(), capacity))
+            .map(|(column, field)| Column::wanted(&column.typ, field.data_type(), capacity))
             .collect();
         let failed = |error: &dyn std::error::Error| failed(&place, "reading", error);
         for row in rows.rows::<ColumnIterator<'_, '_>>().map_err(|error| failed(&error))? {
@@ -349,6 +463,43 @@ impl Scan {
             columns,
             &options,
         )?)
+    }
+}
+
+impl Table {
+    fn selected(&self, column: usize) -> Result<Selected> {
+        let found = self.columns.get(column).ok_or_else(|| {
+            let what = format!("{}: column {column} of {}", self.place(), self.columns.len());
+            Error::Arrow(arrow_schema::ArrowError::SchemaError(what))
+        })?;
+        Ok(Selected {
+            text: cql_text::name(&found.name).into_owned(),
+            typ: found.typ.clone(),
+        })
+    }
+
+    /// The first columns of the primary key that tell groups by these keys apart. A condition gives every column of the partition key one
+    /// value; of several conditions, two may be of one partition.
+    fn group_key(&self, keys: &[usize], rows: &Rows) -> Result<Vec<String>> {
+        let (partition, clustering) = (self.partition_key(), self.clustering_key());
+        let is_one = matches!(rows, Rows::Where(conditions) if conditions.len() == 1);
+        let is_known = |column: &usize| keys.contains(column) || is_one;
+        let count = clustering.iter().take_while(|column| keys.contains(column)).count();
+        let first: Vec<usize> = partition.iter().chain(clustering.iter().take(count)).copied().collect();
+        let is_whole = (is_one || *rows == Rows::All)
+            && partition.iter().all(is_known)
+            && keys.iter().all(|key| first.contains(key));
+        match is_whole {
+            true => first.iter().map(|&column| Ok(self.selected(column)?.text)).collect(),
+            false => Err(self.ungrouped("groups by other columns than the first ones of the primary key".to_owned())),
+        }
+    }
+
+    fn ungrouped(&self, what: String) -> Error {
+        Error::Unsupported {
+            what: format!("{}: {what}", self.place()),
+            hint: "the cluster groups by its partitions".to_owned(),
+        }
     }
 }
 

@@ -173,7 +173,7 @@ impl Fill {
         let place = format!("{database}.{name}");
         let doing = format!("{place}: publishing");
         let quoted_draft = format!("{}.{}", quoted(&database), quoted(draft));
-        let draft = Draft {
+        let mut draft = Draft {
             database,
             name: draft.to_owned(),
             as_name: name.to_owned(),
@@ -181,6 +181,15 @@ impl Fill {
             replaces,
         };
         let mut lease = client.lease().await?;
+        // A run that was killed before the draft was renamed may have made all of the indexes.
+        let made = format!(
+            "SELECT 1 FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} AND INDEX_NAME <> 'PRIMARY' LIMIT 1",
+            literal(&draft.database),
+            literal(&draft.name)
+        );
+        if !lease.texts(client, &doing, &made).await?.is_empty() {
+            draft.indexes = None;
+        }
         draft.publish(client, &mut lease, &place, &doing).await?;
         lease.done();
         Ok(())

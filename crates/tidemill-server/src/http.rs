@@ -5,12 +5,16 @@
 //! | `POST /sql` | the answer of a statement, in the format of the header `Accept` |
 //! | `DELETE /sql/ID` | cancels the statement that was sent with the header `X-Statement: ID` |
 //! | `GET /tables`, `GET /tables/NAME` | the tables; one table |
+//! | `POST /copies`, `GET /copies`, `DELETE /copies/ID` | begins a copy; lists copies; stops one |
+//! | `GET /reports`, `GET /reports/NAME` | the reports of load tests; one as a page |
 //! | `GET /healthz`, `GET /metrics`, `GET /openapi.json` | for programs that watch and that ask |
 //! | `GET /` | the page, from `console/dist` |
 
 mod answers;
+mod copies;
 mod guard;
 mod page;
+mod reports;
 mod sql;
 mod tables;
 
@@ -34,6 +38,9 @@ use tokio::net::TcpListener;
 use crate::failure::Failure;
 use crate::listener::{Incoming, Stream};
 use crate::server::Shared;
+
+pub(crate) use copies::Copies;
+pub use reports::{ReportPage, Reports};
 
 /// How many bytes a request has at most.
 const LARGEST: usize = 16 << 20;
@@ -88,6 +95,10 @@ fn app(shared: Arc<Shared>) -> Router {
         .route("/sql/{id}", delete(sql::cancel))
         .route("/tables", get(tables::list))
         .route("/tables/{name}", get(tables::one))
+        .route("/copies", get(copies::list).post(copies::begin))
+        .route("/copies/{id}", delete(copies::end))
+        .route("/reports", get(reports::list))
+        .route("/reports/{name}", get(reports::one))
         .route("/metrics", get(metrics))
         .route("/openapi.json", get(|| async { page::OPENAPI.into_response() }))
         .route("/", get(|| async { page::INDEX.into_response() }))
@@ -104,6 +115,11 @@ fn app(shared: Arc<Shared>) -> Router {
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard::origin))
         .layer(middleware::from_fn(guard::headers))
         .with_state(shared)
+}
+
+/// An answer in JSON.
+fn json_answer(body: &serde_json::Value) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
 /// An error, as JSON.
@@ -126,6 +142,7 @@ impl From<Failure> for Problem {
             // Not 408, upon which browsers send the statement once more.
             "57014" => StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST),
             "42501" | "25006" => StatusCode::FORBIDDEN,
+            "53300" => StatusCode::SERVICE_UNAVAILABLE,
             state if state.starts_with("XX") => StatusCode::INTERNAL_SERVER_ERROR,
             _ => StatusCode::BAD_REQUEST,
         };
@@ -141,12 +158,7 @@ impl IntoResponse for Problem {
             "hint": self.failure.hint,
             "position": self.failure.position,
         }});
-        (
-            self.status,
-            [(header::CONTENT_TYPE, "application/json")],
-            body.to_string(),
-        )
-            .into_response()
+        (self.status, json_answer(&body)).into_response()
     }
 }
 

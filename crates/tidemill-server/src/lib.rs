@@ -34,5 +34,6 @@ mod stores;
 mod users;
 
 pub use error::{Error, Result};
+pub use http::{ReportPage, Reports};
 pub use server::{Server, ServerOptions, TlsFiles};
 pub use users::{Rights, User, Users, Verifier};

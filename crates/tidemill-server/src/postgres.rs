@@ -26,15 +26,18 @@ pub(crate) mod failure;
 mod functions;
 mod lists;
 mod parameters;
+mod prepared_by_name;
 mod rows;
 mod running;
 mod settings;
+mod standard_sql;
 mod startup;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::{SinkExt as _, StreamExt as _};
+use futures::{FutureExt as _, SinkExt as _, StreamExt as _};
 use pgwire::api::{ClientInfo as _, PgWireConnectionState};
 use pgwire::error::PgWireError;
 use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
@@ -116,7 +119,8 @@ async fn connection(
             PgWireConnectionState::AwaitingStartup | PgWireConnectionState::AuthenticationInProgress
         );
         let message = tokio::select! {
-            message = socket.next() => message,
+            // pgwire 0.41 takes lengths within a message for true, and panics where they lead beyond it.
+            message = AssertUnwindSafe(socket.next()).catch_unwind() => message,
             () = tokio::time::sleep_until(deadline), if !is_known => {
                 return end_with(&mut socket, failure::fatal("08P01", "the login took too long")).await;
             }
@@ -125,11 +129,15 @@ async fn connection(
             }
         };
         let message = match message {
-            Some(Ok(PgWireFrontendMessage::Terminate(_))) | None => return Ok(()),
-            Some(Ok(message)) => message,
-            Some(Err(PgWireError::IoError(_))) => return Ok(()),
-            Some(Err(error)) => {
+            Ok(Some(Ok(PgWireFrontendMessage::Terminate(_))) | None) => return Ok(()),
+            Ok(Some(Ok(message))) => message,
+            Ok(Some(Err(PgWireError::IoError(_)))) => return Ok(()),
+            Ok(Some(Err(error))) => {
                 return end_with(&mut socket, failure::fatal("08P01", error.to_string())).await;
+            }
+            Err(_) => {
+                let message = "a length within the message leads beyond it";
+                return end_with(&mut socket, failure::fatal("08P01", message)).await;
             }
         };
         let is_extended = match socket.state() {

@@ -15,6 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
 use crate::error::{Error, Result};
+use crate::http::Reports;
 use crate::statement::Cancels;
 use crate::stores::Stores;
 use crate::users::{Logins, Throttle, Users, Verifier};
@@ -47,6 +48,8 @@ pub struct ServerOptions {
     pub grace: Duration,
     /// Statements that take longer are logged with their text. Default: none are.
     pub slow: Option<Duration>,
+    /// The reports of load tests that the page shows. Default: none.
+    pub reports: Option<Reports>,
 }
 
 impl Default for ServerOptions {
@@ -64,6 +67,7 @@ impl Default for ServerOptions {
             connections: 500,
             grace: Duration::from_secs(10),
             slow: None,
+            reports: None,
         }
     }
 }
@@ -97,6 +101,8 @@ pub(crate) struct Shared {
     pub(crate) stop: watch::Receiver<bool>,
     pub(crate) connections: usize,
     pub(crate) cancels: Cancels,
+    pub(crate) copies: http::Copies,
+    pub(crate) reports: Option<Reports>,
     /// Right names and passwords of requests, keyed by the secret: a browser sends them with each.
     pub(crate) logins: Logins,
     /// What stands for them in Flight SQL.
@@ -186,6 +192,8 @@ impl Server {
             stop: stopped,
             connections: options.connections,
             cancels: Cancels::default(),
+            copies: http::Copies::default(),
+            reports: options.reports,
             logins: Logins::default(),
             tokens: flight::Tokens::default(),
         };
@@ -241,9 +249,11 @@ impl Server {
         let http = http.map(|listener| tokio::spawn(http::listen(listener, Arc::clone(&shared))));
         ended.await;
         let _ = stop.send(true);
+        let copies = Arc::clone(&shared);
         // What is still under way when the time is over is dropped with the runtime.
         let _ = tokio::time::timeout(grace, async {
             let _ = open.acquire_many(connections).await;
+            copies.copies.ended().await;
             for task in [postgres, flight, http].into_iter().flatten() {
                 let _ = task.await;
             }

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use tidemill_sql::{Location, Session, SessionOptions};
+use tidemill_sql::{Location, ServerUrl, Session, SessionOptions};
 
 use crate::error::{Error, Result};
+use crate::failure::Failure;
 use crate::users::Rights;
 
 /// The schema of the first folder, whose tables may be named without it. The name that PostgreSQL's clients look for first.
@@ -87,7 +88,16 @@ impl Stores {
 
     /// A session for somebody who may do this.
     pub(crate) fn session(&self, rights: &Rights) -> Session {
-        let mut options = self.base.clone().confined(true);
+        self.session_as(self.base.clone(), rights)
+    }
+
+    /// A session to which deleted records of xBase tables are rows too, marked by a column.
+    pub(crate) fn session_with_deleted(&self, rights: &Rights) -> Session {
+        self.session_as(self.base.clone().marking_deleted(), rights)
+    }
+
+    fn session_as(&self, options: SessionOptions, rights: &Rights) -> Session {
+        let mut options = options.confined(true);
         if let Some(memory) = rights.memory {
             options = options.memory(memory);
         }
@@ -103,11 +113,107 @@ impl Stores {
         Session::new(options)
     }
 
+    /// What copies of somebody make in a schema; `None` where they may not be made.
+    pub(crate) fn target(&self, rights: &Rights, schema: &str) -> Option<TargetKind> {
+        let place = self.place(rights, schema).filter(|_| rights.may_write)?;
+        if let Some(url) = ServerUrl::new(place) {
+            return (!url.names_table()).then_some(TargetKind::Database);
+        }
+        let is_folder = match place.split_once("://") {
+            Some((scheme, _)) => !scheme.starts_with("http") && Location::destination_in(place, "t.parquet").is_ok(),
+            None => Path::new(place).is_dir(),
+        };
+        is_folder.then_some(TargetKind::Folder)
+    }
+
+    /// What a copy of somebody makes.
+    ///
+    /// # Errors
+    ///
+    /// SQLSTATE 3F000 for a schema in which no copy can be made, 42602 for a name that could lead elsewhere, 22023 for a format that is
+    /// not one of [`formats`].
+    pub(crate) fn destination(
+        &self,
+        rights: &Rights,
+        schema: &str,
+        name: &str,
+        format: Option<&str>,
+    ) -> Result<Location, Failure> {
+        let kind = self.target(rights, schema);
+        let (Some(kind), Some(place)) = (kind, self.place(rights, schema)) else {
+            let failure = Failure::new(
+                "3F000",
+                format!("{schema}: no copy can be made in a schema of this name"),
+            );
+            return Err(failure.with_hint("GET /tables tells the schemas that have a target"));
+        };
+        let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | ' ');
+        let is_name = !name.trim().is_empty() && name.len() <= 200 && name.chars().all(is_plain);
+        if !is_name || name.starts_with(['.', ' ']) || name.ends_with(['.', ' ']) {
+            let failure = Failure::new("42602", format!("{name:?} cannot be the name of a new table"));
+            return Err(failure.with_hint("use letters, digits, blanks, _ and -, and points within the name"));
+        }
+        let found = match (kind, ServerUrl::new(place)) {
+            (TargetKind::Database, Some(url)) => Location::server(url.with_table(name)),
+            _ => match format.filter(|format| formats().contains(format)) {
+                Some(format) => Location::destination_in(place, &format!("{name}.{format}")),
+                None => {
+                    let failure = Failure::new("22023", "the format of a file in a folder is not one that is known");
+                    return Err(failure.with_hint(format!("one of {}", formats().join(", "))));
+                }
+            },
+        };
+        found.map_err(|error| Failure::of(&error, ""))
+    }
+
+    fn place(&self, rights: &Rights, schema: &str) -> Option<&str> {
+        let mut known = self.schemas.iter().filter(|(name, _)| rights.has_schema(name));
+        let (_, place) = known.find(|(name, _)| name.eq_ignore_ascii_case(schema))?;
+        Some(place)
+    }
+
     /// The names of the schemas that somebody may name, the first one first.
     pub(crate) fn schemas(&self, rights: &Rights) -> Vec<String> {
         let names = self.schemas.iter().map(|(name, _)| name);
         names.filter(|name| rights.has_schema(name)).cloned().collect()
     }
+}
+
+/// Where copies can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TargetKind {
+    /// Files of the formats that are named by their extensions.
+    Folder,
+    /// Tables.
+    Database,
+}
+
+impl TargetKind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Folder => "folder",
+            Self::Database => "database",
+        }
+    }
+}
+
+/// The extensions of the files that copies make.
+pub(crate) fn formats() -> Vec<&'static str> {
+    const EXTENSIONS: [&str; 11] = [
+        "dbf",
+        "adt",
+        "parquet",
+        "csv",
+        "jsonl",
+        "json",
+        "arrow",
+        "xlsx",
+        "riegeli",
+        "tfrecord",
+        "array_record",
+    ];
+    let is_known = |extension: &&str| Location::destination_in("", &format!("t.{extension}")).is_ok();
+    EXTENSIONS.into_iter().filter(is_known).collect()
 }
 
 /// The tables that a session finds.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, SchemaRef};
 use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, RecordBatchStreamAdapter};
@@ -56,6 +56,8 @@ pub(crate) struct Text<'t> {
     pub(crate) values: &'t [Value],
     /// What it is.
     pub(crate) kind: TextKind,
+    /// The types that it declares for its columns, which its look-up gets too.
+    pub(crate) types: Option<&'t [Option<DataType>]>,
 }
 
 /// Runs a text, whose tables have these names and files before all others. Of changes the answer is one row with their number.
@@ -70,6 +72,7 @@ pub(crate) async fn run(
     connection: &AdsConnection,
 ) -> Result<Answer> {
     let (sql, values, kind) = (text.sql.to_owned(), text.values.to_vec(), text.kind);
+    let types = text.types.map(<[_]>::to_vec);
     let (options, connection) = (options.clone(), connection.clone());
     let stop = Stop::default();
     let watch = stop.watch();
@@ -78,6 +81,7 @@ pub(crate) async fn run(
             sql: &sql,
             values: &values,
             kind,
+            types: types.as_deref(),
         };
         let mut state = connection.lock();
         let given = Lane::new(&options, &files, watch).and_then(|mut lane| {
@@ -92,6 +96,7 @@ pub(crate) async fn run(
                     table: table.clone(),
                     settings: lane.settings,
                     statements: lane.statements,
+                    types: text.types.map(<[_]>::to_vec),
                 };
                 state.insert_look_up(text.sql, look_up);
             }
@@ -123,7 +128,11 @@ pub(crate) fn looked_up(session: &Session, sql: &str, values: &[Value], options:
     // The general path reports errors.
     let rows = prepared.look_up(&mut tables, values).ok()??;
     let schema = rows.batches.first()?.schema();
-    Some(in_memory(schema, rows.batches))
+    let answer = in_memory(schema, rows.batches);
+    Some(match &look_up.types {
+        Some(types) => answer.in_types(types),
+        None => answer,
+    })
 }
 
 /// Runs a text as [`run`] does; of a script, each statement answers.
@@ -146,6 +155,7 @@ pub(crate) async fn run_all(
             sql: &sql,
             values: &[],
             kind,
+            types: None,
         };
         let mut answers = Vec::new();
         let mut state = connection.lock();
@@ -221,6 +231,7 @@ pub(crate) async fn run_each(
                 sql: &sql,
                 values: &values?,
                 kind,
+                types: None,
             };
             if let Streamed::Changed(rows) = lane.stream(&text, &mut state)? {
                 changed = Some(changed.unwrap_or(0) + rows);

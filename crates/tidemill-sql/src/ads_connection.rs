@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use arrow_array::RecordBatch;
-use arrow_schema::Schema;
+use arrow_schema::{DataType, Schema};
 use datafusion::common::DataFusionError;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -55,6 +55,8 @@ pub(crate) struct LookUp {
     pub(crate) table: (String, PathBuf),
     pub(crate) settings: Settings,
     pub(crate) statements: StatementOptions,
+    /// The types that the query declares for its columns.
+    pub(crate) types: Option<Vec<Option<DataType>>>,
 }
 
 impl State {
@@ -266,6 +268,8 @@ pub(crate) fn settings(options: &SessionOptions, files: &[(String, PathBuf)]) ->
     let mut statements = StatementOptions {
         blanks: options.blanks(),
         standard_tables: options.makes_standard_tables(),
+        // Who sees deleted records may want them back.
+        reuses_deleted: !options.shows_deleted(),
         ..StatementOptions::default()
     };
     statements.table.codepage = options.codepage_set();

@@ -8,16 +8,16 @@ use datafusion::logical_expr::ScalarUDF;
 use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
 use datafusion::optimizer::{Analyzer, AnalyzerRule};
 
-use crate::binary_forms::{BinaryForms, TextsWithMoments};
+use crate::binary_forms::{BinaryForms, LiteralTexts};
 use crate::binary_functions;
 use crate::blanks::BlanksToFunctions;
 use crate::checked_arithmetic::{CheckedConstants, WindowArguments};
 use crate::exact_sum::exact_sum;
 use crate::floats_with_decimals::{ColumnsWithDecimals, FloatsWithDecimals};
 use crate::many_to_one::{self, KeptWhole};
-use crate::moments_as_text::{self, MomentsAsText};
+use crate::moments_as_text::MomentsAsText;
 use crate::numeric_text::{self, ByKeys, SortedByKeys};
-use crate::scalar_subqueries::{ScalarSubqueries, one_or_two, only_element};
+use crate::scalar_subqueries::{ScalarSubqueries, only_value};
 
 /// The same for all statements.
 static BINARY_FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(binary_functions::all);
@@ -31,27 +31,25 @@ pub(crate) fn rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
         Arc::new(ScalarSubqueries),
     ];
     rules.extend(Analyzer::new().rules);
+    rules.push(Arc::new(MomentsAsText));
     rules.push(Arc::new(WindowArguments));
     rules
 }
 
 /// Registers the functions, and what rewrites expressions before the rules; `has_blanks` tells whether blanks of xBase tables are values.
 pub(crate) fn register(state: &mut SessionState, has_blanks: bool) {
-    let of_plans = [many_to_one::function(), only_element(), moments_as_text::function()];
+    let of_plans = [many_to_one::function(), only_value()];
     let of_plans = numeric_text::functions().into_iter().chain(of_plans);
     // Only a registry that cannot be changed refuses.
     for function in BINARY_FUNCTIONS.iter().cloned().chain(of_plans) {
         let _ = state.register_udf(function);
     }
-    for function in [exact_sum(), one_or_two()] {
-        let _ = state.register_udaf(function);
-    }
+    let _ = state.register_udaf(exact_sum());
     let _ = state.register_expr_planner(Arc::new(BinaryForms));
-    let rewrites: [Arc<dyn FunctionRewrite + Send + Sync>; 6] = [
+    let rewrites: [Arc<dyn FunctionRewrite + Send + Sync>; 5] = [
         Arc::new(CheckedConstants),
         Arc::new(ByKeys),
-        Arc::new(TextsWithMoments),
-        Arc::new(MomentsAsText),
+        Arc::new(LiteralTexts),
         Arc::new(KeptWhole),
         Arc::new(FloatsWithDecimals),
     ];

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
+use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::StreamExt;
 
+use crate::cast::cast_batch;
 use crate::scope::Renamed;
 use crate::sink::distinct_names;
 use crate::{Error, Result, blanks};
@@ -88,6 +90,22 @@ impl Answer {
             other.map_or(field.name(), |(_, given)| given).clone()
         });
         self.named(&names.collect::<Vec<_>>())
+    }
+
+    /// The same rows with other types of some columns, in order. A value that a type does not hold is an error.
+    pub(crate) fn in_types(self, types: &[Option<DataType>]) -> Self {
+        let schema = self.schema();
+        let fields = schema.fields().iter().enumerate();
+        let fields = fields.map(|(place, field)| match types.get(place) {
+            Some(Some(data_type)) => field.as_ref().clone().with_data_type(data_type.clone()),
+            _ => field.as_ref().clone(),
+        });
+        let typed = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let batches = self.stream.map({
+            let typed = Arc::clone(&typed);
+            move |batch| cast_batch(&batch?, &typed).map_err(|error| DataFusionError::External(Box::new(error)))
+        });
+        Self::streamed(Box::pin(RecordBatchStreamAdapter::new(typed, batches)))
     }
 
     /// These rows behind others of the same columns.

@@ -1,5 +1,6 @@
 //! Operations of two values whose types DataFusion makes poorer than they are: a date and hours are a moment, and a decimal and a number
-//! that is written with a point are a decimal. And texts that are compared with moments, of any year.
+//! that is written with a point are a decimal. And literal texts beside values of other types: moments of any year, numbers and logicals
+//! (`order_no = '3'`, `paid = 't'`, as PostgreSQL's drivers write them).
 
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use datafusion::common::config::ConfigOptions;
@@ -9,11 +10,12 @@ use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable as _, Operator};
 use sqlparser::ast::BinaryOperator;
+use tidemill_ads::sql::{Type, Value, literal_of_type};
 
 use crate::comparisons::compared;
 use crate::floats_with_decimals::{as_written, is_decimal};
 
-/// Plans `date + INTERVAL '36 hours'` and `price * 1.19`.
+/// Plans `date + INTERVAL '36 hours'`, `price * 1.19` and `price * '2'`.
 #[derive(Debug)]
 pub(crate) struct BinaryForms;
 
@@ -23,8 +25,11 @@ impl ExprPlanner for BinaryForms {
             BinaryOperator::Plus => Operator::Plus,
             BinaryOperator::Minus => Operator::Minus,
             BinaryOperator::Multiply => Operator::Multiply,
+            BinaryOperator::Divide => Operator::Divide,
+            BinaryOperator::Modulo => Operator::Modulo,
             _ => return Ok(PlannerResult::Original(expr)),
         };
+        let keeps_decimals = matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply);
         let (Ok(left), Ok(right)) = (expr.left.get_type(schema), expr.right.get_type(schema)) else {
             return Ok(PlannerResult::Original(expr));
         };
@@ -37,11 +42,17 @@ impl ExprPlanner for BinaryForms {
             (moment(left_of), right_of.clone())
         } else if is_date(&right) && has_time(left_of, &left) && op == Operator::Plus {
             (left_of.clone(), moment(right_of))
-        } else if is_decimal(&left)
+        } else if let Some(right) = number_beside(right_of, &left) {
+            (left_of.clone(), Expr::Literal(right, None))
+        } else if let Some(left) = number_beside(left_of, &right) {
+            (Expr::Literal(left, None), right_of.clone())
+        } else if keeps_decimals
+            && is_decimal(&left)
             && let Some(right) = as_written(right_of)
         {
             (left_of.clone(), Expr::Literal(right, None))
-        } else if is_decimal(&right)
+        } else if keeps_decimals
+            && is_decimal(&right)
             && let Some(left) = as_written(left_of)
         {
             (Expr::Literal(left, None), right_of.clone())
@@ -67,20 +78,49 @@ fn has_time(value: &Expr, data_type: &DataType) -> bool {
     }
 }
 
+/// The number that a literal text is beside a number.
+fn number_beside(value: &Expr, data_type: &DataType) -> Option<ScalarValue> {
+    match value {
+        Expr::Literal(text, _) if data_type.is_numeric() => spelled(text.try_as_str().flatten()?, data_type),
+        _ => None,
+    }
+}
+
+/// The number or the logical that a text is beside values of a type.
+fn spelled(text: &str, beside: &DataType) -> Option<ScalarValue> {
+    let type_of = if *beside == DataType::Boolean {
+        Type::Logical
+    } else {
+        Type::Double
+    };
+    Some(match literal_of_type(text, type_of)? {
+        Value::Logical(logical) => ScalarValue::Boolean(Some(logical)),
+        // Beside a floating-point number it is one.
+        _ if beside.is_floating() => ScalarValue::Float64(text.trim().parse().ok()),
+        Value::Integer(number) => ScalarValue::Int64(Some(number)),
+        Value::Decimal { unscaled, scale } => {
+            let digits = unscaled.unsigned_abs().to_string().len().max(usize::from(scale));
+            ScalarValue::Decimal128(Some(unscaled), u8::try_from(digits).ok()?, i8::try_from(scale).ok()?)
+        }
+        Value::Double(number) => ScalarValue::Float64(Some(number)),
+        _ => return None,
+    })
+}
+
 /// The beginning of a day.
 fn moment(date: &Expr) -> Expr {
     let of = DataType::Timestamp(TimeUnit::Microsecond, None);
     Expr::Cast(Cast::new(Box::new(date.clone()), of))
 }
 
-/// Gives texts that are written in a statement the type of the moments that they are compared with. DataFusion makes both moments of
-/// nanoseconds, of which there are none before 1677 and after 2262.
+/// Gives literal texts the type of the moments, numbers or logicals that they are compared with. DataFusion makes moments of nanoseconds of
+/// both, of which there are none before 1677 and after 2262, takes no `'0.5'` beside a whole number, and no text beside a logical.
 #[derive(Debug)]
-pub(crate) struct TextsWithMoments;
+pub(crate) struct LiteralTexts;
 
-impl FunctionRewrite for TextsWithMoments {
+impl FunctionRewrite for LiteralTexts {
     fn name(&self) -> &'static str {
-        "texts_with_moments"
+        "literal_texts"
     }
 
     fn rewrite(&self, mut expr: Expr, schema: &DFSchema, _: &ConfigOptions) -> Result<Transformed<Expr>> {
@@ -89,13 +129,14 @@ impl FunctionRewrite for TextsWithMoments {
     }
 }
 
-/// Whether a text became a moment. None does where one of them is finer than the moments that it is compared with.
+/// Whether a text was given a type. None is where one of them spells no such value, or a moment that is finer than those beside it.
 fn fit(values: &mut [&mut Expr], schema: &DFSchema) -> bool {
-    let mut moments = values.iter().filter_map(|value| {
+    let mut typed = values.iter().filter_map(|value| {
         let data_type = value.get_type(schema).ok()?;
-        matches!(data_type, DataType::Timestamp(..)).then_some(data_type)
+        let is_spelled = matches!(data_type, DataType::Timestamp(..) | DataType::Boolean) || data_type.is_numeric();
+        is_spelled.then_some(data_type)
     });
-    let Some(of) = moments.next() else { return false };
+    let Some(of) = typed.next() else { return false };
     let texts = values.iter().map(|value| match value {
         Expr::Literal(text, _) if text.data_type().is_string() && !text.is_null() => Some(read(text, &of)),
         _ => None,
@@ -112,9 +153,11 @@ fn fit(values: &mut [&mut Expr], schema: &DFSchema) -> bool {
     true
 }
 
-/// A text as a moment; `None` where it is none, or is finer.
+/// A text as a value beside others of a type; `None` where it spells none, or a finer moment.
 fn read(text: &ScalarValue, of: &DataType) -> Option<ScalarValue> {
-    let DataType::Timestamp(unit, _) = of else { return None };
+    let DataType::Timestamp(unit, _) = of else {
+        return spelled(text.try_as_str().flatten()?, of);
+    };
     let kept = match unit {
         TimeUnit::Second => 0,
         TimeUnit::Millisecond => 3,

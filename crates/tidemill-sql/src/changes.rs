@@ -2,7 +2,7 @@
 
 use arrow_schema::Schema;
 use sqlparser::ast::Ident;
-use tidemill_ads::sql::{Error as SqlError, Insert, Kind, Select, Value};
+use tidemill_ads::sql::{Error as SqlError, Insert, Kind, Select, TableName, Value};
 
 use crate::ads::{self, TextKind};
 use crate::ads_connection::{blocking, name_of_file};
@@ -28,7 +28,7 @@ impl Session {
         let name = insert.table.to_string();
         let own = self.connection.has(&name);
         let given: Vec<String> = insert.columns.iter().map(|column| column.value.clone()).collect();
-        check_once(&insert.columns)?;
+        check_once(insert.columns.iter())?;
         let select = route::inserted(insert.source)?;
         let statement = lowering::statement(&select, false, &Parameters::of(sql, values)?)?;
         let mut answer = self.run(statement, sql, options, Tables::named()).await?;
@@ -85,10 +85,12 @@ impl Session {
         values: &[Value],
         options: &SessionOptions,
     ) -> Result<Answer> {
-        let Some(into) = route::take_into(&mut select) else {
+        let Some(mut into) = route::take_into(&mut select) else {
             return Err(not_a_query());
         };
-        self.check_new_table(&into.to_string())?;
+        if let Some(file) = self.new_file(&into.to_string()).await? {
+            into = TableName::new(name_of_file(&file)?);
+        }
         let statement = lowering::statement(&select, false, &Parameters::of(sql, values)?)?;
         let answer = self.run(statement, sql, options, Tables::named()).await?;
         let (connection, given, schema) = (self.connection.clone(), options.clone(), answer.schema());
@@ -114,6 +116,7 @@ impl Session {
                     sql: &format!("EXECUTE PROCEDURE sp_ZapTable('{path}')"),
                     values: &[],
                     kind: TextKind::Definition,
+                    types: None,
                 };
                 ads::run(&text, options, Vec::new(), &self.connection).await?;
                 Answer::counted(None)
@@ -136,15 +139,15 @@ impl Session {
 /// # Errors
 ///
 /// [`Error::Ads`] for a column that is named twice.
-fn check_once(columns: &[Ident]) -> Result<()> {
-    for (at, column) in columns.iter().enumerate() {
-        if columns[..at]
-            .iter()
-            .any(|before| before.value.eq_ignore_ascii_case(&column.value))
-        {
+pub(crate) fn check_once<'c>(columns: impl Iterator<Item = &'c Ident>) -> Result<()> {
+    let mut before: Vec<&Ident> = Vec::new();
+    for column in columns {
+        let is_same = |before: &&Ident| before.value.eq_ignore_ascii_case(&column.value);
+        if before.iter().any(is_same) {
             let why = format!("Column {} is given two values", column.value);
             return Err(SqlError::new(Kind::Ambiguous, why).at(column.span.start).into());
         }
+        before.push(column);
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ mod mapping;
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 
@@ -28,7 +28,7 @@ use arrow_schema::SchemaRef;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tidemill_csv::CsvOptions;
-use tidemill_xbase::{DELETED_COLUMN, Existing};
+use tidemill_xbase::{DELETED_COLUMN, Existing, TableSet};
 
 use self::checksum::{Checksums, Places, RecordSum};
 use self::draft::Draft;
@@ -125,7 +125,7 @@ pub struct PlannedCopy<'s> {
     source_bytes: u64,
     /// What is copied, as a name that another run of the same copy has too; nothing for the answer of a statement.
     name: Option<String>,
-    /// The size and the time of its files, by which a copy of other rows is told from it.
+    /// Sizes and times of the source's files. A source that has changed is copied from the beginning.
     state: String,
 }
 
@@ -222,7 +222,7 @@ impl Session {
         };
         let mut copy = self.plan(answer, expected, in_order, destination, options).await?;
         copy.source_bytes = source_bytes;
-        copy.state = state_of(&source.place)?;
+        copy.state = state_of(source)?;
         copy.name = Some(match &source.place {
             Place::File(path) => fs::canonicalize(path)
                 .map_err(Error::io(path, "find"))?
@@ -270,6 +270,13 @@ impl Session {
                 what: format!("{destination}: replacing a table by its own columns and types"),
                 hint: "add --create to make it again from the source, or leave out --overwrite to add the rows"
                     .to_owned(),
+            });
+        }
+        let is_server = matches!(destination.place, Place::Server(_));
+        if options.verify == Verify::Full && !is_server && !destination.format.has_types() {
+            return Err(Error::Unsupported {
+                what: format!("{destination}: comparing checksums of a copy that has no types"),
+                hint: "compare by counts, or copy to Parquet or Arrow".to_owned(),
             });
         }
         let schema = answer.schema();
@@ -425,14 +432,15 @@ impl Session {
     }
 }
 
-/// The size and the time of the files of a place.
-fn state_of(place: &Place) -> Result<String> {
-    let files = match place {
-        Place::File(path) => std::slice::from_ref(path),
-        Place::Shards { files, .. } => files,
-        _ => &[],
+/// Sizes and times of a source's files, memos among them.
+fn state_of(source: &Location) -> Result<String> {
+    let files = match (&source.place, source.format) {
+        (Place::File(path), Format::Xbase) => TableSet::of(path).files()?,
+        (Place::File(path), _) => vec![path.clone()],
+        (Place::Shards { files, .. }, _) => files.clone(),
+        _ => Vec::new(),
     };
-    let states = files.iter().map(|path| {
+    let states = files.iter().map(|path: &PathBuf| {
         let file = fs::metadata(path).map_err(Error::io(path, "read"))?;
         let changed = file.modified().map_err(Error::io(path, "read"))?;
         let since = changed.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -546,15 +554,6 @@ impl Writing<'_> {
     fn checksums(&self, schema: &SchemaRef) -> Result<Option<Checksums>> {
         if self.options.verify == Verify::Counts {
             return Ok(None);
-        }
-        if matches!(
-            self.destination.format,
-            Format::Csv(_) | Format::Excel(_) | Format::JsonLines
-        ) {
-            return Err(Error::Unsupported {
-                what: format!("{}: comparing checksums of a copy that has no types", self.destination),
-                hint: "compare by counts, or copy to Parquet or Arrow".to_owned(),
-            });
         }
         let is_kept = |column: usize| self.columns.get(column).is_none_or(|column| column.loss.is_none());
         Ok(Some(Checksums::new(schema, is_kept)))

@@ -153,7 +153,7 @@ fn of_unsupported(what: &str) -> String {
             .into_iter()
             .any(is_subquery)
     {
-        return "A subquery whose value depends on its outer row by other than = is not supported here: write it as a join".to_owned();
+        return "A subquery that depends on its outer row by other than =, or has a LIMIT, is not supported here: write it as a join".to_owned();
     }
     what.to_owned()
 }

@@ -76,6 +76,11 @@ impl Format {
         matches!(self, Self::Riegeli | Self::ArrayRecord | Self::TfRecord)
     }
 
+    /// Whether the values of a file have the types of their columns. Those of CSV, JSON and Excel are looked at.
+    pub fn has_types(self) -> bool {
+        !matches!(self, Self::Csv(_) | Self::Excel(_) | Self::JsonLines)
+    }
+
     /// The format that a file's name tells; `None` for a name that no format claims.
     ///
     /// ```

@@ -166,7 +166,8 @@ impl Session {
                     let (first, rest) = blocking(move || Ok((batches.next().transpose()?, batches))).await?;
                     let codepage = options.codepage.or(self.options.codepage_set());
                     copy.file.codepage = codepage.unwrap_or_else(|| codepage_of(first.as_ref()));
-                    schema = with_widths(&schema, first.as_ref());
+                    let is_vfp = copy.file.dialect == Dialect::VisualFoxPro && !is_adt(&location);
+                    schema = with_widths(&schema, first.as_ref(), is_vfp);
                     batches = Box::new(first.map(Ok).into_iter().chain(rest));
                 }
                 let rows = Answer::read(schema, batches);
@@ -181,7 +182,7 @@ impl Session {
     }
 
     /// Where a table of this name would be made.
-    fn new_table(&self, name: &str) -> Result<Location> {
+    pub(crate) fn new_table(&self, name: &str) -> Result<Location> {
         let (folder, name) = match self.names().within_attached(name)? {
             Some((Attached::Folder(folder), table)) => (folder, table),
             _ => (self.names().folder_of_new_tables()?.to_owned(), name),
@@ -252,9 +253,16 @@ fn codepage_of(first: Option<&RecordBatch>) -> CodePage {
     }
 }
 
-/// The columns of an xBase table, with fields that are read as whole numbers of 64 bits again: of 18 digits where the first batch has no
-/// more, which every program knows, else of 8 bytes as Harbour has them.
-fn with_widths(schema: &SchemaRef, first: Option<&RecordBatch>) -> SchemaRef {
+fn is_adt(location: &Location) -> bool {
+    let file = location.file().ok();
+    let extension = file.and_then(|file| file.extension());
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("adt"))
+}
+
+/// The columns of an xBase table, with fields that are read as the same whole numbers again: those of 64 bits with 18 digits where the first
+/// batch has no more, which every program knows. A table of Visual FoxPro has I of 4 bytes for those of 32 bits, and else of 8 bytes, as
+/// Harbour has them.
+fn with_widths(schema: &SchemaRef, first: Option<&RecordBatch>, is_vfp: bool) -> SchemaRef {
     const DIGITS: u32 = 18;
     let fits = |place: usize| {
         let Some(batch) = first else { return true };
@@ -264,13 +272,20 @@ fn with_widths(schema: &SchemaRef, first: Option<&RecordBatch>) -> SchemaRef {
         column.iter().flatten().all(|value| range.contains(&value))
     };
     let fields = schema.fields().iter().enumerate().map(|(place, field)| {
-        let is_new = *field.data_type() == DataType::Int64 && !field.metadata().contains_key("xbase.type");
-        if !is_new || !fits(place) {
-            return field.as_ref().clone();
-        }
+        let is_new = !field.metadata().contains_key("xbase.type");
+        let (letter, width) = match field.data_type() {
+            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16
+                if is_new && is_vfp =>
+            {
+                ("I", 4)
+            }
+            DataType::Int64 if is_new && fits(place) => ("N", DIGITS),
+            DataType::Int64 if is_new && is_vfp => ("I", 8),
+            _ => return field.as_ref().clone(),
+        };
         let shape = [
-            ("type", "N".to_owned()),
-            ("width", DIGITS.to_string()),
+            ("type", letter.to_owned()),
+            ("width", width.to_string()),
             ("decimals", "0".to_owned()),
         ];
         let mut metadata = field.metadata().clone();

@@ -374,6 +374,12 @@ impl SessionOptions {
         }
     }
 
+    /// Deleted records of xBase tables are rows too, and a column `_deleted` tells them from others. Default: they are no rows.
+    #[must_use]
+    pub fn marking_deleted(self) -> Self {
+        self.deleted(Deleted::Include).with_marks()
+    }
+
     /// Deleted records, where they are rows too, are told from others by a column.
     pub(crate) fn with_marks(mut self) -> Self {
         self.marks = self.deleted == Deleted::Include;
@@ -407,7 +413,7 @@ impl SessionOptions {
 
     /// Whether ADS SQL reads xBase tables as this session does.
     pub(crate) fn suits_ads(&self) -> bool {
-        !self.planner_only && !self.recover && self.deleted != Deleted::Only
+        !self.planner_only && !self.recover && !self.marks && self.deleted != Deleted::Only
     }
 
     /// The lanes of ADS SQL leave the sorting and grouping of more records of an xBase table than these to the planner; `None`: of no

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float64Type, Int64Type, Time32MillisecondType, TimestampMillisecondType,
 };
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, TimestampMillisecondArray};
 use arrow_cast::cast;
 use arrow_schema::{DataType, TimeUnit};
 use tidemill_ads::sql::Value;
@@ -69,13 +69,7 @@ fn plain(column: &ArrayRef) -> Result<ArrayRef> {
         T::Decimal32(_, scale) | T::Decimal64(_, scale) | T::Decimal128(_, scale) => T::Decimal128(38, *scale),
         T::Date64 => T::Date32,
         T::Time32(_) | T::Time64(_) => T::Time32(TimeUnit::Millisecond),
-        T::Timestamp(_, Some(zone)) if !is_universal(zone) => {
-            return Err(unsupported(
-                format!("a parameter of the zone {zone}: a timestamp of SQL has no zone; this"),
-                "convert it to UTC, or leave the zone out",
-            ));
-        }
-        T::Timestamp(_, _) => T::Timestamp(TimeUnit::Millisecond, None),
+        T::Timestamp(unit, _) => return milliseconds(column, *unit),
         T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_) => T::Binary,
         T::Dictionary(_, values) => return plain(&cast(column, values)?),
         other => {
@@ -90,8 +84,23 @@ fn plain(column: &ArrayRef) -> Result<ArrayRef> {
         .map_err(|error| unsupported(format!("a parameter: {error}; this"), "give a smaller value"))
 }
 
-fn is_universal(zone: &str) -> bool {
-    matches!(zone, "UTC" | "Etc/UTC" | "Z" | "+00:00")
+/// Moments in milliseconds, those that lie between two as the earlier one. A moment with a zone is what a clock in UTC shows.
+fn milliseconds(column: &ArrayRef, unit: TimeUnit) -> Result<ArrayRef> {
+    let ticks = arrow_cast::cast(column, &DataType::Int64)?;
+    let ticks = ticks.as_primitive::<Int64Type>();
+    let too_large = || {
+        unsupported(
+            "a parameter: a moment beyond all years; this".to_owned(),
+            "give an earlier one",
+        )
+    };
+    let milliseconds: TimestampMillisecondArray = match unit {
+        TimeUnit::Second => ticks.try_unary(|ticks| ticks.checked_mul(1_000).ok_or_else(too_large))?,
+        TimeUnit::Millisecond => ticks.unary(|ticks| ticks),
+        TimeUnit::Microsecond => ticks.unary(|ticks| ticks.div_euclid(1_000)),
+        TimeUnit::Nanosecond => ticks.unary(|ticks| ticks.div_euclid(1_000_000)),
+    };
+    Ok(Arc::new(milliseconds))
 }
 
 /// A value of a column that [`plain`] made.
@@ -130,7 +139,8 @@ mod tests {
     use std::sync::Arc;
 
     use arrow_array::{
-        Date64Array, Decimal128Array, Int32Array, NullArray, StringArray, TimestampMicrosecondArray, UInt64Array,
+        Date64Array, Decimal128Array, Int32Array, NullArray, StringArray, TimestampMicrosecondArray,
+        TimestampNanosecondArray, TimestampSecondArray, UInt64Array,
     };
 
     use super::*;
@@ -150,9 +160,15 @@ mod tests {
         );
         check(Arc::new(NullArray::new(1)), &[Value::Null]);
         check(
-            Arc::new(TimestampMicrosecondArray::from(vec![1_500]).with_timezone("UTC")),
+            Arc::new(TimestampMicrosecondArray::from(vec![1_500]).with_timezone("Asia/Tokyo")),
             &[Value::Timestamp(1)],
         );
+        check(
+            Arc::new(TimestampNanosecondArray::from(vec![-1, 1])),
+            &[Value::Timestamp(-1), Value::Timestamp(0)],
+        );
+        let seconds: ArrayRef = Arc::new(TimestampSecondArray::from(vec![i64::MAX]));
+        assert!(values_of(&[seconds], 1).is_err());
         check(Arc::new(Date64Array::from(vec![86_400_000])), &[Value::Date(1)]);
         let decimal = Decimal128Array::from(vec![1250])
             .with_precision_and_scale(8, 2)

@@ -11,6 +11,8 @@
 //!
 //! `FETCH FIRST 3 ROWS ONLY` is `LIMIT 3`.
 //!
+//! [`functions`] that only PostgreSQL has are expressions of those that there are.
+//!
 //! `GROUP_CONCAT(a SEPARATOR ';')` is `string_agg(CAST(a AS VARCHAR), ';')`.
 //!
 //! A number of more digits than a floating-point number keeps is a decimal: `CAST('1234567890123456.78' AS DECIMAL(18, 2))`.
@@ -18,6 +20,7 @@
 //! [`patterns`] of dates and times get the letters that the engine knows, and [`similar`] patterns are regular expressions.
 
 mod escapes;
+mod functions;
 mod patterns;
 mod similar;
 
@@ -171,6 +174,7 @@ impl VisitorMut for Forms {
             {
                 function.name = ObjectName::from(vec![Ident::new(*name)]);
             }
+            Expr::Function(function) if let Some(same) = functions::as_others(function) => *expr = same,
             Expr::Function(function) if is_called(function, "GROUP_CONCAT") => {
                 if let FunctionArguments::List(list) = &mut function.args
                     && joined_by(list)

@@ -43,6 +43,11 @@ pub(crate) enum Route {
         /// Whether it is no fault when there is none.
         if_exists: bool,
     },
+    /// Rows of this table of a server are changed by UPDATE or DELETE.
+    ChangeRows {
+        server: ServerUrl,
+        change: Box<StatementKind>,
+    },
     /// ADS SQL: a change of xBase tables, a statement about tables or transactions, or a script.
     Ads {
         kind: TextKind,
@@ -72,7 +77,10 @@ impl Session {
             _ => None,
         };
         let Some(only) = only else {
-            let names = statements.iter().flat_map(|statement| sources(&statement.kind));
+            let names = statements.iter().flat_map(|statement| {
+                let changed = statement.kind.changed_table().map(ToString::to_string);
+                sources(&statement.kind).into_iter().chain(changed)
+            });
             let spans_stores = self.other_source(names.collect::<Vec<_>>()).await?.is_some();
             return Ok(match parts(sql, &statements).filter(|_| spans_stores) {
                 Some(parts) => Route::Several(parts),
@@ -102,7 +110,12 @@ impl Session {
                 if self.other_source(of_query(&select)).await?.is_some() {
                     return Ok(Route::Into(select));
                 }
-                (TextKind::Definition, Vec::new())
+                let mut files = self.files_of(of_query(&select)).await?;
+                if let Some(name) = into_of(&select) {
+                    let file = self.new_file(&name).await?;
+                    files.extend(file.map(|file| (name, file)));
+                }
+                (TextKind::Definition, files)
             }
             StatementKind::Select(select) => {
                 return Ok(Route::Query {
@@ -122,11 +135,21 @@ impl Session {
             {
                 return Ok(Route::DropOnServer { server, if_exists });
             }
+            StatementKind::Update(update) if let Some(server) = self.table_of_server(&update.table).await? => {
+                let change = Box::new(StatementKind::Update(update));
+                return Ok(Route::ChangeRows { server, change });
+            }
+            StatementKind::Delete(delete) if let Some(server) = self.table_of_server(&delete.table).await? => {
+                let change = Box::new(StatementKind::Delete(delete));
+                return Ok(Route::ChangeRows { server, change });
+            }
             kind => {
+                let mut files = self.changed_file(&kind).await?;
                 if let StatementKind::CreateTable(table) = &kind {
-                    self.check_new_table(&table.name.to_string())?;
+                    let name = table.name.to_string();
+                    let file = self.new_file(&name).await?;
+                    files.extend(file.map(|file| (name, file)));
                 }
-                let files = self.changed_file(&kind).await?;
                 self.refuse_other_sources(&kind).await?;
                 // A savepoint too is one of a transaction.
                 let is_change = matches!(
@@ -190,6 +213,23 @@ impl Session {
             }
         }
         Ok(None)
+    }
+
+    /// The files of xBase tables, by the names that a statement gives them.
+    async fn files_of(&self, names: Vec<String>) -> Result<Vec<(String, PathBuf)>> {
+        let mut files = Vec::new();
+        for name in names {
+            if is_system(&name) || self.connection.has(&name) {
+                continue;
+            }
+            match self.locate(&name).await {
+                Ok(location) => files.extend(location.file().ok().map(|file| (name, file.to_owned()))),
+                // The engine reports it.
+                Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(files)
     }
 
     /// # Errors
@@ -362,7 +402,7 @@ pub fn source_is_query(source: &str) -> bool {
 
 /// `SELECT … INTO`.
 fn makes_a_table(select: &Select) -> bool {
-    matches!(&*select.query.body, SetExpr::Select(only) if only.into.is_some())
+    into_of(select).is_some()
 }
 
 /// Whether INTO stands where it makes no table.
@@ -375,6 +415,14 @@ fn hides_into(body: &SetExpr) -> bool {
         SetExpr::SetOperation { left, right, .. } => is_within(left) || is_within(right),
         SetExpr::Query(query) => is_within(&query.body),
         _ => false,
+    }
+}
+
+/// The name of the table that `SELECT … INTO` makes.
+fn into_of(select: &Select) -> Option<String> {
+    match &*select.query.body {
+        SetExpr::Select(only) => only.into.as_ref().map(|into| scope::text(&into.name)),
+        _ => None,
     }
 }
 

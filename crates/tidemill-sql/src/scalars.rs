@@ -23,8 +23,8 @@ use sqlparser::ast::{
     Visitor, VisitorMut,
 };
 use tidemill_ads::sql::{
-    BLANK_IS_NULL, Clock, Error as SqlError, Kind, Scalar, ScalarColumn, Type, function_names, has_form, is_volatile,
-    walk,
+    BLANK_IS_NULL, Clock, Error as SqlError, Kind, Scalar, ScalarColumn, Type, function_names, function_takes,
+    has_form, is_volatile, literal_of_type, walk,
 };
 use tidemill_xbase::CodePage;
 use tidemill_xbase::expression::Environment;
@@ -242,15 +242,22 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether values are of one type, as far as that is known. Others are for ADS to refuse.
+    /// Whether values are of one type, as far as that is known. Others are for ADS to refuse. A literal text may spell a value of the type.
     fn fit<'e>(&self, values: impl IntoIterator<Item = &'e Expr>) -> bool {
-        let mut all = Type::Unknown;
-        values.into_iter().all(|value| {
+        let (mut all, mut texts) = (Type::Unknown, Vec::new());
+        for value in values {
+            if let Some(text) = text_of(value) {
+                texts.push(text);
+                continue;
+            }
             let one = self.surroundings.type_of(value).unwrap_or(Type::Unknown);
-            let both = all.with(one);
-            all = both.unwrap_or(all);
-            both.is_some()
-        })
+            match all.with(one) {
+                Some(both) => all = both,
+                None => return false,
+            }
+        }
+        let fits = |text: &str| all.with(Type::Text(0)).is_some() || literal_of_type(text, all).is_some();
+        texts.into_iter().all(fits)
     }
 
     /// An expression of which no part stands alone.
@@ -505,6 +512,16 @@ fn is_comparison(op: &BinaryOperator) -> bool {
 }
 
 /// Blanks at the end of a text do not count, and columns come without them.
+fn text_of(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 fn trim(expr: &mut Expr) {
     if let Expr::Value(value) = expr
         && let Value::SingleQuotedString(text) = &mut value.value
@@ -566,7 +583,8 @@ impl Visitor for Parts<'_> {
         {
             let name = name_of(function).unwrap_or_default();
             let is_known = function_names().any(|known| known.eq_ignore_ascii_case(name));
-            self.are_known &= is_known;
+            // With more arguments it is that of others: `LTRIM(a, 'x')`.
+            self.are_known &= is_known && function_takes(name, arguments_of(function));
             self.are_only_here |= is_known && !self.surroundings.has_function(name);
         }
         ControlFlow::Continue(())
@@ -586,6 +604,13 @@ fn average(function: &Function) -> Option<Expr> {
         op: BinaryOperator::Divide,
         right: named("count"),
     })
+}
+
+fn arguments_of(function: &Function) -> usize {
+    match &function.args {
+        FunctionArguments::List(list) => list.args.len(),
+        _ => 0,
+    }
 }
 
 fn has_volatile(template: &Expr) -> bool {

@@ -9,8 +9,6 @@ use datafusion::catalog::{
     CatalogProvider as _, CatalogProviderList as _, MemoryCatalogProvider, MemoryCatalogProviderList,
     MemorySchemaProvider, TableProvider,
 };
-use datafusion::common::TableReference;
-use datafusion::common::config::ConfigNonZeroUsize;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBuilder};
@@ -22,11 +20,11 @@ use datafusion::sql::parser::Statement as PlannerStatement;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use sqlparser::ast::Statement;
-use tidemill_ads::sql::{Kind, Select, StatementKind, StatementOptions, TableSource, Type, Value};
+use tidemill_ads::sql::{Kind, Select, StatementKind, StatementOptions, TableSource, Value};
 use tidemill_riegeli::RecordType;
 
 use crate::ads::{self, TextKind};
-use crate::ads_connection::{AdsConnection, blocking};
+use crate::ads_connection::AdsConnection;
 use crate::analysis;
 use crate::answer::Answer;
 use crate::checked_arithmetic::CheckedArithmetic;
@@ -39,7 +37,7 @@ use crate::lowering::Parameters;
 use crate::names::{KnownNames, Names};
 use crate::opaque::Opaque;
 use crate::options::SessionOptions;
-use crate::plan_cache::{self, Key, PlanCache, Planned, Providers, keeps_table_order};
+use crate::plan_cache::{self, PlanCache, Planned, Providers, keeps_table_order};
 use crate::route::{self, Route};
 use crate::scalars::{self, Surroundings};
 use crate::scan_counts::RunPlans;
@@ -47,10 +45,8 @@ use crate::scope::{self, Bound};
 use crate::stores::key_lookup::{KeyLookups, ServersLast};
 use crate::stores::server::push_down::PushDown;
 use crate::stores::server::{ServerUrl, Servers, TableChange};
-#[cfg(feature = "workers")]
-use crate::workers;
 use crate::yielding::YieldingJoins;
-use crate::{Error, Result, faults, lowering, planner_forms, stores, top_percent};
+use crate::{Error, Result, declared_types, faults, lowering, planner_forms, stores, top_percent};
 
 /// Runs statements over stores. Cheap to make. Between statements it holds connections to the servers that it asked, and the xBase tables
 /// that it read open: transactions, temporary tables and views last until it is dropped.
@@ -60,7 +56,7 @@ pub struct Session {
     /// What bounds the memory of all statements together.
     memory: Option<Arc<FairSpillPool>>,
     without_files: OnceLock<Opaque<SessionState>>,
-    damage: DamageLog,
+    pub(crate) damage: DamageLog,
     notes: DamageLog,
     pub(crate) servers: Servers,
     pub(crate) connection: AdsConnection,
@@ -134,7 +130,7 @@ impl Session {
     }
 
     /// As [`Session::state`] for a statement that reads no file: made of one that is kept, with tables of its own.
-    fn state_without_files(&self) -> Result<SessionState> {
+    pub(crate) fn state_without_files(&self) -> Result<SessionState> {
         let mut state = SessionState::clone(self.without_files.get_or_init(|| Opaque::new(self.state())));
         let names = &state.config_options().catalog;
         let (catalog, schema) = (names.default_catalog.clone(), names.default_schema.clone());
@@ -281,11 +277,25 @@ impl Session {
         if let Some(answer) = ads::looked_up(self, sql, values, options) {
             return Ok(answer);
         }
-        let text = |kind| ads::Text { sql, values, kind };
+        let text = |kind| ads::Text {
+            sql,
+            values,
+            kind,
+            types: None,
+        };
         // Futures within futures are large, and deep for the compiler.
         match Box::pin(self.route(sql)).await? {
             Route::Query { select, explains } => {
-                Box::pin(self.select(&text(TextKind::Query), &select, explains, options)).await
+                let types = declared_types::of(&select).filter(|_| !explains);
+                let text = ads::Text {
+                    types: types.as_deref(),
+                    ..text(TextKind::Query)
+                };
+                let answer = Box::pin(self.select(&text, &select, explains, options)).await?;
+                Ok(match types {
+                    Some(types) => answer.in_types(&types),
+                    None => answer,
+                })
             }
             Route::Planner(mut statement) => {
                 lowering::bind(&mut statement, &Parameters::of(sql, values)?)?;
@@ -311,6 +321,9 @@ impl Session {
             Route::Insert(insert) => Box::pin(self.insert(*insert, sql, values, options)).await,
             Route::Into(select) => Box::pin(self.select_into(*select, sql, values, options)).await,
             Route::Truncate(name) => Box::pin(self.truncate(&name, options)).await,
+            Route::ChangeRows { server, change } => {
+                Box::pin(self.change_rows(&server, *change, (sql, values), options)).await
+            }
             Route::DropOnServer { server, if_exists } => {
                 Box::pin(self.change_on_server(&server, TableChange::Drop { if_exists })).await
             }
@@ -436,195 +449,6 @@ impl Session {
         }
     }
 
-    /// Answers a query by the planner, over tables of this session or over those that are lent.
-    pub(crate) async fn run(
-        &self,
-        statement: Statement,
-        sql: &str,
-        options: &SessionOptions,
-        tables: Tables<'_>,
-    ) -> Result<Answer> {
-        // Under other settings tables may take other conditions.
-        let plans = std::ptr::eq(options, &raw const self.options).then_some(&self.plans);
-        self.planned(&statement, sql, &options.of_statements(), tables, plans)
-            .await
-    }
-
-    async fn planned(
-        &self,
-        statement: &Statement,
-        sql: &str,
-        options: &SessionOptions,
-        from: Tables<'_>,
-        plans: Option<&PlanCache>,
-    ) -> Result<Answer> {
-        let mut state = match from {
-            Tables::Lent(_) => self.state_without_files()?,
-            Tables::Named(_) => self.state(),
-        };
-        let (mut tables, mut providers) = (HashMap::new(), Providers::new());
-        #[cfg(feature = "workers")]
-        let (mut files, mut are_files) = (HashMap::new(), true);
-        for (written, place) in scope::relations(statement) {
-            let (registered, alias, is_xbase, provider) = match &from {
-                Tables::Lent(source) => {
-                    let alias = scope::table_name(&written).to_owned();
-                    (written.clone(), alias, true, stores::lent::open(&written, source)?)
-                }
-                Tables::Named(_) if let Some(view) = View::named(&written) => {
-                    let alias = scope::table_name(&written).to_owned();
-                    (written.clone(), alias, false, self.information(view).await?)
-                }
-                Tables::Named(located) => {
-                    let location = match located.get(&written) {
-                        Some(location) => Ok(location.clone()),
-                        None => self.locate(&written).await,
-                    };
-                    let location = location.map_err(|error| faults::absent(error, place, sql))?;
-                    let provider = self.table(&location, options, &state).await?;
-                    let is_xbase = location.format == Format::Xbase;
-                    #[cfg(feature = "workers")]
-                    {
-                        are_files &= workers::can_travel(&location, options);
-                        files.insert(location.to_string(), location.clone());
-                    }
-                    (location.to_string(), location.table_name(), is_xbase, provider)
-                }
-            };
-            let schema = provider.schema();
-            let fields = schema.fields().iter();
-            let columns = fields.clone().map(|field| field.name().clone()).collect();
-            let types = fields.map(|field| Type::of_arrow(field.data_type(), None)).collect();
-            providers.insert(registered.clone(), provider);
-            tables.insert(
-                written,
-                Bound {
-                    alias,
-                    registered,
-                    columns,
-                    types,
-                    is_xbase,
-                },
-            );
-        }
-        if let Some(rows) = providers
-            .values()
-            .filter_map(|table| stores::batch_rows(&**table))
-            .min()
-        {
-            let execution = &mut state.config_mut().options_mut().execution;
-            execution.batch_size = execution.batch_size.min(ConfigNonZeroUsize::try_new(rows.max(1))?);
-        }
-        #[cfg(feature = "workers")]
-        let team = match self.options.get_workers() {
-            Some(workers) if are_files && files.len() == providers.len() && !files.is_empty() => {
-                let (team, absent) = workers::Team::gathered(workers).await?;
-                absent.into_iter().for_each(|line| self.note(line));
-                for (name, location) in &files {
-                    if let Some(provider) = providers.get_mut(name) {
-                        *provider = workers::travelling(location, Arc::clone(provider), options).await?;
-                    }
-                }
-                Some(team)
-            }
-            _ => None,
-        };
-        #[cfg(feature = "workers")]
-        let plans = plans.filter(|_| team.is_none());
-        let settles = options.has_types_of_ads() && tables.values().any(|table| table.is_xbase);
-        let key = Key::new(statement, &tables, &providers);
-        let known = plans.map_or(Ok(None), |plans| plans.find(&key, &providers))?;
-        let Planned {
-            plan,
-            keeps_order,
-            renamed,
-        } = match known {
-            Some(known) => known,
-            None => {
-                for (name, provider) in &providers {
-                    let schema = state.schema_for_ref(TableReference::bare(name.as_str()))?;
-                    schema.register_table(name.clone(), Arc::clone(provider))?;
-                }
-                let planned = plan(statement.clone(), &tables, &providers, &mut state).await;
-                let (planned, lasts) = match planned {
-                    Ok(planned) => planned,
-                    Err(error) => {
-                        let mut search = faults::Search::new(statement, &error);
-                        while let Some(part) = search.next() {
-                            let told = plan(part, &tables, &providers, &mut state).await.err();
-                            search.hear(told.as_ref());
-                        }
-                        return Err(faults::of_planning(error, statement, search.found().as_ref(), sql));
-                    }
-                };
-                if let (Some(plans), true) = (plans, lasts) {
-                    plans.keep(key, &planned)?;
-                }
-                planned
-            }
-        };
-        if keeps_order {
-            let execution = &mut state.config_mut().options_mut().execution;
-            execution.target_partitions = 1;
-            // Of several files, a LIMIT takes by their statistics whichever answer first.
-            execution.collect_statistics = false;
-        }
-        let fault = |error| faults::of_planning(Error::from(error), statement, None, sql);
-        #[cfg(feature = "workers")]
-        if let Some(team) = team
-            && !keeps_order
-            && workers::can_run(&plan, &state)?
-        {
-            let state = team.state(state).map_err(fault)?;
-            let answer = Answer::streamed(team.run(plan, state).await.map_err(fault)?);
-            return match renamed.is_empty() {
-                true => Ok(answer),
-                false => answer.renamed(&renamed),
-            };
-        }
-        let physical = state.query_planner().create_physical_plan(&plan, &state).await;
-        let physical = physical.map_err(fault)?;
-        if self.options.are_scans_counted() {
-            self.run_plans.add(&physical);
-        }
-        let stream = execute_stream(physical, state.task_ctx()).map_err(fault)?;
-        let answer = match settles {
-            true => Answer::settled(stream),
-            false => Answer::streamed(stream),
-        };
-        match renamed.is_empty() {
-            true => Ok(answer),
-            false => answer.renamed(&renamed),
-        }
-    }
-
-    /// A table of a statement, with what the transaction under way has changed.
-    async fn table(
-        &self,
-        location: &Location,
-        options: &SessionOptions,
-        state: &SessionState,
-    ) -> Result<Arc<dyn TableProvider>> {
-        if let (Format::Xbase, Place::File(file)) = (location.format, &location.place)
-            && self.connection.is_in_transaction()
-        {
-            let (connection, file, given) = (self.connection.clone(), file.clone(), options.clone());
-            if let Some(table) = blocking(move || connection.table(&file, &given)).await? {
-                return stores::of_table(location, table, options, &self.damage);
-            }
-        }
-        self.opened(location, options, state).await
-    }
-
-    pub(crate) async fn opened(
-        &self,
-        location: &Location,
-        options: &SessionOptions,
-        state: &SessionState,
-    ) -> Result<Arc<dyn TableProvider>> {
-        stores::open(location, options, &self.damage, &self.servers, state).await
-    }
-
     /// How a statement would be answered, as indented lines: what is scanned, with which columns, filters and limits.
     ///
     /// # Errors
@@ -744,7 +568,7 @@ pub(crate) fn not_a_query() -> Error {
 }
 
 /// The optimised plan of a statement over tables that the state knows, and whether it can be kept.
-async fn plan(
+pub(crate) async fn plan(
     mut statement: Statement,
     tables: &HashMap<String, Bound>,
     providers: &Providers,

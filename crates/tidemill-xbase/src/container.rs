@@ -7,7 +7,8 @@
 //! What a file says never leads out of the table's own folder: of the container's path only the file name counts, and only a
 //! regular file of that name beside the table is opened.
 //!
-//! What this module does not do: it runs no stored procedure, checks no rule, and changes no container that is there.
+//! What this module does not do: it runs no stored procedure and no trigger, and changes no container that is there. Rules are those of
+//! [`RuleTexts::of_container`](crate::RuleTexts::of_container).
 
 mod link;
 mod property;

@@ -319,8 +319,7 @@ fn power(text: &[u8]) -> Result<i32, &'static str> {
     }
 }
 
-/// A number without the point that stands alone behind it: a program that fills the digits of a picture writes `0   . `, as CodeBase's
-/// examples have it, and the key of that is 0.
+/// Drops a point that no decimals follow. Programs that fill in a picture write `0   . `, as in CodeBase's examples, whose key for it is 0.
 pub(crate) fn without_blank_decimals(text: &[u8]) -> &[u8] {
     match text.strip_suffix(b".").map(|whole| (whole, trim(whole))) {
         Some((whole, number)) if number.len() < whole.len() && number.last().is_some_and(u8::is_ascii_digit) => number,

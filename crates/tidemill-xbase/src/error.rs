@@ -249,6 +249,8 @@ pub enum RuleKind {
     Maximum(String),
     /// The record fulfils this condition.
     Condition(String),
+    /// A new record is given a value, as this default value of the field is not understood.
+    Default(String),
     /// The record that a key refers to is there, by the relation of this name.
     Parent(String),
     /// No record refers to the key that would go, by the relation of this name.
@@ -266,6 +268,10 @@ impl std::fmt::Display for RuleKind {
             Self::Minimum(least) => write!(f, "expected at least {least}, found less"),
             Self::Maximum(greatest) => write!(f, "expected at most {greatest}, found more"),
             Self::Condition(condition) => write!(f, "expected {condition}, which it does not fulfil"),
+            Self::Default(text) => write!(
+                f,
+                "expected a value, as the default value {text} is not understood here; found none"
+            ),
             Self::Parent(relation) => write!(
                 f,
                 "relation {relation}: expected the record that it refers to, found none"

@@ -201,6 +201,11 @@ impl Field {
         self.kind.data_type(self.width, self.decimals)
     }
 
+    /// Whether a blank is no value, so that it can be told from all values: of digits, dates, moments and logicals.
+    pub fn has_blank(&self) -> bool {
+        matches!(self.letter, 'N' | 'F' | 'D' | 'T' | '@' | 'L')
+    }
+
     /// Whether Visual FoxPro leaves the bytes alone when it translates text (NOCPTRANS), which may be text all the same.
     pub(crate) fn is_untranslated(&self) -> bool {
         self.binary && self.adt_type.is_none() && matches!(self.letter, 'C' | 'M' | 'V')

@@ -273,6 +273,7 @@ fn remembered(field: &ArrowField) -> Option<(char, u16, u8)> {
         ('N' | 'F', DataType::Float64) if width > u16::from(decimals) => return Some(('F', width, decimals)),
         ('V', DataType::Int32) => return Some(('I', 4, 0)),
         ('+' | '^', DataType::Int32 | DataType::Int64) => matches!(width, 4 | 8),
+        ('I', DataType::Int8 | DataType::Int16 | DataType::UInt8 | DataType::UInt16) => width == 4,
         ('I', DataType::Int32 | DataType::Int64 | DataType::Decimal128(..)) => matches!(width, 1..=4 | 8),
         ('M', data_type) => {
             is_binary(data_type) || matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)

@@ -168,7 +168,7 @@ pub use orders::{
     BuildOptions, KeySettings, OrderKeys, TableIndex, TableOrder, build_index, build_index_with, named_expression,
     numbered_expression, production_path,
 };
-pub use rules::{FieldRuleTexts, RuleTexts, Rules};
+pub use rules::{FieldRuleTexts, RuleOrigin, RuleTexts, Rules};
 pub use scan::{Batches, DELETED_COLUMN, Deleted, RowFilter, Scan};
 pub use single_records::SingleRecords;
 pub use source::Access;

@@ -1,4 +1,5 @@
-//! Rules that records are held to beyond the types of their fields: those of a data dictionary.
+//! Rules that records are held to beyond the types of their fields: those of a data dictionary of Advantage, and those of a database
+//! container of Visual FoxPro.
 //!
 //! Whoever opens a table compiles them ([`Rules::new`]) and gives them to its editor
 //! ([`TableEditor::set_rules`](crate::TableEditor::set_rules)), so that they hold for every change that goes through it.
@@ -7,6 +8,11 @@
 //! `AdsDDSetFieldProperty`). Numbers are compared as doubles, texts by their bytes without the blanks at their ends, and those of fields
 //! that know no case in small letters. A field that is NULL has no least and no greatest value. A condition that is NULL is not fulfilled, as
 //! filters leave such records out (the help, "Null Field Values").
+//!
+//! In a container, default values are expressions only. Where one is not understood, new records have to be given a value. A field's
+//! condition is checked when a record is inserted and when the value of the field changes, and the record's condition with every change
+//! ("Knowing When Field-Level Rules Are Checked" of Visual FoxPro's documentation). A condition that is NULL is not fulfilled (Microsoft's
+//! article Q135753).
 //!
 //! # What this module does not do
 //!
@@ -34,6 +40,42 @@ pub struct RuleTexts {
     pub condition: Option<String>,
     /// What is said where a record does not fulfil it.
     pub message: Option<String>,
+    /// Whose rules they are.
+    pub origin: RuleOrigin,
+}
+
+impl RuleTexts {
+    /// Those that a table's database container has for it; `None` where it has none, or there is no container.
+    pub fn of_container(table: &Table) -> Option<Self> {
+        let known = table.container().table()?;
+        let fields = table.fields().iter().zip(&known.fields);
+        let fields = fields.filter(|(_, known)| known.default.is_some() || known.rule.is_some());
+        let fields = fields.map(|(field, known)| FieldRuleTexts {
+            field: field.name.clone(),
+            default: known.default.clone(),
+            condition: known.rule.clone(),
+            message: known.rule_text.as_deref().and_then(spoken),
+            ..FieldRuleTexts::default()
+        });
+        let texts = Self {
+            fields: fields.collect(),
+            condition: known.rule.clone(),
+            message: known.rule_text.as_deref().and_then(spoken),
+            origin: RuleOrigin::Container,
+        };
+        (!texts.fields.is_empty() || texts.condition.is_some()).then_some(texts)
+    }
+}
+
+/// What keeps rules, which decides how they are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RuleOrigin {
+    /// A data dictionary of Advantage: a value may be a bare text, and `= NULL` asks whether something is NULL.
+    #[default]
+    Dictionary,
+    /// A database container of Visual FoxPro: a value is an expression, and what is compared with NULL is NULL.
+    Container,
 }
 
 /// The rules of a field as they are written.
@@ -49,6 +91,8 @@ pub struct FieldRuleTexts {
     pub minimum: Option<String>,
     /// The greatest value.
     pub maximum: Option<String>,
+    /// What its value fulfils in new records and wherever it changes: an expression over the fields of the record. Default: nothing.
+    pub condition: Option<String>,
     /// What is said where a value does not fit.
     pub message: Option<String>,
 }
@@ -67,9 +111,12 @@ pub struct Rules {
 struct FieldRules {
     field: usize,
     default: Option<Formula>,
+    /// A default value that is not understood: new records have to be given one.
+    unknown_default: Option<String>,
     is_required: bool,
     minimum: Option<Formula>,
     maximum: Option<Formula>,
+    condition: Option<Formula>,
     message: Option<String>,
 }
 
@@ -87,7 +134,7 @@ impl Rules {
     ///
     /// # Errors
     /// [`Error::Misuse`] with the rule for a field that is not there, for an expression that is none or has another type than its field, and
-    /// for one that needs the memo file.
+    /// for one that needs the memo file; not for a default value of a container.
     pub fn new(texts: &RuleTexts, table: &Table, environment: &Environment, clock: fn() -> i64) -> Result<Self> {
         let fields = table.fields();
         let compiled = texts.fields.iter().map(|rule| {
@@ -98,14 +145,29 @@ impl Rules {
                 return Err(refused(table, &rule.field, "there is no such field"));
             };
             let value = |what: &str, text: &Option<String>| {
-                let value = text.as_ref().map(|text| Formula::of_value(text, field, environment));
+                let value = text
+                    .as_ref()
+                    .map(|text| Formula::of_value(text, texts.origin, field, environment));
                 value
                     .transpose()
                     .map_err(|why| refused(table, &format!("{what} of {}", field.name), &why))
             };
+            let condition = rule.condition.as_ref().map(|text| {
+                let formula = Formula::of_condition(text, texts.origin, table, environment);
+                formula.map_err(|why| refused(table, &format!("the condition {text} of {}", field.name), &why))
+            });
+            let default = value("the default value", &rule.default);
+            // One that calls a stored procedure, say, stops no change of records that are there.
+            let is_unknown = default.is_err() && texts.origin == RuleOrigin::Container;
+            let (default, unknown_default) = match is_unknown {
+                true => (None, rule.default.clone()),
+                false => (default?, None),
+            };
             Ok(FieldRules {
                 field: index,
-                default: value("the default value", &rule.default)?,
+                condition: condition.transpose()?,
+                default,
+                unknown_default,
                 is_required: rule.is_required,
                 minimum: value("the least value", &rule.minimum)?,
                 maximum: value("the greatest value", &rule.maximum)?,
@@ -114,7 +176,7 @@ impl Rules {
         });
         let fields = compiled.collect::<Result<Vec<_>>>()?;
         let condition = texts.condition.as_ref().map(|text| {
-            let formula = Formula::of_condition(text, table, environment);
+            let formula = Formula::of_condition(text, texts.origin, table, environment);
             formula.map_err(|why| refused(table, &format!("the condition {text}"), &why))
         });
         Ok(Self {
@@ -140,11 +202,23 @@ impl Rules {
             .collect()
     }
 
-    /// Refuses a record that breaks a rule; `blank` is one without values.
+    /// The places of the fields that have a default value.
+    pub(crate) fn with_default(&self) -> Vec<usize> {
+        let with_default = self.fields.iter().filter(|rule| rule.default.is_some());
+        with_default.map(|rule| rule.field).collect()
+    }
+
+    /// Refuses a record that breaks a rule; `blank` is one without values, and `before` what the record was.
     ///
     /// # Errors
     /// [`Error::Rule`]; what evaluating finds.
-    pub(crate) fn check(&self, table: &Table, record_no: u32, (bytes, blank): (&[u8], &[u8])) -> Result<()> {
+    pub(crate) fn check(
+        &self,
+        table: &Table,
+        record_no: u32,
+        (bytes, blank): (&[u8], &[u8]),
+        before: Option<&[u8]>,
+    ) -> Result<()> {
         let record = RecordBytes::new(table, record_no, bytes);
         let broken = |rule, field: Option<&Field>, message: &Option<String>| {
             Err(Error::Rule(Box::new(BrokenRule {
@@ -159,6 +233,18 @@ impl Rules {
             let Some(field) = table.fields().get(rules.field) else {
                 continue;
             };
+            if let Some(default) = &rules.unknown_default
+                && before.is_none()
+                && !is_other(table, field, (bytes, blank))
+            {
+                return broken(RuleKind::Default(default.clone()), Some(field), &None);
+            }
+            if let Some(condition) = &rules.condition
+                && before.is_none_or(|before| is_other(table, field, (bytes, before)))
+                && !self.is_met(condition, table, &record)?
+            {
+                return broken(RuleKind::Condition(condition.text.clone()), Some(field), &rules.message);
+            }
             if is_null(table, field, (bytes, blank)) {
                 match rules.is_required {
                     true => return broken(RuleKind::Required, Some(field), &rules.message),
@@ -180,16 +266,19 @@ impl Rules {
                 }
             }
         }
-        let Some(condition) = &self.condition else {
-            return Ok(());
-        };
-        let is_met = match condition.program.is_volatile() {
-            false => condition.program.matches(&record)?,
-            true => self.now(condition, &named_fields(table))?.matches(&record)?,
-        };
-        match is_met {
-            true => Ok(()),
-            false => broken(RuleKind::Condition(condition.text.clone()), None, &self.message),
+        match &self.condition {
+            Some(condition) if !self.is_met(condition, table, &record)? => {
+                broken(RuleKind::Condition(condition.text.clone()), None, &self.message)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a record fulfils a condition.
+    fn is_met(&self, condition: &Formula, table: &Table, record: &RecordBytes<'_>) -> Result<bool> {
+        match condition.program.is_volatile() {
+            false => condition.program.matches(record),
+            true => self.now(condition, &named_fields(table))?.matches(record),
         }
     }
 
@@ -250,6 +339,21 @@ fn is_null(table: &Table, field: &Field, (bytes, blank): (&[u8], &[u8])) -> bool
     has_blank && bytes.get(place.clone()) == blank.get(place)
 }
 
+/// Whether a field has another value than it had.
+fn is_other(table: &Table, field: &Field, (bytes, before): (&[u8], &[u8])) -> bool {
+    let place = field.offset..field.offset + field.width;
+    let is_null = |bytes| table.fields.null_test(field).is_some_and(|null| null.is_null(bytes));
+    bytes.get(place.clone()) != before.get(place) || is_null(bytes) != is_null(before)
+}
+
+/// What a rule's text says: a container keeps it as an expression. What is more than a text in quotation marks is not evaluated.
+fn spoken(text: &str) -> Option<String> {
+    match parse(text.trim()).ok()?.kind {
+        SyntaxKind::Literal(Literal::Text(text)) => Some(text),
+        _ => None,
+    }
+}
+
 fn refused(table: &Table, what: &str, why: &str) -> Error {
     Error::Misuse(format!(
         "{}: a rule cannot be enforced: {what}: {why}",
@@ -258,8 +362,8 @@ fn refused(table: &Table, what: &str, why: &str) -> Error {
 }
 
 impl Formula {
-    /// A value of a field: an expression without fields, or the text itself.
-    fn of_value(text: &str, field: &Field, environment: &Environment) -> Result<Self, String> {
+    /// A value of a field: an expression without fields, or in a dictionary the text itself.
+    fn of_value(text: &str, origin: RuleOrigin, field: &Field, environment: &Environment) -> Result<Self, String> {
         let text = text.trim();
         let wanted = type_of(field.kind);
         let fits = |program: &Program| match (wanted, program.type_of()) {
@@ -277,6 +381,8 @@ impl Formula {
         );
         let (syntax, program) = match (compiled, wanted) {
             (Ok((syntax, program)), _) if fits(&program) => (syntax, program),
+            (Err(error), _) if origin == RuleOrigin::Container => return Err(format!("{text}: {error}")),
+            _ if origin == RuleOrigin::Container => return Err(expected),
             (_, Type::Character) => literal(Literal::Text(text.to_owned()), environment).ok_or(expected)?,
             (_, Type::Logical) => {
                 let is_true = text.eq_ignore_ascii_case("true");
@@ -295,14 +401,17 @@ impl Formula {
     }
 
     /// A condition over the fields of a table, whose names may have blanks.
-    fn of_condition(text: &str, table: &Table, environment: &Environment) -> Result<Self, String> {
+    fn of_condition(text: &str, origin: RuleOrigin, table: &Table, environment: &Environment) -> Result<Self, String> {
         let fields = named_fields(table);
         let named = match table.header().dialect {
             Dialect::Adt => numbered(text, table.fields()),
             _ => text.to_owned(),
         };
         let compiled = parse(&named).and_then(|syntax| {
-            let syntax = with_null_tests(syntax);
+            let syntax = match origin {
+                RuleOrigin::Dictionary => with_null_tests(syntax),
+                RuleOrigin::Container => syntax,
+            };
             let program = Program::from_syntax(&syntax, &fields, environment)?;
             Ok((syntax, program))
         });

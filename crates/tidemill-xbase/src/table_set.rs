@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::beside::beside;
 use crate::container::Container;
 use crate::error::{Error, Result};
-use crate::lock::{Sharing, UNTIL_EXEC, open_shared_or_exclusive};
+use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::own_name::{self, folder_of};
 use crate::regular_file;
 use crate::transaction::{self, Disk, Replacement, Step, TheDisk};
@@ -176,7 +176,7 @@ impl TableSet {
         self.refuse_strange_containers(draft, &old)?;
         let _held = match regular_file::open_to_write(&self.table) {
             Ok(table) => {
-                open_shared_or_exclusive(&table, &self.table, Sharing::Exclusive, UNTIL_EXEC)?;
+                open_shared_or_exclusive(&table, &self.table, Sharing::Exclusive, Duration::ZERO)?;
                 Some(table)
             }
             // A new table, or a link that is replaced.

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 
@@ -20,7 +21,7 @@ use crate::error::{BadValue, Error, Result};
 use crate::field::FieldKind;
 use crate::field_spec::{FieldSpec, InAdt, short_names};
 use crate::header::{CivilDate, Dialect};
-use crate::lock::{Sharing, UNTIL_EXEC, open_shared_or_exclusive};
+use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::memo::MemoDialect;
 use crate::memo_writer::{MemoWriter, block_size};
 use crate::null_test::NullTest;
@@ -165,13 +166,13 @@ impl TableWriter {
                 TableSet::of(path).refuse_existing()?;
                 container.as_ref().map_or(Ok(()), NewContainer::refuse_existing)?;
                 let file = regular_file::create(path)?;
-                open_shared_or_exclusive(&file, path, Sharing::Exclusive, UNTIL_EXEC)?;
+                open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO)?;
                 file
             }
             _ if options.existing == Existing::Refuse => return Err(Error::Exists { path: path.to_owned() }),
             _ => {
                 let file = regular_file::open_named_to_write(path)?;
-                open_shared_or_exclusive(&file, path, Sharing::Exclusive, UNTIL_EXEC)?;
+                open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO)?;
                 remove_companions(path, layout.has_memos(), container.as_ref())?;
                 file
             }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::lock::{Sharing, open_shared_or_exclusive};
+use crate::lock::{Sharing, is_free_to_open};
 use crate::own_name::PREFIX;
 use crate::regular_file;
 
@@ -101,7 +101,7 @@ fn is_let_go(path: &Path) -> bool {
     let Ok(file) = regular_file::open_to_write(path) else {
         return false;
     };
-    open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO).is_ok()
+    is_free_to_open(&file, path, Sharing::Exclusive).unwrap_or(false)
 }
 
 #[cfg(test)]

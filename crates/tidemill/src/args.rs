@@ -1,20 +1,22 @@
 //! The arguments of the command line, in one place; help and errors come from here.
 
+mod choices;
 mod looking;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 use prost::Message;
 use prost_types::FileDescriptorSet;
 use tidemill_riegeli::{FieldProjection, ReaderOptions};
-use tidemill_sql::{ServerUrl, Session, SessionOptions, TableOptions, Verify};
-use tidemill_xbase::{Blank, CodePage, Deleted, Dialect, KeySettings, Table};
+use tidemill_sql::{ServerUrl, Session, SessionOptions, TableOptions};
+use tidemill_xbase::{Blank, CodePage, KeySettings, Table};
 
 use crate::limits::Limits;
 
+pub(crate) use choices::{AnswerFormat, BlankArg, CatFormat, DeletedArg, DialectArg, ReportFormat, VerifyCopyArg};
 #[cfg(feature = "chart")]
 pub(crate) use looking::{ChartArgs, ChartKind};
 pub(crate) use looking::{DiffArgs, HeadArgs, SampleArgs, SummarizeArgs};
@@ -166,9 +168,10 @@ pub(crate) struct CopyArgs {
     #[arg(long, value_name = "NUMBER", default_value = "1",
         value_parser = |text: &str| text.parse::<NonZeroUsize>().map_err(|_| "expected a whole number from 1"))]
     pub(crate) jobs: NonZeroUsize,
-    /// With --create: also give the new table the indexes of the DBF or ADT table, and the primary key of its FoxPro container.
+    /// With --create: also give the new table the indexes of the DBF or ADT table, and its primary key.
     ///
-    /// For MySQL, PostgreSQL and SQLite. Index tags by an expression or with a condition are listed and left out.
+    /// For MySQL, PostgreSQL and SQLite. The primary key is the FoxPro container's, or else an AutoInc column that is a candidate key.
+    /// Index tags by an expression or with a condition are listed and left out.
     #[arg(long, requires = "create")]
     pub(crate) keys: bool,
     /// Replace the destination if it exists; a table of a database with --create only.
@@ -598,128 +601,6 @@ impl TableArgs {
         match self.codepage {
             Some(codepage) => options.codepage(codepage),
             None => options,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AnswerFormat {
-    Table,
-    Markdown,
-    Csv,
-    Json,
-    Jsonl,
-    Arrow,
-    Parquet,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CatFormat {
-    Table,
-    Markdown,
-    Csv,
-    Json,
-    Jsonl,
-    Arrow,
-    Parquet,
-    Framed,
-    Raw,
-}
-
-impl CatFormat {
-    /// The format of rows; `None` for those that write records as they are.
-    pub(crate) fn of_rows(self) -> Option<AnswerFormat> {
-        Some(match self {
-            Self::Table => AnswerFormat::Table,
-            Self::Markdown => AnswerFormat::Markdown,
-            Self::Csv => AnswerFormat::Csv,
-            Self::Json => AnswerFormat::Json,
-            Self::Jsonl => AnswerFormat::Jsonl,
-            Self::Arrow => AnswerFormat::Arrow,
-            Self::Parquet => AnswerFormat::Parquet,
-            Self::Framed | Self::Raw => return None,
-        })
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReportFormat {
-    /// Text for people.
-    #[default]
-    Text,
-    /// A JSON object on a line for each file.
-    Json,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub(crate) enum DialectArg {
-    /// dBASE III and Clipper, memos in a DBT.
-    Dbase3,
-    /// dBASE IV, memos in a DBT.
-    Dbase4,
-    /// FoxPro 2, memos in an FPT.
-    #[default]
-    Foxpro,
-    /// Visual FoxPro: NULL values are kept.
-    VisualFoxpro,
-}
-
-impl From<DialectArg> for Dialect {
-    fn from(arg: DialectArg) -> Self {
-        match arg {
-            DialectArg::Dbase3 => Self::Dbase3,
-            DialectArg::Dbase4 => Self::Dbase4,
-            DialectArg::Foxpro => Self::FoxPro2,
-            DialectArg::VisualFoxpro => Self::VisualFoxPro,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum BlankArg {
-    Null,
-    Zero,
-}
-
-impl From<BlankArg> for Blank {
-    fn from(arg: BlankArg) -> Self {
-        match arg {
-            BlankArg::Null => Self::Null,
-            BlankArg::Zero => Self::Zero,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DeletedArg {
-    #[default]
-    Skip,
-    Include,
-    Only,
-}
-
-impl From<DeletedArg> for Deleted {
-    fn from(arg: DeletedArg) -> Self {
-        match arg {
-            DeletedArg::Skip => Self::Skip,
-            DeletedArg::Include => Self::Include,
-            DeletedArg::Only => Self::Only,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum VerifyCopyArg {
-    #[default]
-    Counts,
-    Full,
-}
-
-impl From<VerifyCopyArg> for Verify {
-    fn from(arg: VerifyCopyArg) -> Self {
-        match arg {
-            VerifyCopyArg::Counts => Self::Counts,
-            VerifyCopyArg::Full => Self::Full,
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Who may depend on whom: rules over the direct dependencies that ship.
 
 use super::Breach;
-use crate::workspace::{HEAVY, Member};
+use crate::{
+    fuzz,
+    workspace::{HEAVY, Member},
+};
 
 /// The crates that know one format or one server each.
 pub(super) const ENGINES: [&str; 5] = [
@@ -31,7 +34,7 @@ const TOKIO: [&str; 12] = [
 
 pub(super) fn engines_stand_alone(members: &[Member]) -> Vec<Breach> {
     let engines = members.iter().filter(|member| ENGINES.contains(&member.name.as_str()));
-    forbidden(engines, |name| ENGINES.contains(&name))
+    forbidden(engines, |_, name| ENGINES.contains(&name))
 }
 
 pub(super) fn datafusion_in_its_place(members: &[Member]) -> Vec<Breach> {
@@ -39,32 +42,43 @@ pub(super) fn datafusion_in_its_place(members: &[Member]) -> Vec<Breach> {
     let is_over_it = |name: &str| HEAVY.contains(&name) || name == "tidemill-features";
     let others = members.iter().filter(|member| !is_over_it(&member.name));
     // A leaf that depends on tidemill-sql builds DataFusion just as well.
-    forbidden(others, |name| {
-        name == "datafusion" || name.starts_with("datafusion-") || HEAVY.contains(&name)
+    forbidden(others, |member, name| {
+        let is_heavy = name == "datafusion" || name.starts_with("datafusion-") || HEAVY.contains(&name);
+        is_heavy && !is_for_doors(member, name)
     })
 }
 
 pub(super) fn tokio_in_its_place(members: &[Member]) -> Vec<Breach> {
     let others = members.iter().filter(|member| !TOKIO.contains(&member.name.as_str()));
-    forbidden(others, |name| name == "tokio" || name.starts_with("tokio-"))
+    forbidden(others, |member, name| {
+        (name == "tokio" || name.starts_with("tokio-")) && !is_for_doors(member, name)
+    })
 }
 
 pub(super) fn arrow_by_parts(members: &[Member]) -> Vec<Breach> {
-    forbidden(members.iter(), |name| name == "arrow")
+    forbidden(members.iter(), |_, name| name == "arrow")
 }
 
 pub(super) fn testkit_stays_behind(members: &[Member]) -> Vec<Breach> {
     let ships = members.iter().filter(|member| member.name != "xtask");
-    forbidden(ships, |name| name == "tidemill-testkit" || name == "xtask")
+    forbidden(ships, |_, name| name == "tidemill-testkit" || name == "xtask")
 }
 
-fn forbidden<'a>(members: impl Iterator<Item = &'a Member>, is_forbidden: impl Fn(&str) -> bool) -> Vec<Breach> {
+/// Whether only those fuzz targets need it that run a whole server: behind a feature, without which the others are built.
+fn is_for_doors(member: &Member, dependency: &str) -> bool {
+    member.name == fuzz::CRATE && member.optional.iter().any(|name| name == dependency)
+}
+
+fn forbidden<'a>(
+    members: impl Iterator<Item = &'a Member>,
+    is_forbidden: impl Fn(&Member, &str) -> bool,
+) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for member in members {
         for dependency in member
             .dependencies
             .iter()
-            .filter(|name| is_forbidden(name) && **name != member.name)
+            .filter(|name| is_forbidden(member, name) && **name != member.name)
         {
             breaches.push(Breach::new(&member.name, format!("depends on {dependency}")));
         }
@@ -101,6 +115,40 @@ mod tests {
             let member = Member {
                 name: name.into(),
                 dependencies: vec![dependency.into()],
+                ..Member::default()
+            };
+            assert_eq!(rule(&[member]).is_empty(), allowed, "{name} -> {dependency}");
+        }
+    }
+
+    #[test]
+    fn only_the_fuzz_targets_of_doors_may_have_a_server_behind_a_feature() {
+        let rows: [(Rule, &str, &str, bool, bool); 6] = [
+            (datafusion_in_its_place, "tidemill-fuzz", "tidemill-server", true, true),
+            (
+                datafusion_in_its_place,
+                "tidemill-fuzz",
+                "tidemill-server",
+                false,
+                false,
+            ),
+            (
+                datafusion_in_its_place,
+                "tidemill-bench",
+                "tidemill-server",
+                true,
+                false,
+            ),
+            (tokio_in_its_place, "tidemill-fuzz", "tokio", true, true),
+            (tokio_in_its_place, "tidemill-fuzz", "tokio", false, false),
+            (tokio_in_its_place, "tidemill-xbase", "tokio", true, false),
+        ];
+        for (rule, name, dependency, is_optional, allowed) in rows {
+            let dependencies = vec![dependency.to_owned()];
+            let member = Member {
+                name: name.into(),
+                optional: if is_optional { dependencies.clone() } else { Vec::new() },
+                dependencies,
                 ..Member::default()
             };
             assert_eq!(rule(&[member]).is_empty(), allowed, "{name} -> {dependency}");

@@ -1,21 +1,33 @@
-//! Each engine's decoders are fuzzed, and each target begins with what the corpus has.
+//! Each engine's decoders are fuzzed, and each target begins with what the corpus has. Targets over doors of the server are built only
+//! when they are asked for.
 
 use super::{Breach, dependencies::ENGINES, sources::Files};
-use crate::{fuzz::Target, workspace::Workspace};
+use crate::{
+    fuzz::{DOORS, Target},
+    workspace::Workspace,
+};
 
 pub(super) fn targets(workspace: &Workspace, files: &Files, targets: &[Target]) -> Vec<Breach> {
     let mut breaches = Vec::new();
     let declared = declared(files.text("fuzz/Cargo.toml").unwrap_or_default());
-    for name in &declared {
-        if !targets.iter().any(|target| target.name == name) {
+    for (name, needs_doors) in &declared {
+        let Some(target) = targets.iter().find(|target| target.name == name) else {
             breaches.push(Breach::new(
                 "fuzz/Cargo.toml",
                 format!("{name} has no seeds: add it to xtask's table of targets"),
             ));
+            continue;
+        };
+        if target.is_door() != *needs_doors {
+            let what = match needs_doors {
+                true => format!("{name} needs the feature {DOORS}, and tries none"),
+                false => format!("{name} does not need the feature {DOORS}, and would be built with all others"),
+            };
+            breaches.push(Breach::new("fuzz/Cargo.toml", what));
         }
     }
     for target in targets {
-        if !declared.iter().any(|name| name == target.name) {
+        if !declared.iter().any(|(name, _)| name == target.name) {
             breaches.push(Breach::new(
                 "fuzz/Cargo.toml",
                 format!("does not have {}, which xtask's table has", target.name),
@@ -44,18 +56,18 @@ pub(super) fn targets(workspace: &Workspace, files: &Files, targets: &[Target]) 
     breaches
 }
 
-/// Names of the `[[bin]]` sections of a manifest.
-fn declared(manifest: &str) -> Vec<String> {
+/// Names of the `[[bin]]` sections of a manifest, and whether they need the feature of the doors.
+fn declared(manifest: &str) -> Vec<(String, bool)> {
     let sections = manifest
         .split("\n[")
         .filter_map(|section| section.strip_prefix("[bin]]"));
+    let needed = format!("required-features = [\"{DOORS}\"]");
     sections
         .filter_map(|section| {
-            section
-                .lines()
-                .find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
+            let mut lines = section.lines();
+            let name = lines.find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))?;
+            Some((name.to_owned(), section.lines().any(|line| line == needed)))
         })
-        .map(str::to_owned)
         .collect()
 }
 
@@ -99,5 +111,23 @@ mod tests {
             1,
         );
         check("[package]\n", "corpus/xbase/a.dbf", &[], 1);
+    }
+
+    #[test]
+    fn doors_are_behind_their_feature_and_nothing_else_is() {
+        const DOOR: Target = Target {
+            name: "door",
+            engine: "tidemill-server",
+            corpus: "xbase",
+            seeds: Seeds::Files,
+        };
+        let manifest = |name: &str, more: &str| format!("[package]\n\n[[bin]]\nname = \"{name}\"\n{more}");
+        let needs = "required-features = [\"doors\"]\n";
+        // That no target runs the engine is a breach in all of them.
+        for (target, more, breaches) in [(DOOR, needs, 1), (DOOR, "", 2)] {
+            check(&manifest("door", more), "corpus/xbase/a.dbf", &[target], breaches);
+        }
+        check(&manifest("dbf", ""), "corpus/xbase/a.dbf", &[DBF], 0);
+        check(&manifest("dbf", needs), "corpus/xbase/a.dbf", &[DBF], 1);
     }
 }

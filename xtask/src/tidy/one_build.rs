@@ -25,7 +25,7 @@ pub(super) struct Trees {
 }
 
 /// Selections that are built beside the command line and the tests.
-const OTHERS: [&[&str]; 4] = [
+const OTHERS: [&[&str]; 5] = [
     &["-p", "tidemill", "--no-default-features"],
     &["-p", "tidemill-sql"],
     &["-p", "tidemill-adbc", "-p", "tidemill-ace"],
@@ -33,6 +33,21 @@ const OTHERS: [&[&str]; 4] = [
     &[
         "-p",
         "tidemill-fuzz",
+        "-p",
+        "tidemill-sql",
+        "-p",
+        "tidemill-server",
+        "-p",
+        "tidemill-adbc",
+        "-p",
+        "tidemill",
+    ],
+    // And with the doors.
+    &[
+        "-p",
+        "tidemill-fuzz",
+        "--features",
+        "tidemill-fuzz/doors",
         "-p",
         "tidemill-sql",
         "-p",

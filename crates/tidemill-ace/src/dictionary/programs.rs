@@ -257,7 +257,7 @@ pub extern "C" fn AdsDDAddProcedure100(
     })
 }
 
-fn add_procedure(
+pub(crate) fn add_procedure(
     connection: Handle,
     (name, function, comment): (Name, Name, Name),
     kind: u32,

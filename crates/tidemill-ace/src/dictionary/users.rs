@@ -179,7 +179,7 @@ fn set_rights(connection: Handle, (kind, object): (u16, Name), grantee: Name, ri
     let kind = kind_of(kind)?;
     let (object, grantee) = (object.needed()?, grantee.needed()?);
     let rights = match rights {
-        ALL => Rights::of(kind),
+        ALL => Rights::ALL,
         rights => Rights(rights),
     };
     with_connection(connection, |session| {

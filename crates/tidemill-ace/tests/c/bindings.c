@@ -115,7 +115,7 @@ static void dates(void)
     SAME(text, "01/31/2024");
     OK(AdsDBFDateToString(TEXT("        "), text));
     SAME(text, "  /  /    ");
-    IS(AdsDBFDateToString(TEXT("20241331"), text), AE_INVALID_DATE);
+    IS(AdsDBFDateToString(TEXT("20241331"), text), AE_INVALID_MONTH);
     IS(AdsDBFDateToString(NULL, text), AE_INVALID_POINTER);
 }
 

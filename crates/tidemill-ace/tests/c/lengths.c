@@ -27,6 +27,18 @@ static void keys(void)
     }
     OK(AdsSeek(by_amount, given(&number, sizeof number), sizeof number, ADS_DOUBLEKEY, ADS_HARDSEEK, &found));
     IS(found, 1);
+    /* Without a kind of key or of seek: what the order has, and a hard one. */
+    found = 77;
+    OK(AdsSeek(by_amount, given(&number, sizeof number), sizeof number, ADS_DEFAULT, ADS_DEFAULT, &found));
+    IS(found, 1);
+    OK(AdsSeek(by_amount, given("20", 2), 2, ADS_DEFAULT, ADS_DEFAULT, &found));
+    IS(found, 1);
+    number = 19;
+    OK(AdsSeek(by_amount, given(&number, sizeof number), sizeof number, ADS_DEFAULT, ADS_DEFAULT, &found));
+    IS(found, 0);
+    OK(AdsSeek(by_both, given("Nov", 3), 3, ADS_DEFAULT, ADS_SOFTSEEK, &found));
+    IS(AdsSeek(by_both, given("Nov", 3), 3, 16, ADS_HARDSEEK, &found), AE_INVALID_DATA_TYPE);
+    number = 20;
     OK(AdsSetScope(by_amount, ADS_TOP, given(&number, sizeof number), sizeof number, ADS_DOUBLEKEY));
     OK(AdsClearScope(by_amount, ADS_TOP));
     for (length = 0; length <= 3; length++) {
@@ -124,6 +136,12 @@ static void lists(void)
         IS(AdsGetAllLocks(table, exact(room * sizeof(UNSIGNED32)), &length), room < 1 ? AE_INSUFFICIENT_BUFFER : AE_SUCCESS);
         IS(length, 1);
     }
+    /* Without an array the count is told. */
+    length = 0;
+    OK(AdsGetAllIndexes(table, NULL, &length));
+    IS(length, 2);
+    OK(AdsGetAllLocks(table, NULL, &length));
+    IS(length, 1);
     OK(AdsUnlockTable(table));
     for (room = 0; room <= sizeof(ADS_MGMT_ACTIVITY_INFO); room++) {
         length = room;

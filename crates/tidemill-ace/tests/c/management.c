@@ -261,6 +261,25 @@ static void killing(void)
     OK(AdsUnlockRecord(table, 5));
 }
 
+/* A drive that stands for no folder is this machine's, and so is the local server by its name; other servers are not here. */
+static void program_itself(void)
+{
+    const char *const places[] = {"C:", "c:\\", "local"};
+    UNSIGNED16 kind;
+    ADSHANDLE place;
+    int number;
+
+    for (number = 0; number < 3; number++) {
+        OK(AdsMgConnect(TEXT(places[number]), NULL, NULL, &place));
+        kind = 77;
+        OK(AdsMgGetServerType(place, &kind));
+        IS(kind, ADS_MGMT_LOCAL_SERVER);
+        OK(AdsMgDisconnect(place));
+    }
+    IS(AdsMgConnect(TEXT("\\\\other\\share"), NULL, NULL, &place), AE_NO_CONNECTION);
+    IS(AdsMgConnect(TEXT("C:\\nowhere"), NULL, NULL, &place), AE_INVALID_PATH);
+}
+
 int main(int arguments, char **argument)
 {
     ADSHANDLE order;
@@ -291,6 +310,7 @@ int main(int arguments, char **argument)
     figures();
     statements_and_transactions();
     killing();
+    program_itself();
     OK(AdsMgDisconnect(management));
     IS(AdsMgResetCommStats(management), AE_INVALID_CONNECTION_HANDLE);
     OK(AdsDisconnect(first));

@@ -60,7 +60,7 @@ static void moments(void)
     IS(day, JULIAN_2024);
     OK(AdsConvertJulianToString(JULIAN_2024 + 31, buffer, &length));
     SAME(buffer, "2024-02-01");
-    IS(AdsConvertStringToJulian(TEXT("2024-13-01"), 10, &day), AE_INVALID_DATE);
+    IS(AdsConvertStringToJulian(TEXT("2024-13-01"), 10, &day), AE_INVALID_MONTH);
     OK(AdsConvertStringToMilliseconds(TEXT("01:30:15 AM"), 11, &passed));
     IS(passed, 5415000);
     length = sizeof buffer;

@@ -79,7 +79,7 @@ static void fields(void)
     IS(AdsSetTimeStampRaw(table, TEXT("STAMP"), &moment, 8), AE_INVALID_VALUE);
     OK(AdsSetString(table, TEXT("STAMP"), TEXT("12/31/1999"), 10));
     SAME(trimmed(table, "STAMP"), "12/31/1999 12:00:00 AM");
-    IS(AdsSetTimeStamp(table, TEXT("STAMP"), TEXT("31/31/1999"), 10), AE_INVALID_DATE);
+    IS(AdsSetTimeStamp(table, TEXT("STAMP"), TEXT("31/31/1999"), 10), AE_INVALID_MONTH);
     IS(AdsSetTimeStamp(table, TEXT("STAMP"), TEXT("12/31/1999 25:00"), 16), AE_INVALID_VALUE);
     IS(AdsSetTimeStamp(table, TEXT("NAME"), TEXT("12/31/1999"), 10), AE_INVALID_FIELD_TYPE);
 
@@ -128,12 +128,17 @@ static void settings(void)
     OK(AdsSetDateFormat60(0, TEXT("DD.MM.CCYY")));
     OK(AdsGetDateFormat60(connection, buffer, &length));
     SAME(buffer, "DD.MM.CCYY");
-    IS(AdsSetDateFormat60(connection, TEXT("MM/DD/CCYY")), AE_FUNCTION_NOT_AVAILABLE);
+    OK(AdsSetDateFormat60(connection, TEXT("CCYY-MM-DD")));
+    length = sizeof buffer;
+    OK(AdsGetDateFormat60(connection, buffer, &length));
+    SAME(buffer, "CCYY-MM-DD");
     OK(AdsSetDateFormat60(0, TEXT("MM/DD/CCYY")));
     OK(AdsSetExact22(0, ADS_TRUE));
     OK(AdsGetExact22(table, &number));
     IS(number, 1);
-    IS(AdsSetExact22(table, ADS_FALSE), AE_FUNCTION_NOT_AVAILABLE);
+    OK(AdsSetExact22(table, ADS_FALSE));
+    OK(AdsGetExact22(table, &number));
+    IS(number, 0);
     OK(AdsSetExact22(0, ADS_FALSE));
     OK(AdsGetExact22(0, &number));
     IS(number, 0);

@@ -8,7 +8,7 @@ Tables are made as Visual FoxPro tables, whose columns can be NULL. A primary ke
 
 What a table of this kind cannot have:
 
-- Foreign keys and unique constraints are left out of CREATE TABLE, and a unique index is a plain one: nothing checks them.
+- Foreign keys are left out of CREATE TABLE: nothing checks them.
 - Server defaults and CHECK constraints are a ``CompileError``: a table that silently lost them would take other rows.
 - ``Time`` is text of the form ``13:05:59.250000``, read back as a time by columns that are declared so.
 - What a transaction changed waits for its commit; CREATE and DROP do not wait, and are refused while changes do.
@@ -95,11 +95,11 @@ class TidemillDDLCompiler(compiler.DDLCompiler):
         return f"CONSTRAINT PK PRIMARY KEY ({names})" if names else None
 
     def visit_create_index(self, create: Any, *args: Any, **kw: Any) -> str:
-        """An index that is not unique: a unique one of an xBase table hides rows, and refuses none."""
         index = create.element
         self._verify_index_table(index)
         names = ", ".join(self.sql_compiler.process(e, include_table=False, literal_binds=True) for e in index.expressions)
-        return f"CREATE INDEX {_index_name(index)} ON {self.preparer.format_table(index.table)} ({names})"
+        unique = "UNIQUE " if index.unique else ""
+        return f"CREATE {unique}INDEX {_index_name(index)} ON {self.preparer.format_table(index.table)} ({names})"
 
     def visit_drop_index(self, drop: Any, **kw: Any) -> str:
         index = drop.element
@@ -109,7 +109,9 @@ class TidemillDDLCompiler(compiler.DDLCompiler):
         return None
 
     def visit_unique_constraint(self, constraint: Any, **kw: Any) -> Any:
-        return None
+        """A unique constraint without its name, which is longer than those of index tags."""
+        names = ", ".join(self.preparer.quote(column.name) for column in constraint)
+        return f"UNIQUE ({names})" if names else None
 
     def visit_check_constraint(self, constraint: Any, **kw: Any) -> str:
         raise exc.CompileError(f"{constraint.sqltext}: an xBase table has no CHECK constraints")
@@ -319,9 +321,24 @@ class TidemillDialect(default.DefaultDialect):
 
     @reflection.cache
     def get_pk_constraint(self, connection: Any, table_name: str, schema: Optional[str] = None, **kw: Any) -> Any:
-        """None is known: an xBase table has no primary key beside its data dictionary."""
+        found = self._constraints(connection, table_name, schema, "PRIMARY KEY")
+        return {"constrained_columns": found[0] if found else [], "name": None}
+
+    def _constraints(self, connection: Any, table_name: str, schema: Optional[str], kind: str) -> List[List[str]]:
+        """The columns of each constraint of a kind."""
         _table_schema(connection, table_name, schema)
-        return {"constrained_columns": [], "name": None}
+        # A name is a pattern: "_" stands for any letter.
+        catalogs = _connection(connection).adbc_get_objects(depth="all", table_name_filter=table_name).read_all().to_pylist()
+        return [
+            [self.normalize_name(column) for column in constraint["constraint_column_names"]]
+            for catalog in catalogs
+            for found in catalog["catalog_db_schemas"] or []
+            if (found["db_schema_name"] or "") == (schema or "")
+            for table in found["db_schema_tables"] or []
+            if table["table_name"].lower() == table_name.lower()
+            for constraint in table["table_constraints"] or []
+            if constraint["constraint_type"] == kind
+        ]
 
     @reflection.cache
     def get_foreign_keys(self, connection: Any, table_name: str, schema: Optional[str] = None, **kw: Any) -> List[Any]:
@@ -335,8 +352,8 @@ class TidemillDialect(default.DefaultDialect):
 
     @reflection.cache
     def get_unique_constraints(self, connection: Any, table_name: str, schema: Optional[str] = None, **kw: Any) -> Any:
-        _table_schema(connection, table_name, schema)
-        return []
+        found = self._constraints(connection, table_name, schema, "UNIQUE")
+        return [{"column_names": columns, "name": None} for columns in found]
 
     @reflection.cache
     def get_check_constraints(self, connection: Any, table_name: str, schema: Optional[str] = None, **kw: Any) -> Any:

@@ -217,6 +217,19 @@ class Columns(Stores):
     def test_xbase(self):
         self.check_store('xbase')
 
+    def test_whole_numbers_keep_their_types_in_xbase(self):
+        expected = pyarrow.table({
+            'a': pyarrow.array([-(2**31), None, 2**31 - 1], pyarrow.int32()),
+            'b': pyarrow.array([-(2**63), None, 2**63 - 1], pyarrow.int64()),
+            'c': pyarrow.array([1, None, -1], pyarrow.int64()),
+        })
+        table, source = self.new_table('xbase')
+        with self.connect('xbase') as connection, connection.cursor() as cursor:
+            cursor.adbc_ingest(table, expected)
+            found = self.read(connection, source)
+        self.assertEqual(found.schema.types, expected.schema.types)
+        self.assertEqual(found.to_pydict(), expected.to_pydict())
+
     def test_riegeli(self):
         self.check_store('riegeli')
 

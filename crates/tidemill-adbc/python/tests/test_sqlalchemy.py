@@ -215,6 +215,7 @@ class Tables(Folder):
         self.assertEqual(found, expected)
         table = sqlalchemy.Table('orders', sqlalchemy.MetaData(), autoload_with=self.engine)
         self.assertEqual(table.columns.keys(), ['id', 'cust', 'total'])
+        self.assertEqual(table.primary_key.columns.keys(), ['id'])
 
     def test_what_is_reflected_is_made_again_alike(self):
         Base.metadata.create_all(self.engine)
@@ -259,7 +260,7 @@ class Tables(Folder):
                 sqlalchemy.Table('t', sqlalchemy.MetaData(), column).create(self.engine)
         self.assertEqual(list(self.folder.glob('t.*')), [])
 
-    def test_primary_keys_are_checked(self):
+    def test_keys_are_checked(self):
         table = sqlalchemy.Table(
             'a_long_name',
             sqlalchemy.MetaData(),
@@ -269,8 +270,18 @@ class Tables(Folder):
         table.create(self.engine)
         with self.engine.begin() as connection:
             connection.execute(table.insert().values(code='x', n=1))
-        with self.assertRaises(exc.IntegrityError), self.engine.begin() as connection:
-            connection.execute(table.insert().values(code='x', n=2))
+        for values in ({'code': 'x', 'n': 2}, {'code': 'y', 'n': 1}):
+            with self.subTest(values), self.assertRaises(exc.IntegrityError), self.engine.begin() as connection:
+                connection.execute(table.insert().values(**values))
+        with self.engine.begin() as connection:
+            connection.execute(table.insert(), [{'code': 'a', 'n': None}, {'code': 'b', 'n': None}])
+            connection.execute(table.delete().where(table.c.code == 'x'))
+            connection.execute(table.insert().values(code='x', n=1))
+            found = connection.execute(sqlalchemy.select(table.c.code, table.c.n).order_by(table.c.code)).all()
+        self.assertEqual([tuple(row) for row in found], [('a', None), ('b', None), ('x', 1)])
+        inspector = sqlalchemy.inspect(self.engine)
+        self.assertEqual(inspector.get_pk_constraint('a_long_name')['constrained_columns'], ['code'])
+        self.assertEqual([one['column_names'] for one in inspector.get_unique_constraints('a_long_name')], [['n']])
 
 
 class Core(Folder):

@@ -14,6 +14,7 @@ use super::{Dictionary, Rights, file};
 use crate::connection::{Connection, delete_file};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
+use crate::sql::IndexInFile;
 use crate::work_area::{FieldType, TableOptions, TableType, WorkArea};
 
 /// The objects of index files, each with those of its orders.
@@ -112,6 +113,82 @@ impl Connection {
         })?;
         self.statements.forget_names();
         Ok(())
+    }
+
+    /// Makes an order in an index file of its own, which the dictionary has the table open with from now on (SAP's help, "CREATE INDEX").
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidObjectName`] for a table that the dictionary has not; [`ErrorCode::InvalidPath`] for a new file in another folder
+    /// than the table; as [`Connection::add_index_file`] and [`WorkArea::create_index`].
+    pub(crate) fn create_index_in(&mut self, new: &IndexInFile, settings: &Settings) -> Result<()> {
+        self.check_administrator()?;
+        self.outside_of_transactions("making an index file")?;
+        let is_known = match self.dictionary.as_mut() {
+            Some(dictionary) => {
+                dictionary.renew()?;
+                dictionary.table(&new.table).is_ok()
+            }
+            None => false,
+        };
+        if !is_known {
+            return self.create_free_index(new, settings);
+        }
+        let dictionary = self.dictionary()?;
+        let path = dictionary.path(&new.table).transpose()?.unwrap_or_default();
+        let table_type = dictionary.type_of(&new.table)?;
+        let file = match dictionary.index_beside(&new.file, &path, table_type) {
+            Err(error) if error.code() == ErrorCode::FileNotFound && !new.file.contains(['/', '\\', ':']) => {
+                path.with_file_name(with_extension(&new.file, table_type))
+            }
+            Err(error) if error.code() == ErrorCode::FileNotFound => {
+                let what = format!(
+                    "{}: a new index file lies beside its table; give its name alone",
+                    new.file
+                );
+                return Err(Error::new(ErrorCode::InvalidPath, what));
+            }
+            found => found?,
+        };
+        let (is_new, is_listed) = (!file.exists(), dictionary.indexes(&path).contains(&file));
+        let mut area = self.area_alone(&new.table, settings)?;
+        if !is_new && !is_listed && !area.is_production(&file) {
+            area.open_index(&file)?;
+        }
+        make_in(&mut area, &file, new, settings)?;
+        drop(area);
+        self.statements.forget_names();
+        if is_listed {
+            return self.note_orders(&path, settings);
+        }
+        let listed = self.add_index_file(&new.table, &file.to_string_lossy(), "", settings);
+        if listed.is_err() && is_new {
+            // A file that nothing opens would miss the next change.
+            let _ = delete_file(&file);
+        }
+        listed
+    }
+
+    fn create_free_index(&mut self, new: &IndexInFile, settings: &Settings) -> Result<()> {
+        if !new.may_be_free {
+            let what = format!(
+                "{} is no table of a data dictionary, so that nothing would open the index file {} with it: leave IN FILE out",
+                new.table, new.file
+            );
+            return Err(Error::new(ErrorCode::NotImplemented, what));
+        }
+        let table_type = self.table_type_of(&new.table, settings)?;
+        let path = self.path_of(&new.table, table_type.extension(), settings)?;
+        let file = self.index_path(&new.file, table_type.index_extension(), &path, settings)?;
+        self.statements.close(&path);
+        let options = TableOptions {
+            table_type,
+            ..TableOptions::default()
+        };
+        let mut area = WorkArea::open(&path, &options.exclusive(), settings)?;
+        if file.exists() && !area.is_production(&file) {
+            area.open_index(&file)?;
+        }
+        make_in(&mut area, &file, new, settings)
     }
 
     /// Takes an index file of a table out of the dictionary, and removes it where that is asked for (SAP's help,
@@ -461,17 +538,38 @@ impl Dictionary {
 
     /// The index file that a program names: beside its table, or else from the folder of the dictionary.
     fn index_beside(&self, name: &str, table: &Path, table_type: TableType) -> Result<PathBuf> {
-        let has_extension = name.rsplit(['/', '\\']).next().is_some_and(|file| file.contains('.'));
-        let name = match has_extension {
-            true => name.trim().to_owned(),
-            false => format!("{}.{}", name.trim(), table_type.index_extension()),
-        };
+        let name = with_extension(name, table_type);
         let folder = table.parent().unwrap_or(Path::new("."));
         match self.place_inside(&name, folder) {
             Err(error) if error.code() == ErrorCode::FileNotFound => self.place_inside(&name, self.folder()),
             found => found,
         }
     }
+}
+
+fn with_extension(name: &str, table_type: TableType) -> String {
+    let has_extension = name.rsplit(['/', '\\']).next().is_some_and(|file| file.contains('.'));
+    match has_extension {
+        true => name.trim().to_owned(),
+        false => format!("{}.{}", name.trim(), table_type.index_extension()),
+    }
+}
+
+fn make_in(area: &mut WorkArea, file: &Path, new: &IndexInFile, settings: &Settings) -> Result<()> {
+    let condition = Some(new.condition.as_str()).filter(|condition| !condition.is_empty());
+    let made = match &new.words {
+        Some(words) => area.create_full_text_index(Some(file), &new.name, &new.expression, words, settings),
+        None => area.create_index(
+            Some(file),
+            &new.name,
+            &new.expression,
+            condition,
+            &new.options,
+            settings,
+        ),
+    };
+    made?;
+    Ok(area.editor()?.sync()?)
 }
 
 pub(super) fn index_of(file: &Path, dictionary: &Dictionary) -> Object {

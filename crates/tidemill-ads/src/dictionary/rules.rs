@@ -113,7 +113,7 @@ impl Dictionary {
 }
 
 /// Compiles rules of a table.
-pub(super) fn compiled(texts: &RuleTexts, table: &Table, settings: &Settings) -> Result<Rules, tidemill_xbase::Error> {
+pub(crate) fn compiled(texts: &RuleTexts, table: &Table, settings: &Settings) -> Result<Rules, tidemill_xbase::Error> {
     let codepage = table.codepage();
     let stem = table.path().file_stem().unwrap_or_default().to_string_lossy();
     let environment = settings.environment(codepage, &Letters::of(codepage), &stem);
@@ -164,6 +164,7 @@ pub(super) fn texts_of(objects: &[Object], table: u32) -> RuleTexts {
             minimum: text(field, place::FIELD_MINIMUM),
             maximum: text(field, place::FIELD_MAXIMUM),
             message: text(field, place::FIELD_MESSAGE),
+            ..FieldRuleTexts::default()
         });
     let has_rule = |rules: &FieldRuleTexts| {
         rules.is_required || rules.default.is_some() || rules.minimum.is_some() || rules.maximum.is_some()
@@ -172,5 +173,6 @@ pub(super) fn texts_of(objects: &[Object], table: u32) -> RuleTexts {
         fields: fields.filter(has_rule).collect(),
         condition: table_object.and_then(|table| text(table, place::TABLE_VALIDATION)),
         message: table_object.and_then(|table| text(table, place::TABLE_MESSAGE)),
+        ..RuleTexts::default()
     }
 }

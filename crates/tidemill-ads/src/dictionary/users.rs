@@ -524,11 +524,12 @@ impl Connection {
         })
     }
 
-    /// Grants rights to a user or a group, or revokes them. `object` is a table, a view, a procedure or a function.
+    /// Grants rights to a user or a group, or revokes them; [`Rights::ALL`] are those that there are. `object` is a table, a view, a procedure or a function.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidObjectName`] for an object or a grantee that is not there; [`ErrorCode::InvalidOption`] for rights that the
-    /// object has not; as [`Connection::create_user`].
+    /// [`ErrorCode::InvalidObjectName`] for an object or a grantee that is not there; [`ErrorCode::InvalidObjectPermission`] for rights that
+    /// there are not to the object, or not for the grantee; [`ErrorCode::InvalidOption`] for those that are not kept; as
+    /// [`Connection::create_user`].
     pub fn set_rights(
         &mut self,
         (kind, object): (ObjectKind, &str),
@@ -538,12 +539,19 @@ impl Connection {
         settings: &Settings,
     ) -> Result<()> {
         let possible = possible_rights(kind)?;
+        let are_all = rights == Rights::ALL;
+        let rights = if are_all { possible } else { rights };
         if !possible.has(rights) {
             let what = format!(
                 "rights {:#x} are not kept for such objects here: {:#x} are",
                 rights.0, possible.0
             );
-            return Err(Error::new(ErrorCode::InvalidOption, what));
+            // Those to make, change and drop objects are Advantage's, and no mistake.
+            let code = match Rights::ALL.0 & !possible.0 & rights.0 {
+                0 => ErrorCode::InvalidOption,
+                _ => ErrorCode::InvalidObjectPermission,
+            };
+            return Err(Error::new(code, what));
         }
         self.dictionary_to_change()?.change(settings, |changing| {
             let is_it = |known: &Object| known.kind == kind.kind() && known.is_called(object);
@@ -551,6 +559,14 @@ impl Connection {
             let is_grantee =
                 |known: &Object| matches!(known.kind, Kind::User | Kind::Group) && known.is_called(grantee);
             let grantee = found(changing, is_grantee, grantee)?;
+            let rights = match grantee.kind {
+                Kind::Group if are_all => Rights(rights.0 & !Rights::INHERIT.0),
+                Kind::Group if rights.has(Rights::INHERIT) => {
+                    let what = format!("{} is a group, and only users inherit rights", grantee.name);
+                    return Err(Error::new(ErrorCode::InvalidObjectPermission, what));
+                }
+                _ => rights,
+            };
             let is_known =
                 |known: &&Object| known.is(Kind::Permission, grantee.number) && known.refers_to() == Some(number);
             let known = changing.objects().iter().find(is_known).cloned();

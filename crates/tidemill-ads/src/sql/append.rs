@@ -15,7 +15,8 @@ use crate::dictionary::Rights;
 
 impl ConnectionTables<'_> {
     /// Appends the rows of a batch to a table and returns their number. Columns go to the fields of their names, in any case; other
-    /// fields are as INSERT leaves them: NULL where they can be, else blank, or 0 where their type has no blank.
+    /// fields are as INSERT leaves them: their default value where a rule has one, else NULL where they can be, else blank, or 0 where
+    /// their type has no blank.
     ///
     /// # Errors
     /// [`Kind::NoColumn`] for a column that is no field, [`Kind::Ambiguous`] for two that are the same one, [`Kind::Value`] for a value
@@ -36,6 +37,8 @@ impl ConnectionTables<'_> {
             }
         }
         let rows = batch.num_rows();
+        let mut defaulted = table.fields_with_default();
+        defaulted.retain(|place| arrays.get(*place).is_some_and(Option::is_none));
         let columns = arrays.into_iter().zip(table.fields()).map(|(array, field)| {
             let array = array.unwrap_or_else(|| absent(field, rows));
             (ArrowField::new(&field.name, array.data_type().clone(), true), array)
@@ -43,9 +46,9 @@ impl ConnectionTables<'_> {
         let (fields, arrays): (Vec<ArrowField>, Vec<ArrayRef>) = columns.unzip();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?;
-        let appended = table.append_batch(&batch)?;
+        let appended = table.append_rows(&batch, &defaulted)?;
         self.changed(name);
-        Ok(u64::from(appended.end - appended.start))
+        Ok(appended)
     }
 }
 

@@ -4,7 +4,9 @@ mod case;
 mod cast;
 mod concat;
 mod forms;
+mod literals;
 mod null_test;
+mod operands;
 mod searched;
 
 use std::sync::Arc;
@@ -22,12 +24,14 @@ use super::error::{Error, Kind, Result};
 use super::expression::{Blank, Column, Comparison, Expr};
 use super::functions;
 use super::group::{Aggregate, AggregateKind, aggregate_of_engine};
+use super::nesting::joined_in_pairs;
 use super::user_functions::UserFunctions;
 use super::value::{Type, Value};
 use cast::{conversion, typed_literal};
 use concat::orders_of;
 use forms::disobeyed;
 pub use forms::has_form;
+pub use literals::literal_of_type;
 
 /// How deep a bound expression nests.
 const MAX_DEPTH: usize = 60;
@@ -198,9 +202,8 @@ impl<'s> Scope<'s> {
                 ..
             } => Expr::Cast(Box::new(self.bind(expr)?), Box::new(conversion(data_type, false)?)),
             ast::Expr::Extract { field, expr, .. } => {
-                let name = field.to_string();
                 let argument = self.bind(expr)?;
-                self.call(&name, vec![argument])?
+                self.call(&forms::function_of_part(field), vec![argument])?
             }
             ast::Expr::Ceil { expr, .. } => {
                 let argument = self.bind(expr)?;
@@ -258,15 +261,14 @@ impl<'s> Scope<'s> {
                 low,
                 high,
             } => {
-                let parts = [self.bind(expr)?, self.bind(low)?, self.bind(high)?];
-                self.comparable(&parts[0], &parts[1])?;
-                self.comparable(&parts[0], &parts[2])?;
-                negated_if(*negated, Expr::Between(Box::new(parts)))
+                let value = self.bind(expr)?;
+                let (low, high) = (self.compared(low, &value)?, self.compared(high, &value)?);
+                negated_if(*negated, Expr::Between(Box::new([value, low, high])))
             }
             ast::Expr::InList { expr, list, negated } => {
                 let value = self.bind(expr)?;
-                let list = list.iter().map(|item| self.bind(item)).collect::<Result<Vec<_>>>()?;
-                list.iter().try_for_each(|item| self.comparable(&value, item))?;
+                let list = list.iter().map(|item| self.compared(item, &value));
+                let list = list.collect::<Result<Vec<_>>>()?;
                 negated_if(*negated, Expr::In(Box::new(value), list))
             }
             ast::Expr::IsTrue(operand) => self.is_truth(operand, true)?,
@@ -451,7 +453,7 @@ impl<'s> Scope<'s> {
             bound.push(self.condition(operand)?);
         }
         let both: fn(Box<Expr>, Box<Expr>) -> Expr = if *op == B::And { Expr::And } else { Expr::Or };
-        let whole = balanced(bound, |left, right| both(Box::new(left), Box::new(right)));
+        let whole = joined_in_pairs(bound, |left, right| both(Box::new(left), Box::new(right)));
         Ok(whole.unwrap_or(Expr::Value(Value::Null)))
     }
 
@@ -481,6 +483,10 @@ impl<'s> Scope<'s> {
     }
 
     fn operation(&mut self, left: Expr, op: &B, right: Expr) -> Result<Expr> {
+        let (left, right) = match op {
+            B::StringConcat => (left, right),
+            _ => self.beside_each_other(left, right),
+        };
         let comparison = match op {
             B::Eq => Some(Comparison::Equal),
             B::NotEq => Some(Comparison::NotEqual),
@@ -496,7 +502,6 @@ impl<'s> Scope<'s> {
         }
         let operator = match op {
             B::StringConcat => {
-                let (left, right) = (self.as_text(left)?, self.as_text(right)?);
                 return self.call("CONCAT", vec![left, right]);
             }
             B::Plus => Operator::Plus,
@@ -572,7 +577,11 @@ impl<'s> Scope<'s> {
     }
 
     /// A function that is an operation of its own, or one of the list.
-    fn call(&mut self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
+    fn call(&mut self, name: &str, mut arguments: Vec<Expr>) -> Result<Expr> {
+        if name.eq_ignore_ascii_case("CONCAT") {
+            let texts = arguments.into_iter().map(|argument| self.as_text(argument));
+            arguments = texts.collect::<Result<_>>()?;
+        }
         let wrong = |takes: &str| {
             let why = format!("{name}() takes {takes}, not {} arguments", arguments.len());
             Error::new(Kind::NoFunction, why)
@@ -586,8 +595,7 @@ impl<'s> Scope<'s> {
             ("IFNULL" | "ISNULL", [_, _]) | ("COALESCE", [_, ..]) => Expr::Coalesce(arguments),
             ("IFNULL" | "ISNULL", _) => return Err(wrong("two values")),
             ("NULLIF", [a, b]) => {
-                self.comparable(a, b)?;
-                let equal = Expr::Compare(Comparison::Equal, Box::new(a.clone()), Box::new(b.clone()));
+                let equal = self.equal(a.clone(), b.clone())?;
                 Expr::Case(vec![(equal, Expr::Value(Value::Null))], Box::new(a.clone()))
             }
             ("EMPTY", [operand]) => Expr::IsEmpty(Box::new(operand.clone())),
@@ -684,47 +692,6 @@ impl<'s> Scope<'s> {
             }
         }
     }
-
-    fn comparable(&self, left: &Expr, right: &Expr) -> Result<()> {
-        let (a, b) = (self.type_of(left), self.type_of(right));
-        let is_moment = |type_of: Type| matches!(type_of, Type::Date | Type::Time | Type::Timestamp);
-        let fits = a.with(b).is_some() || (is_moment(a) && b.is_text()) || (a.is_text() && is_moment(b));
-        match fits {
-            true => Ok(()),
-            false => {
-                let why = format!("Invalid operands for a comparison: {} and {}", a.noun(), b.noun());
-                Err(Error::new(Kind::Type, why))
-            }
-        }
-    }
-
-    /// A number as text, as in standard SQL where one is joined to a text.
-    fn as_text(&self, operand: Expr) -> Result<Expr> {
-        match self.type_of(&operand).is_number() {
-            true => Ok(Expr::Cast(
-                Box::new(operand),
-                Box::new(conversion(&ast::DataType::Varchar(None), false)?),
-            )),
-            false => Ok(operand),
-        }
-    }
-
-    fn computable(&self, operator: Operator, left: &Expr, right: &Expr) -> Result<()> {
-        let (a, b) = (self.type_of(left), self.type_of(right));
-        let is_day = |type_of: Type| matches!(type_of, Type::Date | Type::Timestamp);
-        let fits = (a.is_number() && b.is_number())
-            || (operator == Operator::Plus && a.is_text() && b.is_text())
-            || (matches!(operator, Operator::Plus | Operator::Minus) && is_day(a) && b.is_number())
-            || (operator == Operator::Plus && a.is_number() && is_day(b))
-            || (operator == Operator::Minus && is_day(a) && is_day(b));
-        match fits {
-            true => Ok(()),
-            false => {
-                let why = format!("Invalid operands for an operator: {} and {}", a.noun(), b.noun());
-                Err(Error::new(Kind::Type, why))
-            }
-        }
-    }
 }
 
 impl Grouping {
@@ -771,22 +738,6 @@ fn no_function(name: &str) -> Error {
 
 fn unknown(expr: &ast::Expr) -> Error {
     Error::new(Kind::Unsupported, format!("ADS SQL has no expression like {expr}"))
-}
-
-/// Items joined in pairs, pairs of pairs, and so on; `None` of none.
-pub(super) fn balanced<T>(mut items: Vec<T>, join: impl Fn(T, T) -> T) -> Option<T> {
-    while items.len() > 1 {
-        let mut joined = Vec::with_capacity(items.len().div_ceil(2));
-        let mut rest = items.into_iter();
-        while let Some(left) = rest.next() {
-            joined.push(match rest.next() {
-                Some(right) => join(left, right),
-                None => left,
-            });
-        }
-        items = joined;
-    }
-    items.pop()
 }
 
 fn negated_if(negated: bool, expr: Expr) -> Expr {

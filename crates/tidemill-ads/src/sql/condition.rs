@@ -18,12 +18,12 @@ use tidemill_xbase::expression::{BinaryOperator, Letters, Literal, Syntax, Synta
 use tidemill_xbase::full_text::{SearchCondition, Tokenizer};
 use tidemill_xbase::{Bitmap, Field, FieldKind, Table};
 
-use super::bind::balanced;
 use super::error::Result;
 use super::evaluate::{Evaluation, Session, evaluate_alone};
 use super::expression::{Blank, Comparison, Expr};
 use super::frames::{Reader, Selection};
 use super::like::Pattern;
+use super::nesting::joined_in_pairs;
 use super::row_id;
 use super::tables::Snapshot;
 use super::value::{DAY_MS, EMPTY_DATE, EMPTY_TIMESTAMP, Value, day_of, midnight, parse_timestamp, trimmed};
@@ -71,7 +71,7 @@ impl Condition {
             }
         }
         let lowered = lowered.into_iter().map(|(filter, _)| filter.syntax).collect();
-        let syntax = balanced(lowered, |left, right| binary(BinaryOperator::And, left, right));
+        let syntax = joined_in_pairs(lowered, |left, right| binary(BinaryOperator::And, left, right));
         let condition = Self {
             syntax: syntax.map(Arc::new),
             filter: OnceLock::new(),

@@ -7,6 +7,7 @@
 
 mod dictionary;
 mod editing;
+mod finding;
 mod firing;
 mod functions;
 mod gates;
@@ -19,7 +20,7 @@ mod state;
 mod surroundings;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use making::Making;
@@ -81,7 +82,7 @@ pub(crate) struct StatementTables {
     /// That of the run that is under way, or of the last one.
     pub(crate) run_autoincrement: Option<u32>,
     /// What the program calls itself.
-    application: String,
+    pub(crate) application: String,
     /// How many records the last statement changed, if it changes any.
     pub(crate) affected: Option<u64>,
     /// How many reads are under way, one within another.
@@ -201,37 +202,6 @@ impl ConnectionTables<'_> {
         let path: Arc<Path> = TableSet::home(&self.find(name)?)?.into();
         self.state().found.insert(name.clone(), Arc::clone(&path));
         Ok(path)
-    }
-
-    /// The file of a table, whatever the case of its name, with its extension or without, and with the name of a link or of a database
-    /// before it.
-    fn find(&mut self, name: &TableName) -> Result<PathBuf> {
-        if let [link, table] = name.parts.as_slice()
-            && let Some(path) = self.connection.linked_table(link, table, self.settings)?
-        {
-            return Ok(path);
-        }
-        let written = name.to_string();
-        let own = self.options.table.table_type.extension();
-        let other = if own == "adt" { "dbf" } else { "adt" };
-        let mut candidates = vec![
-            written.clone(),
-            format!("{written}.{own}"),
-            format!("{written}.{other}"),
-        ];
-        if name.parts.len() > 1 {
-            candidates.push(name.last().to_owned());
-        }
-        for candidate in &candidates {
-            let path = self.connection.path_of(candidate, own, self.settings)?;
-            if path.is_file() {
-                return Ok(path);
-            }
-        }
-        let why = format!(
-            "Either ACE could not find the specified file, or you do not have sufficient rights to access the file.  Table name: {name}"
-        );
-        Err(Error::new(Kind::NoTable, why))
     }
 
     /// A table that is not there any more is looked for again.
@@ -476,8 +446,11 @@ impl Tables for ConnectionTables<'_> {
         self.options.standard_tables && self.options.table.table_type == TableType::Vfp
     }
 
-    fn made_type(&self) -> TableType {
-        self.options.table.table_type
+    fn made_type(&self, name: &TableName) -> TableType {
+        match name.to_string().to_ascii_lowercase().ends_with(".adt") {
+            true => TableType::Adt,
+            false => self.options.table.table_type,
+        }
     }
 
     fn takes_in(&mut self) -> bool {

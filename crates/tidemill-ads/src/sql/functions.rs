@@ -107,16 +107,22 @@ impl Function {
         matches!(self.body, Body::Volatile(_))
     }
 
-    /// # Errors
-    /// [`Kind::NoFunction`] for another number of arguments, [`Kind::Type`] for one of another type.
-    pub(super) fn check(&self, types: &[Type]) -> Result<()> {
+    /// Whether it has so many arguments.
+    fn takes_number(&self, arguments: usize) -> bool {
         let (takes, repeats) = match self.takes.strip_suffix('+') {
             Some(takes) => (takes, true),
             None => (self.takes, false),
         };
         let least = takes.find('[').unwrap_or(takes.len());
-        let letters: Vec<char> = takes.chars().filter(|letter| *letter != '[').collect();
-        if types.len() < least || (types.len() > letters.len() && !repeats) {
+        let most = takes.chars().filter(|letter| *letter != '[').count();
+        arguments >= least && (repeats || arguments <= most)
+    }
+
+    /// # Errors
+    /// [`Kind::NoFunction`] for another number of arguments, [`Kind::Type`] for one of another type.
+    pub(super) fn check(&self, types: &[Type]) -> Result<()> {
+        let letters: Vec<char> = self.takes.chars().filter(|letter| !"[+".contains(*letter)).collect();
+        if !self.takes_number(types.len()) {
             let why = format!("{}() takes {} arguments, not {}", self.name, letters.len(), types.len());
             return Err(Error::new(Kind::NoFunction, why));
         }
@@ -232,6 +238,11 @@ pub fn function_names() -> impl Iterator<Item = &'static str> {
         "CAST", "COALESCE", "CONVERT", "DELETED", "EMPTY", "EXTRACT", "IF", "IFNULL", "IIF", "INLIST", "ISNULL",
         "NULLIF", "RECNO",
     ])
+}
+
+/// Whether a function of this name, in whichever case, may have so many arguments; `true` for forms of their own, such as CAST.
+pub fn function_takes(name: &str, arguments: usize) -> bool {
+    find(name).is_none_or(|function| function.takes_number(arguments))
 }
 
 /// Whether a function of this name, in whichever case, changes from call to call.

@@ -226,6 +226,22 @@ fn nothing() -> Expr {
     Expr::value(Value::Null)
 }
 
+/// Items joined in pairs, pairs of pairs, and so on; `None` of none.
+pub(super) fn joined_in_pairs<T>(mut items: Vec<T>, join: impl Fn(T, T) -> T) -> Option<T> {
+    while items.len() > 1 {
+        let mut joined = Vec::with_capacity(items.len().div_ceil(2));
+        let mut rest = items.into_iter();
+        while let Some(left) = rest.next() {
+            joined.push(match rest.next() {
+                Some(right) => join(left, right),
+                None => left,
+            });
+        }
+        items = joined;
+    }
+    items.pop()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{dialect::Ads, parse};

@@ -12,10 +12,11 @@ use definitions::{ACTIONS, ANSWERS};
 use super::answer::Answer;
 use super::error::{Error, Kind, Result};
 use super::listing::Listing;
-use super::statement::TableName;
+use super::statement::{Definition, IndexInFile, TableName};
 use super::structure::allow_candidates;
 use super::tables::Tables;
 use super::value::Value;
+use crate::IndexOptions;
 
 /// `ADS_UNIQUE`, `ADS_DESCENDING` and `ADS_CANDIDATE` of `ace.h`.
 const UNIQUE: i64 = 1;
@@ -72,6 +73,25 @@ pub(super) fn run(name: &str, arguments: &[Value], tables: &mut dyn Tables) -> R
             let (tag, expression, condition) = (text(2)?, text(3)?, optional(4));
             let options = arguments.get(5).and_then(Value::to_i64).unwrap_or(0);
             let is_candidate = options & CANDIDATE != 0;
+            if let Some(file) = file_beside(&table, &optional(1)) {
+                return tables
+                    .define(&Definition::IndexInFile(IndexInFile {
+                        table: table.to_string(),
+                        file,
+                        name: tag.to_uppercase(),
+                        expression,
+                        condition,
+                        options: IndexOptions {
+                            is_unique: options & UNIQUE != 0,
+                            is_candidate,
+                            is_descending: options & DESCENDING != 0,
+                            is_custom: false,
+                        },
+                        words: None,
+                        may_be_free: true,
+                    }))
+                    .map(|()| Answer::Done);
+            }
             let mut spec = OrderSpec::new(tag.to_uppercase(), expression)
                 .unique(options & UNIQUE != 0)
                 .candidate(is_candidate)
@@ -102,4 +122,18 @@ pub(super) fn run(name: &str, arguments: &[Value], tables: &mut dyn Tables) -> R
         _ => return Err(Error::new(Kind::NoFunction, format!("Procedure not found: {name}"))),
     }
     Ok(Answer::Done)
+}
+
+/// The index file that is asked for, unless it is the one that opens with the table: its name is that of the table (SAP's help,
+/// "sp_CreateIndex").
+fn file_beside(table: &TableName, file: &str) -> Option<String> {
+    let stem = |name: &str| {
+        let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+        name.split_once('.')
+            .map_or(name, |(stem, _)| stem)
+            .trim()
+            .to_lowercase()
+    };
+    let is_own = file.trim().is_empty() || stem(file) == stem(table.last());
+    (!is_own).then(|| file.trim().to_owned())
 }

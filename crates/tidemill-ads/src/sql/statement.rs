@@ -9,7 +9,7 @@ use sqlparser::ast::{Expr, Ident, Query};
 use sqlparser::tokenizer::Location;
 use tidemill_xbase::full_text::FullTextOptions;
 
-use crate::{Rights, TriggerEvent, TriggerMoment};
+use crate::{IndexOptions, Rights, TriggerEvent, TriggerMoment};
 
 /// One statement of a text.
 #[derive(Debug, Clone, PartialEq)]
@@ -173,6 +173,29 @@ pub enum Definition {
         /// Whether they are granted.
         grants: bool,
     },
+    /// `CREATE INDEX … IN FILE file`, `sp_CreateIndex` with a file.
+    IndexInFile(IndexInFile),
+}
+
+/// An index tag in an index file that is not the one that opens with its table by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexInFile {
+    /// The table.
+    pub table: String,
+    /// The index file, with or without an extension.
+    pub file: String,
+    /// Its name.
+    pub name: String,
+    /// What its keys are made of; of the words of a field, its name.
+    pub expression: String,
+    /// Which records it has; empty for all.
+    pub condition: String,
+    /// What kind of order it is.
+    pub options: IndexOptions,
+    /// How the words are made whose entries it has.
+    pub words: Option<FullTextOptions>,
+    /// Whether the table may be none of the dictionary. Nothing opens the file by itself then.
+    pub may_be_free: bool,
 }
 
 impl Definition {
@@ -189,6 +212,7 @@ impl Definition {
             Self::DropPackage(_) => "DROP PACKAGE",
             Self::Rights { grants: true, .. } => "GRANT",
             Self::Rights { .. } => "REVOKE",
+            Self::IndexInFile(_) => "CREATE INDEX … IN FILE",
         }
     }
 }
@@ -444,10 +468,21 @@ pub struct CreateTable {
     pub columns: Vec<ColumnSpec>,
     /// `PRIMARY KEY`: name and columns.
     pub primary_key: Option<(Option<Ident>, Vec<IndexColumn>)>,
+    /// `UNIQUE`: names and columns.
+    pub unique: Vec<(Option<Ident>, Vec<IndexColumn>)>,
     /// `AS SELECT …`.
     pub select: Option<Box<Select>>,
     /// `IN DATABASE` or `AS FREE TABLE`: whether the data dictionary takes it in; `None` where nothing is said.
     pub in_database: Option<bool>,
+}
+
+impl CreateTable {
+    pub(super) fn add_key(&mut self, key: (Option<Ident>, Vec<IndexColumn>), is_primary: bool) {
+        match is_primary {
+            true => self.primary_key = Some(key),
+            false => self.unique.push(key),
+        }
+    }
 }
 
 /// A column that is made.
@@ -517,7 +552,7 @@ pub enum TableChange {
     DropPrimaryKey,
 }
 
-/// `CREATE [UNIQUE] INDEX name ON table ( columns ) [CANDIDATE] [NOTDELETED] [CONTENT …]`.
+/// `CREATE [UNIQUE] INDEX name ON table ( columns ) [CANDIDATE] [NOTDELETED] [CONTENT …] [IN FILE file]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateIndex {
     /// Its name.
@@ -532,8 +567,12 @@ pub struct CreateIndex {
     pub is_candidate: bool,
     /// Whether records that are marked as deleted are left out.
     pub is_without_deleted: bool,
+    /// Whether records are left out that are NULL in one of the columns, as a UNIQUE of SQL has it.
+    pub is_without_null: bool,
     /// `CONTENT`: the words of the column, and how they are made.
     pub words: Option<Box<FullTextOptions>>,
+    /// The index file; none is the one that opens with the table.
+    pub file: Option<String>,
 }
 
 /// A column of an index.

@@ -1,14 +1,17 @@
 //! CREATE, ALTER and DROP.
 
+mod indexes;
+
 use sqlparser::ast::Ident;
-use tidemill_xbase::full_text::FullTextOptions;
-use tidemill_xbase::index::OrderSpec;
-use tidemill_xbase::{AdtType, Alteration, Dialect, Field, FieldKind, FieldSpec, TableEditor};
+use tidemill_xbase::{AdtType, Alteration, Dialect, Field, FieldSpec};
+
+use indexes::create_keys;
+pub(super) use indexes::{allow_candidates, create_index, drop_index};
 
 use super::answer::Rows;
 use super::error::{Error, Kind, Result};
 use super::statement::{
-    ColumnRule, ColumnSpec, CreateIndex, CreateTable, IndexColumn, RuleChange, TableChange, TableName, TypeName,
+    ColumnRule, ColumnSpec, CreateTable, IndexColumn, RuleChange, TableChange, TableName, TypeName,
 };
 use super::tables::Tables;
 use super::value::Type;
@@ -33,8 +36,8 @@ pub(super) fn create_table(table: &CreateTable, tables: &mut dyn Tables) -> Resu
         Some(said) => said,
         None => !is_temporary(name) && !tables.in_transaction() && tables.takes_in(),
     };
-    let rules = rules_of(table.columns.iter(), tables.made_type(), is_taken_in)?;
-    create_files(name, &table.columns, table.primary_key.as_ref(), tables)?;
+    let rules = rules_of(table.columns.iter(), tables.made_type(name), is_taken_in)?;
+    create_files(table, tables)?;
     if !is_taken_in {
         return Ok(());
     }
@@ -95,13 +98,16 @@ fn rules_of<'c>(
     Ok(rules)
 }
 
-fn create_files(
-    name: &TableName,
-    columns: &[ColumnSpec],
-    primary_key: Option<&(Option<Ident>, Vec<IndexColumn>)>,
-    tables: &mut dyn Tables,
-) -> Result<()> {
-    let (is_standard, is_adt) = (tables.makes_standard_tables(), tables.made_type() == TableType::Adt);
+fn create_files(table: &CreateTable, tables: &mut dyn Tables) -> Result<()> {
+    let CreateTable {
+        name,
+        columns,
+        primary_key,
+        unique,
+        ..
+    } = table;
+    let is_adt = tables.made_type(name) == TableType::Adt;
+    let is_standard = tables.makes_standard_tables() && !is_adt;
     let fields = columns.iter().map(|column| match is_adt {
         true => field_of_adt(column),
         false => field(column, is_standard),
@@ -112,61 +118,26 @@ fn create_files(
         if !keeps_names {
             field.name = field.name.to_uppercase();
         }
-        let is_key = |key: &IndexColumn| key.name.value.eq_ignore_ascii_case(&column.name.value);
-        let is_key = primary_key.is_some_and(|(_, columns)| columns.iter().any(is_key));
+        let is_of = |(_, columns): &(Option<Ident>, Vec<IndexColumn>)| {
+            let mut columns = columns.iter();
+            columns.any(|key| key.name.value.eq_ignore_ascii_case(&column.name.value))
+        };
+        let is_key = primary_key.as_ref().is_some_and(is_of);
         if is_standard {
             field.nullable |= column.nullable.is_none() && !is_key && !field.autoincrement;
             // Fields of varying length have no keys.
-            field.letter = if is_key && field.letter == 'V' {
-                'C'
-            } else {
-                field.letter
-            };
+            if field.letter == 'V' && (is_key || unique.iter().any(is_of)) {
+                field.letter = 'C';
+            }
         }
     }
     tables.create_table(name, &fields)?;
-    let Some(primary_key) = primary_key else {
-        return Ok(());
-    };
-    let indexed = create_primary_key(name, primary_key, tables);
+    let indexed = create_keys(table, tables);
     if indexed.is_err() {
-        // A table without its key is not what was asked for.
+        // A table without its keys is not what was asked for.
         tables.drop_table(name, false)?;
     }
     indexed
-}
-
-fn create_primary_key(
-    name: &TableName,
-    (index, columns): &(Option<Ident>, Vec<IndexColumn>),
-    tables: &mut dyn Tables,
-) -> Result<()> {
-    // The names of orders have 10 bytes.
-    let own: String = format!("PK_{}", name.last())
-        .chars()
-        .filter(char::is_ascii)
-        .take(10)
-        .collect();
-    let dialect = tables.snapshot_without_orders(name)?.table().header().dialect;
-    let is_candidate = dialect.has_candidate_indexes();
-    // As ADS names that of an ADT.
-    let own = if dialect == Dialect::Adt {
-        "PRIMARYKEY".to_owned()
-    } else {
-        own
-    };
-    create_index(
-        &CreateIndex {
-            name: index.clone().unwrap_or_else(|| Ident::new(own)),
-            table: name.clone(),
-            columns: columns.clone(),
-            is_unique: true,
-            is_candidate,
-            is_without_deleted: false,
-            words: None,
-        },
-        tables,
-    )
 }
 
 /// Whether a table is one that its connection alone sees, and whose fields keep their names.
@@ -179,7 +150,8 @@ pub(super) fn is_temporary(name: &TableName) -> bool {
 /// # Errors
 /// [`Kind::Type`] for a name that is too long for a field of a DBF, where the table is no temporary one.
 pub(super) fn fields_of(rows: &Rows, table: &TableName, tables: &dyn Tables) -> Result<Vec<FieldSpec>> {
-    let (is_standard, is_adt) = (tables.makes_standard_tables(), tables.made_type() == TableType::Adt);
+    let is_adt = tables.made_type(table) == TableType::Adt;
+    let is_standard = tables.makes_standard_tables() && !is_adt;
     let keeps_names = is_temporary(table) || is_standard || is_adt;
     let too_long = |name: &str| !keeps_names && name.len() > 10;
     if let Some(column) = rows.columns.iter().find(|column| too_long(&column.name)) {
@@ -218,99 +190,6 @@ pub(super) fn fields_of(rows: &Rows, table: &TableName, tables: &dyn Tables) -> 
         })
         .collect();
     Ok(specs)
-}
-
-/// Adds an order to the production index of a table.
-///
-/// # Errors
-/// [`Kind::NoColumn`], and [`Kind::Unsupported`] for a candidate index of a table that has none.
-pub(super) fn create_index(index: &CreateIndex, tables: &mut dyn Tables) -> Result<()> {
-    if tables.is_made_in_transaction(&index.table) {
-        return tables.exclusively(&index.table, &mut |table| add_order(index, table));
-    }
-    let made = add_order(index, tables.editor(&index.table)?);
-    tables.changed(&index.table);
-    made?;
-    tables.note_orders(&index.table)
-}
-
-fn add_order(index: &CreateIndex, table: &mut TableEditor) -> Result<()> {
-    if let Some(options) = &index.words {
-        return add_words(index, options, table);
-    }
-    let is_descending = index.columns.first().is_some_and(|column| column.is_descending);
-    if index.is_candidate {
-        allow_candidates(table)?;
-    }
-    let is_adt = table.header().dialect == Dialect::Adt;
-    let expression = match is_adt {
-        true => key_of_adt(&index.columns, table.fields())?,
-        false => key(&index.columns, table.fields())?,
-    };
-    // An ADI knows no other kind of unique one.
-    let is_candidate = index.is_candidate || index.is_unique && is_adt;
-    let mut spec = OrderSpec::new(index.name.value.to_uppercase(), expression)
-        .unique(index.is_unique && !is_candidate)
-        .candidate(is_candidate)
-        .descending(is_descending);
-    if index.is_without_deleted && !is_adt {
-        spec = spec.condition("!DELETED()");
-    }
-    let created = table.create_order(&spec).map_err(crate::Error::from);
-    Ok(created.map_err(crate::Error::of_making)?)
-}
-
-/// Adds an index of the words of a column ("Full Text Search Index Options").
-fn add_words(index: &CreateIndex, options: &FullTextOptions, table: &mut TableEditor) -> Result<()> {
-    let [column] = index.columns.as_slice() else {
-        let why = "A full text index has one column (CONTENT)";
-        return Err(Error::new(Kind::Unsupported, why));
-    };
-    let is_plain = !index.is_unique && !index.is_candidate && !index.is_without_deleted && !column.is_descending;
-    if !is_plain {
-        let why = "A full text index (CONTENT) is neither UNIQUE, CANDIDATE, NOTDELETED nor DESC";
-        return Err(Error::new(Kind::Unsupported, why));
-    }
-    if options.min_word > options.max_word || options.max_word == 0 {
-        let why = format!(
-            "MIN WORD {} and MAX WORD {} leave no words",
-            options.min_word, options.max_word
-        );
-        return Err(Error::new(Kind::Value, why));
-    }
-    let fields = table.fields();
-    let mut known = fields.iter();
-    let Some(field) = known.find(|field| field.name.eq_ignore_ascii_case(&column.name.value)) else {
-        return Err(no_field(column, fields));
-    };
-    let spec = OrderSpec::new(index.name.value.to_uppercase(), field.name.as_str()).full_text(options.clone());
-    let created = table.create_order(&spec).map_err(crate::Error::from);
-    Ok(created.map_err(crate::Error::of_making)?)
-}
-
-/// Refuses candidate indexes of tables that have none.
-///
-/// # Errors
-/// [`Kind::Unsupported`].
-pub(super) fn allow_candidates(table: &TableEditor) -> Result<()> {
-    let dialect = table.header().dialect;
-    if dialect.has_candidate_indexes() || dialect == Dialect::Adt {
-        return Ok(());
-    }
-    let why = format!("Tables of {dialect} have no candidate indexes");
-    Err(Error::new(Kind::Unsupported, why))
-}
-
-/// Takes an order out of its index.
-///
-/// # Errors
-/// What the table says.
-pub(super) fn drop_index(table: &TableName, index: &Ident, tables: &mut dyn Tables) -> Result<()> {
-    tables.may_drop_order(table, &index.value)?;
-    let dropped = tables.editor(table)?.drop_order(&index.value);
-    tables.changed(table);
-    dropped?;
-    tables.note_orders(table)
 }
 
 /// Changes the structure of a table.
@@ -518,59 +397,6 @@ fn altered(column: &ColumnSpec, is_standard: bool) -> Result<FieldSpec> {
         false => field.name = field.name.to_uppercase(),
     }
     Ok(field)
-}
-
-fn no_field(column: &IndexColumn, fields: &[Field]) -> Error {
-    let fields = fields.iter().map(|field| field.name.clone());
-    Error::no_column(&column.name.value, fields).at(column.name.span.start)
-}
-
-/// The key expression of columns: the column itself, or texts of several one after the other. What runs against the first column is
-/// written as DESCEND( … ).
-fn key(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
-    let found = columns.iter().map(|column| {
-        let field = Field::find(fields, &column.name.value).and_then(|place| fields.get(place));
-        field.ok_or_else(|| no_field(column, fields))
-    });
-    let found = found.collect::<Result<Vec<_>>>()?;
-    if let [only] = found.as_slice() {
-        return Ok(only.name.clone());
-    }
-    let is_descending = columns.first().is_some_and(|column| column.is_descending);
-    let parts = found.iter().zip(columns).map(|(field, column)| {
-        let name = &field.name;
-        let part = match field.kind {
-            FieldKind::Character => Ok(name.clone()),
-            FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => Ok(format!("DTOS({name})")),
-            FieldKind::Numeric | FieldKind::Float => Ok(format!("STR({name},{},{})", field.width, field.decimals)),
-            FieldKind::Integer => Ok(format!("STR({name},11,{})", field.decimals)),
-            _ => {
-                let why = format!("Column {name} cannot be a part of a key of several columns");
-                Err(Error::new(Kind::Unsupported, why))
-            }
-        }?;
-        Ok(match column.is_descending == is_descending {
-            true => part,
-            false => format!("DESCEND({part})"),
-        })
-    });
-    Ok(parts.collect::<Result<Vec<_>>>()?.join("+"))
-}
-
-/// The key expression of columns of an ADT: their names with semicolons between them. What runs against the first column is written
-/// as DESCEND( … ).
-fn key_of_adt(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
-    let is_descending = columns.first().is_some_and(|column| column.is_descending);
-    let names = columns.iter().map(|column| {
-        let Some(field) = Field::find(fields, &column.name.value).and_then(|place| fields.get(place)) else {
-            return Err(no_field(column, fields));
-        };
-        match column.is_descending == is_descending {
-            true => Ok(field.name.clone()),
-            false => Ok(format!("DESCEND({})", field.name)),
-        }
-    });
-    Ok(names.collect::<Result<Vec<_>>>()?.join(";"))
 }
 
 /// The field for a column of an ADT ("Supported Data Types in the Advantage SQL Engine", ADS's help).

@@ -441,7 +441,7 @@ pub trait Tables {
     }
 
     /// The type that tables are made of. Default: Visual FoxPro's.
-    fn made_type(&self) -> TableType {
+    fn made_type(&self, _: &TableName) -> TableType {
         TableType::Vfp
     }
 

@@ -90,7 +90,16 @@ impl WorkArea {
             })?;
         }
         self.appended = None;
-        self.unlock_after_change()
+        self.unlock_after_change()?;
+        self.sync_update()
+    }
+
+    /// Brings an update to the disk, where each is to be there at once. In a transaction its end does.
+    fn sync_update(&mut self) -> Result<()> {
+        match self.syncs_updates && !self.has_log {
+            true => Ok(self.editor.sync()?),
+            false => Ok(()),
+        }
     }
 
     fn write_fields(&mut self, record: u32) -> Result<()> {
@@ -184,7 +193,7 @@ impl WorkArea {
         }
         self.appended = None;
         self.record.number = 0;
-        Ok(())
+        self.sync_update()
     }
 
     /// Takes the mark of deletion from every record. Beside others each is locked for a moment.
@@ -264,6 +273,47 @@ impl WorkArea {
             },
             _ => self.set_number(field, self.number_of(&trimmed())?),
         }
+    }
+
+    /// As [`WorkArea::set_text`], but what is too long for a field of characters is cut, and the rest is in the field.
+    ///
+    /// # Errors
+    /// [`ErrorCode::DataTruncated`] where it was cut (SAP's help, `AdsSetString`); as [`WorkArea::set_text`].
+    pub fn set_text_cut(&mut self, field: usize, text: &[u8], settings: &Settings) -> Result<()> {
+        let known = self.shape(field)?;
+        let room = match known.kind {
+            FieldKind::Character | FieldKind::Varchar => known.width,
+            FieldKind::CharacterWide => known.width / 2,
+            _ => return self.set_text(field, text, settings),
+        };
+        let whole = self.to_table(text);
+        let Some(fits) = whole.get(..room).filter(|fits| fits.len() < whole.len()) else {
+            return self.set_text(field, text, settings);
+        };
+        let codepage = self.table.codepage();
+        let fits = match codepage.is_multibyte() {
+            // A letter of two bytes is not cut in its middle.
+            true => {
+                let letters = codepage.decode(&whole);
+                let (mut fits, mut next) = (Vec::new(), Vec::new());
+                for letter in letters.chars() {
+                    next.clear();
+                    let is_known = codepage.encode(letter.encode_utf8(&mut [0; 4]), &mut next).is_ok();
+                    if !is_known || fits.len() + next.len() > room {
+                        break;
+                    }
+                    fits.extend_from_slice(&next);
+                }
+                fits
+            }
+            false => fits.to_vec(),
+        };
+        let len = whole.len();
+        drop(whole);
+        self.put(field, Value::Encoded(&fits))?;
+        let name = &self.field(field)?.name;
+        let why = format!("field {name}: of {len} bytes the first {} have room", fits.len());
+        self.refuse(ErrorCode::DataTruncated, why)
     }
 
     /// Gives a field a number, rounded to its decimals; dates take it as a Julian day number.
@@ -591,7 +641,7 @@ impl WorkArea {
     }
 
     /// Sees to it that the current record may be changed, and that it is in memory as it is now.
-    fn lock_for_change(&mut self) -> Result<u32> {
+    pub(super) fn lock_for_change(&mut self) -> Result<u32> {
         let record = self.current()?;
         self.changeable()?;
         let is_locked = self.options.mode == OpenMode::Exclusive

@@ -123,6 +123,11 @@ impl WorkArea {
         self.aof.as_ref().and_then(|filter| filter.text.as_deref())
     }
 
+    /// Whether a filter by bitmaps is set, if it rests too.
+    pub fn has_aof(&self) -> bool {
+        self.aof().is_some() || self.resting_aof.is_some()
+    }
+
     /// Shows the records that the filter by bitmaps left out.
     ///
     /// # Errors

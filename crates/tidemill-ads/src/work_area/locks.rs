@@ -28,15 +28,31 @@ impl WorkArea {
         Ok(())
     }
 
+    /// Locks the current record until it is written or left, as a change does; 0 means it too.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidRecordNumber`] for another record, which no move would unlock; as [`WorkArea::lock_record`].
+    pub fn lock_until_left(&mut self, record: u32) -> Result<()> {
+        let (record, current) = (self.meant(record)?, self.meant(0)?);
+        if record != current {
+            let why = format!("record {record} is not the current one, which is {current}; lock it with AdsLockRecord");
+            return self.refuse(ErrorCode::InvalidRecordNumber, why);
+        }
+        self.lock_for_change().map(drop)
+    }
+
     /// Writes what was changed, and unlocks a record, or with 0 the current one.
     ///
     /// # Errors
-    /// [`ErrorCode::RecordNotLocked`]; as [`WorkArea::write_record`].
+    /// [`ErrorCode::RecordNotLocked`]; [`ErrorCode::InvalidRecordNumber`] for a record that there is not; as [`WorkArea::write_record`].
     pub fn unlock_record(&mut self, record: u32) -> Result<()> {
         let record = self.meant(record)?;
         self.write_record()?;
         if self.is_alone() {
             return Ok(());
+        }
+        if !self.locked.contains(&record) && !(1..=self.record_count()?.saturating_add(1)).contains(&record) {
+            return self.refuse(ErrorCode::InvalidRecordNumber, format!("there is no record {record}"));
         }
         if !self.locked.remove(&record) {
             return self.refuse(ErrorCode::RecordNotLocked, format!("record {record} is not locked"));

@@ -11,6 +11,7 @@ mod locate;
 mod locks;
 mod orders;
 mod raw_key;
+mod segments;
 mod walk;
 mod words;
 
@@ -245,6 +246,8 @@ pub struct WorkArea {
     has_log: bool,
     /// Whether its production index is damaged, and it was opened without it.
     has_damaged_index: bool,
+    /// Whether each update is brought to the disk at once.
+    pub(crate) syncs_updates: bool,
     /// The log that changes go through outside of transactions.
     resting_log: Option<TransactionLog>,
     /// Why it is read only although it was to be changed.
@@ -404,6 +407,7 @@ impl WorkArea {
             is_file_locked: false,
             has_log: false,
             has_damaged_index: false,
+            syncs_updates: false,
             resting_log: None,
             why_read_only: None,
             locked_for_change: None,
@@ -518,6 +522,24 @@ impl WorkArea {
     /// Whether it is before the first record, as after a step back from it; also where there is no record to show.
     pub fn is_bof(&self) -> bool {
         self.is_bof
+    }
+
+    /// Says whether it is before the first record, until the next move. The current record stays.
+    pub fn set_bof(&mut self, is_bof: bool) {
+        self.is_bof = is_bof;
+    }
+
+    /// Says whether the table holds text in the code page of DOS ([`TableOptions::is_oem`]).
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidOption`] for an ADT, which holds none (SAP's help, `AdsOpenTable`); as [`WorkArea::write_record`].
+    pub fn set_oem(&mut self, is_oem: bool) -> Result<()> {
+        if is_oem && self.is_adt() {
+            return self.refuse(ErrorCode::InvalidOption, "an ADT holds no text in a code page of DOS");
+        }
+        self.write_record()?;
+        self.options.is_oem = is_oem;
+        Ok(())
     }
 
     /// Whether it is behind the last record.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use tidemill_xbase::expression::{Environment, Program, RecordBytes, Value};
+use tidemill_xbase::expression::{Program, RecordBytes, Value};
 use tidemill_xbase::index::{IndexDialect, Key, KeyType, KeyValue, OrderSpec, Tag};
 use tidemill_xbase::{KeySettings, OpenMode, OrderKeys, TableCursor, build_index_with, named_expression};
 
@@ -18,7 +18,7 @@ use crate::settings::Settings;
 pub struct OrderId(pub(super) u32);
 
 /// What kind of order to make.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexOptions {
     /// Only the first record of each key.
     pub is_unique: bool,
@@ -273,7 +273,13 @@ impl WorkArea {
     /// The index file of a new order: the one that is given, or the one that opens with the table.
     pub(super) fn index_for(&self, index: Option<&Path>, name: &str) -> PathBuf {
         let production = self.path().with_extension(self.options.table_type.index_extension());
+        let is_same = |index: &Path| {
+            let names = [index, &production].map(|path| path.file_name().map(|name| name.to_ascii_lowercase()));
+            names[0] == names[1] && index.parent() == production.parent()
+        };
         match index {
+            // It is made under one name, in whatever letters a program gives it.
+            Some(index) if self.options.table_type != TableType::Ntx && is_same(index) && !index.exists() => production,
             Some(index) => index.to_owned(),
             None if self.options.table_type == TableType::Ntx => production.with_file_name(format!("{name}.ntx")),
             None => self
@@ -469,25 +475,6 @@ impl WorkArea {
         let keys = self.keys(order)?.clone();
         let bytes = RecordBytes::new(&self.table, record, &self.record.bytes);
         Ok(keys.key_whatever_the_condition(&bytes)?)
-    }
-
-    /// The fields that the expression of an order names, by their places, each once, in the order in which it does.
-    ///
-    /// # Errors
-    /// [`ErrorCode::InvalidIndexHandle`], [`ErrorCode::InvalidExpression`].
-    pub fn fields_of_key(&self, order: OrderId) -> Result<Vec<usize>> {
-        if self.is_adt() {
-            let mut fields: Vec<usize> = Vec::new();
-            for field in self.keys(order)?.parts().into_iter().flat_map(|(fields, _)| fields) {
-                if !fields.contains(&field) {
-                    fields.push(field);
-                }
-            }
-            return Ok(fields);
-        }
-        let expression = self.order_tag(order)?.expression;
-        let environment = Environment::with_all_letters(self.table.codepage());
-        Ok(Program::compile_key(&expression, self.fields(), &environment)?.fields())
     }
 
     /// Whether the key of an order is NULL where the fields are that can be.

@@ -23,7 +23,7 @@ pub enum KeyLength {
 }
 
 /// The number of a record that is in no table.
-const NOWHERE: u32 = u32::MAX;
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 impl WorkArea {
     /// Begins a key for an order: its fields are blank.

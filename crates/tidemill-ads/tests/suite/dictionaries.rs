@@ -32,6 +32,25 @@ struct House {
     options: StatementOptions,
 }
 
+/// The rows of a cursor, as texts. It is closed.
+pub(crate) fn rows_of(connection: &mut Connection, id: AreaId, settings: &Settings) -> Vec<String> {
+    let mut rows = Vec::new();
+    connection.go_top(id, None, settings).unwrap();
+    while !connection.area(id).unwrap().is_eof() {
+        let area = connection.area(id).unwrap();
+        let columns = 0..area.column_count();
+        let values = columns.map(|column| {
+            let field = area.column(column).unwrap();
+            let text = area.text(field, settings).unwrap();
+            String::from_utf8_lossy(&text).trim().to_owned()
+        });
+        rows.push(values.collect::<Vec<_>>().join("|"));
+        connection.skip(id, None, 1, settings).unwrap();
+    }
+    connection.close_table(id).unwrap();
+    rows
+}
+
 impl House {
     /// `people` (with two orders) and `towns`, and an empty dictionary.
     fn new() -> Self {
@@ -107,21 +126,7 @@ impl House {
         let Executed::Cursor(id) = self.execute(sql).unwrap() else {
             panic!("{sql}: no rows")
         };
-        let mut rows = Vec::new();
-        self.connection.go_top(id, None, &self.settings).unwrap();
-        while !self.connection.area(id).unwrap().is_eof() {
-            let area = self.connection.area(id).unwrap();
-            let columns = 0..area.column_count();
-            let values = columns.map(|column| {
-                let field = area.column(column).unwrap();
-                let text = area.text(field, &self.settings).unwrap();
-                String::from_utf8_lossy(&text).trim().to_owned()
-            });
-            rows.push(values.collect::<Vec<_>>().join("|"));
-            self.connection.skip(id, None, 1, &self.settings).unwrap();
-        }
-        self.connection.close_table(id).unwrap();
-        rows
+        rows_of(&mut self.connection, id, &self.settings)
     }
 
     /// A connection of somebody else.

@@ -4,9 +4,11 @@
 
 mod blanks;
 mod commits;
+mod containers;
 mod dbase_tables;
 mod dictionaries;
 mod full_text;
+mod index_names;
 mod links;
 mod look_ups;
 mod merges;
@@ -23,6 +25,7 @@ mod sql_rows;
 mod sql_slt;
 mod standard_tables;
 mod statements;
+mod texts;
 mod unknown_collation;
 mod untranslated;
 mod varying_keys;

@@ -432,7 +432,7 @@ fn tables_are_made_changed_copied_and_found() {
     );
     assert_eq!(
         known.set_text(2, b"02/30/2024", &settings).unwrap_err().code(),
-        ErrorCode::InvalidDate
+        ErrorCode::InvalidDay
     );
     assert_eq!(
         (known.julian_in(2).unwrap(), known.memo(3).unwrap()),

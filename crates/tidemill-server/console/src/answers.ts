@@ -2,18 +2,19 @@
 
 import type { Answer } from "./api";
 import { ChartView } from "./chart";
+import { copyButton } from "./copy_dialog";
 import { downloadMenu } from "./download";
 import { element, replace } from "./element";
 import { fixedRows, Grid } from "./grid";
 import { plans, planView, properties, propertiesView } from "./plan";
-import { reads, statements } from "./sql_text";
+import { isQuery, reads, statements } from "./sql_text";
 import { Tabs, type Tab } from "./tabs";
 import { counted, durationText } from "./value";
 
 /** `sql` is the text that was run. Without one statement for each answer it is not known which rows to download again. */
-export function answersView(sql: string, answers: Answer[]): HTMLElement {
+export function answersView(sql: string, answers: Answer[], copy: (sql: string) => void): HTMLElement {
   const parts = statements(sql);
-  const views = answers.map((answer, index) => answerView(answer, parts.length === answers.length ? parts[index]!.text : null, index));
+  const views = answers.map((answer, index) => answerView(answer, parts.length === answers.length ? parts[index]!.text : null, index, copy));
   const whole = element("div", { class: "answers" });
   if (views.length === 0) {
     replace(whole, element("p", { class: "nothing" }, "There was no statement to run."));
@@ -38,7 +39,7 @@ export function answersView(sql: string, answers: Answer[]): HTMLElement {
   return whole;
 }
 
-function answerView(answer: Answer, statement: string | null, index: number): HTMLElement {
+function answerView(answer: Answer, statement: string | null, index: number, copy: (sql: string) => void): HTMLElement {
   const explained = plans(answer).length > 0 || properties(answer, statement ?? "").length > 0;
   const facts = [explained ? "" : rowsText(answer), durationText(answer.ms)].filter(Boolean).join(" · ");
   if (answer.columns.length === 0) {
@@ -66,7 +67,7 @@ function answerView(answer: Answer, statement: string | null, index: number): HT
       { class: "answer-bar" },
       tabs.list,
       element("p", { class: "answer-facts", title: answer.truncated ? "There are more rows. A download has all of them." : null }, facts),
-      !explained && statement && reads(statement) && downloadMenu(statement, "rows"),
+      !explained && statement && reads(statement) && element("div", { class: "answer-actions" }, isQuery(statement) && copyButton(() => copy(statement)), downloadMenu(statement, "rows")),
     ),
     ...views.map(({ panel }) => panel),
   );

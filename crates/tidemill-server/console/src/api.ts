@@ -27,7 +27,16 @@ export interface Catalog {
   version: string;
   /** The schema whose tables are named alone. Default: `main`. */
   default?: string;
-  schemas: { name: string; tables: { name: string; format: string }[] }[];
+  /** The formats of copies into folders. Older servers make no copies. */
+  formats?: string[];
+  schemas: CatalogSchema[];
+}
+
+export interface CatalogSchema {
+  name: string;
+  tables: { name: string; format: string }[];
+  /** What copies into this schema become. Nothing: none can be made, or the user may not. */
+  target?: "folder" | "database" | null;
 }
 
 export interface TableDetail {
@@ -36,8 +45,44 @@ export interface TableDetail {
   format: string;
   columns: Column[];
   rows: number | null;
+  /** The number of records with the deleted ones, where records can be deleted and still be there. */
+  records?: number | null;
   bytes: number | null;
   inspect: string;
+}
+
+/** What is copied: a table with its schema in front, or the rows of a SELECT. */
+export type CopySource = { table: string } | { sql: string };
+
+export interface CopyOrder {
+  source: CopySource;
+  /** A format is for folders alone. */
+  target: { schema: string; name: string; format?: string };
+  overwrite: boolean;
+  /** Whether values may lose something by their new type. */
+  lossy: boolean;
+  verify: "count" | "full";
+}
+
+export interface Copy {
+  id: string;
+  source: string;
+  target: string;
+  state: "running" | "done" | "failed" | "stopped";
+  /** The rows that are written so far. */
+  rows: number;
+  expected: number | null;
+  bytes: number | null;
+  seconds: number;
+  /** After a full comparison that found no difference. */
+  compared_columns: number | null;
+  error: { sqlstate: string; message: string; hint: string | null } | null;
+}
+
+export interface Report {
+  name: string;
+  bytes: number;
+  modified: string;
 }
 
 export class ApiError extends Error {
@@ -66,10 +111,13 @@ export function table(path: string): Promise<TableDetail> {
   return json(request(`tables/${encodeURIComponent(path)}`));
 }
 
-/** Runs statements and returns an answer for each. An abort ends the wait at once and cancels them on the server. */
-export function run(sql: string, limit: number, signal?: AbortSignal, statement = uuid()): Promise<Answer[]> {
+/**
+ * Runs statements and returns an answer for each. An abort ends the wait at once and cancels them on the server. With `deleted`, deleted
+ * records are rows too, and a last column tells them apart.
+ */
+export function run(sql: string, limit: number, signal?: AbortSignal, { statement = uuid(), deleted = false } = {}): Promise<Answer[]> {
   return cancellable(statement, signal, async (inner) => {
-    const body: { answers: Answer[] } = await json(post(sql, "application/json", statement, limit, inner));
+    const body: { answers: Answer[] } = await json(post({ sql, limit, deleted: deleted || undefined }, "application/json", statement, inner));
     return body.answers;
   });
 }
@@ -83,7 +131,7 @@ export async function cancel(statement: string): Promise<void> {
 export function download(sql: string, accept: string, signal: AbortSignal, progress: (bytes: number) => void): Promise<Blob> {
   const statement = uuid();
   return cancellable(statement, signal, async (inner) => {
-    const response = await post(sql, accept, statement, undefined, inner);
+    const response = await post({ sql }, accept, statement, inner);
     const parts: BlobPart[] = [];
     let bytes = 0;
     try {
@@ -103,6 +151,38 @@ export function download(sql: string, accept: string, signal: AbortSignal, progr
   });
 }
 
+/** The copies that run or have ended, newest first. */
+export async function copies(): Promise<Copy[]> {
+  const body: { copies: Copy[] } = await json(request("copies"));
+  return body.copies;
+}
+
+export function startCopy(order: CopyOrder): Promise<Copy> {
+  return json(request("copies", { method: "POST", headers: { ...HEADERS, "Content-Type": "application/json" }, body: JSON.stringify(order) }));
+}
+
+/** Stops a copy that runs. One that has ended leaves the list, and then nothing is returned. */
+export async function endCopy(id: string): Promise<Copy | null> {
+  const response = await request(`copies/${encodeURIComponent(id)}`, { method: "DELETE", headers: HEADERS });
+  return response.status === NO_CONTENT ? null : json(Promise.resolve(response));
+}
+
+/** The reports of load tests. Older servers know of none. */
+export async function reports(): Promise<Report[]> {
+  try {
+    const body: { reports: Report[] } = await json(request("reports"));
+    return body.reports;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === NOT_FOUND) return [];
+    throw error;
+  }
+}
+
+/** The address of a report, which is a page of its own. */
+export function reportAddress(name: string): string {
+  return `reports/${encodeURIComponent(name)}`;
+}
+
 /** A random name for a statement. `crypto.randomUUID` is missing on pages that come by plain HTTP from another machine. */
 export function uuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -119,6 +199,8 @@ export function errorText(error: unknown): string {
 }
 
 const CANCELLED = 499;
+const NOT_FOUND = 404;
+const NO_CONTENT = 204;
 /** What a cancelled statement gets to answer. */
 const CLOSE_MS = 300;
 const HEADERS = { "X-Tidemill": "1" };
@@ -142,17 +224,16 @@ async function cancellable<T>(statement: string, signal: AbortSignal | undefined
 }
 
 function post(
-  sql: string,
+  what: { sql: string; limit?: number; deleted?: boolean | undefined },
   accept: string,
   statement: string,
-  limit: number | undefined,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<Response> {
   return request("sql", {
     method: "POST",
     headers: { ...HEADERS, "Content-Type": "application/json", "X-Statement": statement, Accept: accept },
-    body: JSON.stringify({ sql, parameters: [], limit }),
-    signal: signal ?? null,
+    body: JSON.stringify({ ...what, parameters: [] }),
+    signal,
   });
 }
 

@@ -11,6 +11,8 @@ export interface Rows {
   readonly length: number;
   /** A row, or nothing while it is on its way. */
   row(index: number): Value[] | undefined;
+  /** Whether a row is a deleted record. */
+  deleted?(index: number): boolean;
   /** Says which rows are in view. */
   inView?(first: number, last: number): void;
 }
@@ -228,14 +230,16 @@ export class Grid {
 
   private drawRow(index: number, from: number, to: number): HTMLElement {
     const values = this.rows.row(index);
+    const deleted = this.rows.deleted?.(index) ?? false;
     const row = element("div", {
-      class: index % 2 ? "grid-row odd" : "grid-row",
+      class: ["grid-row", index % 2 && "odd", deleted && "deleted"].filter(Boolean).join(" "),
       role: "row",
       "aria-rowindex": index + 2,
       "data-row": index,
       "data-waiting": !values,
     });
-    const gutter = element("div", { class: "grid-gutter", role: "rowheader", "aria-colindex": 1 }, count(index + 1));
+    const gutter = element("div", { class: "grid-gutter", role: "rowheader", "aria-colindex": 1 }, count(index + 1), deleted && element("span", { class: "off-screen" }, " deleted"));
+    if (deleted) gutter.title = "A deleted record";
     gutter.style.width = `${this.gutter}px`;
     row.append(gutter);
     row.style.width = this.sizer.style.width;
@@ -351,7 +355,7 @@ export class Grid {
   private open(row: number, column: number): void {
     const values = this.rows.row(row);
     const kind = this.rows.columns[column];
-    if (values && kind) showValue(kind, values[column], row);
+    if (values && kind) showValue(kind, values[column], `row ${count(row + 1)}${this.rows.deleted?.(row) ? ", deleted" : ""}`);
   }
 
   private widen(column: number, step: number): void {

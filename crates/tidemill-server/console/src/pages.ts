@@ -16,10 +16,17 @@ export class Pages implements Rows {
     private readonly tableSql: string,
     private readonly changed: () => void,
     private readonly error: (error: unknown) => void,
+    /** Whether deleted records are among the rows. */
+    private readonly withDeleted = false,
   ) {}
 
   row(index: number): Value[] | undefined {
     return this.pages.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS];
+  }
+
+  /** The server puts the mark behind the columns of the table. */
+  deleted(index: number): boolean {
+    return this.withDeleted && this.row(index)?.[this.columns.length] === true;
   }
 
   inView(first: number, last: number): void {
@@ -68,11 +75,11 @@ export class Pages implements Rows {
     this.loading.set(page, controller);
     try {
       const sql = `SELECT * FROM ${this.tableSql} LIMIT ${PAGE_ROWS} OFFSET ${page * PAGE_ROWS}`;
-      const [answer] = await run(sql, PAGE_ROWS, controller.signal);
+      const [answer] = await run(sql, PAGE_ROWS, controller.signal, { deleted: this.withDeleted });
       const rows = answer?.rows ?? [];
       if (rows.length === 0 && page > 0) {
         // The number of rows that the table is said to have counts too many, as that of a file with deleted records does.
-        const [counted] = await run(`SELECT COUNT(*) AS n FROM ${this.tableSql}`, 1, controller.signal);
+        const [counted] = await run(`SELECT COUNT(*) AS n FROM ${this.tableSql}`, 1, controller.signal, { deleted: this.withDeleted });
         this.length = Math.min(page * PAGE_ROWS, Number(counted?.rows[0]?.[0] ?? 0));
         this.changed();
         return;

@@ -2,15 +2,17 @@
 
 import { ApiError, cancel, run, uuid } from "./api";
 import { answersView } from "./answers";
+import { openDialog } from "./dialog";
 import { Editor } from "./editor";
 import { button, element, icon, replace } from "./element";
+import { errorBox } from "./error_box";
 import { forget, history, remember } from "./history";
 import { sqlLink } from "./link";
 import type { Schema } from "./schema";
 import { offsetOf, type Statement } from "./sql_text";
 import { announce, say } from "./status";
 import { store } from "./store";
-import { copyText, openDialog } from "./value_dialog";
+import { copyText } from "./value_dialog";
 import { durationText } from "./value";
 
 export class QueryView {
@@ -27,6 +29,7 @@ export class QueryView {
   constructor(
     schema: Schema,
     private readonly changedTables: () => void,
+    private readonly copy: (sql: string) => void,
   ) {
     this.editor = new Editor(store.read("draft") ?? "", schema, {
       run: () => void this.run(),
@@ -103,8 +106,8 @@ export class QueryView {
     const timer = window.setInterval(tick, 100);
     if (added === 0) remember(statement.text, Date.now());
     try {
-      const answers = await run(statement.text, Number(this.limit.value), running.controller.signal, running.statement);
-      replace(this.result, answersView(statement.text, answers));
+      const answers = await run(statement.text, Number(this.limit.value), running.controller.signal, { statement: running.statement });
+      replace(this.result, answersView(statement.text, answers, this.copy));
       replace(this.elapsed);
       say(answers.length === 1 ? "Done" : `Done: ${answers.length} answers`);
       if (answers.some(({ columns }) => columns.length === 0)) this.changedTables();
@@ -133,17 +136,7 @@ export class QueryView {
       this.editor.mark({ offset, message });
       place = button(`Go to ${this.editor.placeText(offset)}`, { class: "quiet", onclick: () => this.editor.goTo(offset) });
     }
-    replace(
-      this.result,
-      element(
-        "div",
-        { class: "error", role: "alert" },
-        known.sqlstate && element("code", { class: "sqlstate", title: "SQLSTATE" }, known.sqlstate),
-        element("p", {}, known.message),
-        known.hint && element("p", { class: "error-hint" }, known.hint),
-        place,
-      ),
-    );
+    replace(this.result, errorBox(known, place));
   }
 
   private hint(): void {

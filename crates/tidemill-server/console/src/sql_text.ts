@@ -87,6 +87,11 @@ export function reads(statement: string): boolean {
   return /^\(*\s*(select|with|values|explain|show)\b/i.test(withoutComments(statement).trim());
 }
 
+/** Whether a statement's rows can be copied: it stands in place of a table then. */
+export function isQuery(statement: string): boolean {
+  return /^\(*\s*(select|with|values)\b/i.test(withoutComments(statement).trim());
+}
+
 /** The names after FROM, JOIN, UPDATE and INTO, with their aliases. */
 export function tablesIn(statement: string): { path: string; alias: string | null }[] {
   const name = String.raw`(?:"(?:[^"]|"")*"|\[[^\]]*\]|[\p{L}_#][\p{L}\p{N}_$#]*)`;

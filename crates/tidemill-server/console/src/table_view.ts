@@ -2,6 +2,7 @@
 
 import { errorText, run, type TableDetail } from "./api";
 import { ColumnsTab } from "./columns_tab";
+import { copyButton, sourceName } from "./copy_dialog";
 import { downloadMenu } from "./download";
 import { button, element, icon, replace } from "./element";
 import { Grid } from "./grid";
@@ -18,6 +19,10 @@ export class TableView {
   private readonly facts = element("p", { class: "facts" });
   private readonly columns: ColumnsTab;
   private readonly rowsPanel = element("div", { class: "panel rows-panel" });
+  private readonly withDeleted = element("input", { type: "checkbox", onchange: () => this.switchDeleted() });
+  private readonly deletedLabel = element("span");
+  private readonly rowsBar = element("div", { class: "rows-bar", hidden: true }, element("label", {}, this.withDeleted, this.deletedLabel));
+  private readonly rowsBody = element("div", { class: "panel" });
   private pages: Pages | null = null;
   private readonly leaving = new AbortController();
 
@@ -25,11 +30,13 @@ export class TableView {
     name: TableName,
     private readonly detail: TableDetail,
     query: (sql: string) => void,
+    copy: (table: string) => void,
     tabChanged: (tab: string) => void,
   ) {
     this.path = tablePath(name);
     this.sql = tableSql(name);
     this.columns = new ColumnsTab(this.sql, detail);
+    this.rowsPanel.append(this.rowsBar, this.rowsBody);
     const info = element("div", { class: "panel info-panel" }, element("pre", { tabindex: 0, "aria-label": "What inspect says" }, detail.inspect));
     this.tabs = new Tabs(
       `Table ${this.path}`,
@@ -53,6 +60,7 @@ export class TableView {
           "div",
           { class: "actions" },
           button("Query", { title: "Put a SELECT over this table into the editor", onclick: () => query(`${select} LIMIT 100`) }, icon("M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5"), element("span", {}, "Query")),
+          copyButton(() => copy(sourceName(name))),
           downloadMenu(select, this.path),
         ),
       ),
@@ -78,11 +86,15 @@ export class TableView {
 
   private showFacts(rows: number | null): void {
     const { detail } = this;
+    const deleted = rows === null ? 0 : Math.max(0, (detail.records ?? 0) - rows);
+    this.rowsBar.hidden = deleted === 0 && !this.withDeleted.checked;
+    replace(this.deletedLabel, `Show deleted records (${count(deleted)})`);
     replace(
       this.facts,
       [
         detail.format,
         rows === null ? "" : counted(rows, "row"),
+        deleted === 0 ? "" : `${count(deleted)} deleted`,
         counted(detail.columns.length, "column"),
         detail.bytes === null ? "" : bytesText(detail.bytes),
       ].filter(Boolean).join(" · "),
@@ -107,33 +119,42 @@ export class TableView {
     if (this.pages) return;
     const rows = this.detail.rows;
     if (rows === null) {
-      replace(this.rowsPanel, element("p", { class: "waiting" }, "Counting the rows…"));
+      replace(this.rowsBody, element("p", { class: "waiting" }, "Counting the rows…"));
       void this.countRows().then((counted) => counted !== null && this.showRows());
       return;
     }
+    const deleted = this.withDeleted.checked;
+    const length = deleted ? (this.detail.records ?? rows) : rows;
     const pages: Pages = new Pages(
       this.detail.columns,
-      rows,
+      length,
       this.sql,
       () => {
-        if (pages.length !== this.detail.rows) {
+        if (!deleted && pages.length !== this.detail.rows) {
           this.detail.rows = pages.length;
           this.showFacts(pages.length);
         }
-        this.rowsPanel.querySelector(".error")?.remove();
+        this.rowsBody.querySelector(".error")?.remove();
         grid.refresh();
       },
       (error) => this.rowsError(error, () => pages.retry()),
+      deleted,
     );
-    const grid = new Grid(pages, `${count(rows)} rows of ${this.path}`);
+    const grid = new Grid(pages, deleted ? `${count(length)} records of ${this.path}, deleted ones too` : `${count(length)} rows of ${this.path}`);
     this.pages = pages;
-    replace(this.rowsPanel, grid.element);
+    replace(this.rowsBody, grid.element);
+  }
+
+  private switchDeleted(): void {
+    this.pages?.stop();
+    this.pages = null;
+    this.showRows();
   }
 
   private rowsError(error: unknown, retry: () => void): void {
-    this.rowsPanel.querySelector(".error")?.remove();
-    this.rowsPanel.querySelector(".waiting")?.remove();
+    this.rowsBody.querySelector(".error")?.remove();
+    this.rowsBody.querySelector(".waiting")?.remove();
     const bar = element("div", { class: "error", role: "alert" }, element("p", {}, errorText(error)), button("Try again", { onclick: () => (bar.remove(), retry()) }));
-    this.rowsPanel.prepend(bar);
+    this.rowsBody.prepend(bar);
   }
 }

@@ -10,6 +10,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { chromium } from "playwright-core";
+import { faintTexts, unnamedControls } from "./page_checks.mjs";
 
 const SCREENSHOTS = process.env.SCREENSHOTS;
 const VARIANTS = [
@@ -25,14 +26,14 @@ const MOCK = {
   long: { table: "customers", column: "NOTES", part: "Wants the catalogue" },
   nulls: { table: "customers", text: "NOTES" },
   slow: "SELECT COUNT(*) AS slow FROM customers",
-  huge: "ten_million",
+  huge: "ten_million", deleted: "returns", copied: "customers",
 };
 const CORPUS = {
   table: "upd_cdx", text: "CODE", number: "NUM", date: "DAT", key: "ID", lastRow: null,
   long: { table: "memo_dbt", column: "NOTE", part: "grow grow" },
   nulls: { table: "types_vfp", text: "C10" },
   slow: "SELECT COUNT(*) AS n FROM big_cdx a JOIN big_cdx b ON a.AMT < b.AMT",
-  huge: "big_cdx",
+  huge: "big_cdx", deleted: "upd_cdx", copied: "big_cdx",
 };
 
 let mock;
@@ -64,6 +65,9 @@ test("the server forbids everything that the page does not need", async () => {
   assert.match(policy, /script-src 'self'(;|$)/);
   assert.match(policy, /style-src 'self'(;|$)/);
   assert.doesNotMatch(policy, /unsafe/);
+  const report = (await fetch(`${url}reports/books.json`)).headers.get("content-security-policy") ?? "";
+  assert.match(report, /(^|;)\s*sandbox/, "a report is opened outside of a frame too");
+  assert.doesNotMatch(report, /allow-scripts|allow-same-origin/);
   for (const file of ["console.js", "console.css"]) assert.equal((await fetch(url + file)).status, 200, file);
 });
 
@@ -91,7 +95,7 @@ for (const variant of VARIANTS) {
         // The browser itself notes every answer that is an error. Those of statements are what some tests are about.
         // A cancelled statement may have ended by itself in the meantime.
         const { url: about } = message.location();
-        const refused = (/status of (400|408|499)/.test(message.text()) && /\/sql$/.test(about)) || (/status of 404/.test(message.text()) && /\/sql\/[0-9a-f-]{36}$/.test(about));
+        const refused = (/status of (400|408|499)/.test(message.text()) && /\/(sql|copies)$/.test(about)) || (/status of 404/.test(message.text()) && /\/sql\/[0-9a-f-]{36}$/.test(about));
         if (["error", "warning"].includes(message.type()) && !refused) problems.push(`${message.type()}: ${message.text()}`);
       });
       page.on("request", (request) => {
@@ -229,6 +233,50 @@ for (const variant of VARIANTS) {
       assert.ok((await page.locator(".grid-row").count()) < 80, "only the rows in view are in the document");
       await grid.evaluate((node) => (node.scrollTop = 0));
       assert.equal(await settled(), 1);
+    });
+
+    test("shows deleted records, and tells them apart", async () => {
+      const { rows, records } = await (await fetch(`${url}tables/${data.deleted}`)).json();
+      assert.ok(records > rows, `${data.deleted}: ${rows} rows, ${records} records`);
+      const [{ columns, rows: all }] = (await ask(`SELECT * FROM "${data.deleted}"`, { deleted: true, limit: 100_000 })).answers;
+      assert.equal(columns.at(-1).name, "_deleted");
+      assert.equal(all.length, records);
+      const marks = all.map((row) => row.at(-1));
+      assert.equal(marks.filter(Boolean).length, records - rows);
+      await open(`#table=${data.deleted}&tab=rows`);
+      const grid = visibleGrid();
+      await grid.locator(".grid-row:not([data-waiting])").first().waitFor();
+      assert.equal(await grid.getAttribute("aria-rowcount"), String(rows + 1));
+      const shown = page.getByRole("checkbox", { name: /^Show deleted records/ });
+      assert.match(await page.locator(".rows-bar").textContent(), new RegExp(`\\(${records - rows}\\)$`));
+      assert.equal(await grid.locator(".grid-row.deleted").count(), 0);
+      await shown.focus();
+      await page.keyboard.press("Space");
+      await page.waitForFunction((count) => document.querySelector(".grid")?.getAttribute("aria-rowcount") === count, String(records + 1));
+      assert.equal(await shown.evaluate((node) => document.activeElement === node), true, "the focus stays");
+      const first = marks.indexOf(true);
+      await grid.evaluate((node, top) => (node.scrollTop = top), Math.max(0, first - 3) * 26);
+      const deleted = grid.locator(".grid-row.deleted");
+      await deleted.first().waitFor();
+      assert.equal(await deleted.first().getAttribute("aria-rowindex"), String(first + 2));
+      assert.equal(await deleted.first().getByRole("rowheader").textContent(), `${first + 1} deleted`);
+      assert.equal(await grid.locator(`.grid-row[aria-rowindex="${marks.indexOf(false) + 2}"].deleted`).count(), 0);
+      const row = await grid.evaluate((node) => node.querySelector(".grid-row.deleted .grid-cell").textContent);
+      assert.equal(row, all[first][0] === null ? "NULL" : String(all[first][0]));
+      await look("deleted");
+      await grid.focus();
+      await page.keyboard.press("Control+End");
+      await page.waitForFunction((index) => document.querySelector(`.grid-row[aria-rowindex="${index}"]:not([data-waiting])`), records + 1);
+      await page.waitForTimeout(100);
+      assert.equal(await grid.locator(".grid-head", { hasText: "_deleted" }).count(), 0);
+      await shown.click();
+      await page.waitForFunction((count) => document.querySelector(".grid")?.getAttribute("aria-rowcount") === count, String(rows + 1));
+      await grid.locator(".grid-row:not([data-waiting])").first().waitFor();
+      assert.equal(await grid.locator(".grid-row.deleted").count(), 0);
+      await open(`#table=${data.nulls.table}&tab=rows`);
+      const other = await (await fetch(`${url}tables/${data.nulls.table}`)).json();
+      await visibleGrid().locator(".grid-row:not([data-waiting])").first().waitFor();
+      assert.equal(await shown.isVisible(), other.records > other.rows);
     });
 
     test("shows long values in full", async () => {
@@ -497,6 +545,145 @@ for (const variant of VARIANTS) {
       await page.getByText(/rows\.parquet: .*, saved/).waitFor();
     });
 
+    const dialog = () => page.getByRole("dialog", { name: "Copy" });
+    const card = (target) => page.locator(".copy", { hasText: target }).first();
+    const unique = (what) => `${what}_${variant.width}_${variant.colorScheme}_${Date.now().toString(36)}`;
+    const done = (target) => page.locator(`.copy[data-state=done]`, { hasText: target }).first().waitFor({ timeout: 30_000 });
+
+    test("copies a table, watches it, and links what came of it", async () => {
+      const name = unique("all");
+      await open(`#table=${data.copied}`);
+      await page.getByRole("button", { name: "Copy…" }).focus();
+      await page.keyboard.press("Enter");
+      await dialog().waitFor();
+      assert.equal(await dialog().getByLabel("Table", { exact: true }).inputValue(), `public.${data.copied}`);
+      assert.equal(await dialog().getByLabel("As the table").inputValue(), data.copied);
+      await dialog().getByLabel("Into the schema").selectOption("out");
+      await dialog().getByLabel("Format").selectOption("parquet");
+      assert.equal(await dialog().getByLabel("Verification").inputValue(), "full");
+      await dialog().getByLabel("As the table").fill(name);
+      await look("copy-dialog");
+      await dialog().getByLabel("As the table").press("Enter");
+      await page.getByRole("heading", { name: "Copies" }).waitFor();
+      assert.match(page.url(), /#view=copies$/);
+      await card(`out.${name}`).waitFor();
+      if (mock) await card(`out.${name}`).getByText("Verifying…").waitFor();
+      await done(`out.${name}`);
+      const facts = await card(`out.${name}`).textContent();
+      const [{ rows }] = (await ask(`SELECT COUNT(*) AS n FROM ${data.copied}`)).answers;
+      assert.equal(Number(/([\d\u202f]+) rows/.exec(facts)[1].replace(/\D/g, "")), Number(rows[0][0]));
+      assert.match(facts, /all values of \d+ columns agree/);
+      await look("copies");
+      await card(`out.${name}`).getByRole("link", { name: `out.${name}` }).click();
+      await page.getByRole("heading", { name: `out.${name}`, exact: true }).waitFor();
+      assert.equal(await page.locator(`.tables a[data-path="out.${name}"]`).count(), 1, "the list has the new table");
+      // Once more, where a table of the name is.
+      await open("#view=copies");
+      await page.getByRole("button", { name: "New copy…" }).click();
+      assert.equal(await page.evaluate(() => document.activeElement.tagName), "SELECT", "the table comes first");
+      await dialog().getByLabel("Table", { exact: true }).selectOption(`public.${data.copied}`);
+      await dialog().getByLabel("Into the schema").selectOption("out");
+      await dialog().getByLabel("As the table").fill(name);
+      await dialog().getByRole("button", { name: "Copy", exact: true }).click();
+      await dialog().getByRole("alert").getByText("42P07").waitFor();
+      await look("copy-exists");
+      await dialog().getByLabel("Replace a table of this name").press("Space");
+      await dialog().getByRole("button", { name: "Copy", exact: true }).click();
+      await dialog().waitFor({ state: "detached" });
+      await page.waitForFunction((target) => [...document.querySelectorAll(".copy[data-state=done]")].filter((node) => node.textContent.includes(target)).length === 2, `out.${name}`, { timeout: 30_000 });
+      const before = await page.locator(".copy").count();
+      await page.getByRole("button", { name: `Remove the copy to out.${name}` }).first().press("Enter");
+      await page.waitForFunction((count) => document.querySelectorAll(".copy").length === count, before - 1);
+      assert.equal(await page.evaluate(() => document.activeElement.tagName), "BUTTON", "the focus goes to another entry");
+    });
+
+    test("copies the rows of an answer", async () => {
+      const name = unique("some");
+      await fillEditor(`SELECT 1 AS one;\nSELECT ${data.key}, ${data.text} FROM ${data.table} LIMIT 20;`);
+      await runAll();
+      await page.locator(".answer:visible").getByRole("button", { name: "Copy…" }).click();
+      await dialog().waitFor();
+      assert.equal(await dialog().locator("pre").textContent(), `SELECT ${data.key}, ${data.text} FROM ${data.table} LIMIT 20`);
+      await dialog().getByLabel("Into the schema").selectOption("out");
+      await dialog().getByLabel("Format").selectOption("csv");
+      assert.equal(await dialog().getByLabel("Verification").inputValue(), "count", "CSV has no types");
+      await dialog().getByLabel("As the table").fill(name);
+      await look("copy-answer");
+      await page.keyboard.press("Enter");
+      await done(`out.${name}`);
+      assert.match(await card(`out.${name}`).textContent(), /20 rows.*the numbers of rows agree/);
+      await page.keyboard.press("Escape");
+      // A statement that changes something is no source.
+      await fillEditor("EXPLAIN SELECT 1");
+      await runAll();
+      assert.equal(await page.getByRole("button", { name: "Copy…" }).count(), 0);
+    });
+
+    test("stops a copy, shows why one failed, and asks only while one runs", { skip: !!process.env.TIDEMILL_URL }, async () => {
+      let asked = 0;
+      const countAsked = (request) => (asked += request.method() === "GET" && request.url().endsWith("/copies"));
+      const name = unique("slow");
+      await open("#table=ten_million");
+      await page.getByRole("button", { name: "Copy…" }).click();
+      await dialog().getByLabel("Into the schema").selectOption("shop");
+      assert.equal(await dialog().getByLabel("Format").isVisible(), false, "a database has no format");
+      await dialog().getByLabel("As the table").fill(name);
+      await page.keyboard.press("Enter");
+      const slow = card(`shop.${name}`);
+      await slow.waitFor();
+      page.on("request", countAsked);
+      await page.waitForFunction((target) => [...document.querySelectorAll(".copy")].some((node) => node.textContent.includes(target) && node.querySelector("progress").value > 300_000), `shop.${name}`);
+      assert.ok(asked >= 1 && asked <= 4, `${asked} requests`);
+      assert.match(await slow.textContent(), /of 10\u202f000\u202f000 rows \(\d+ %\) · [\d\u202f]+ rows\/s/);
+      assert.match(await page.locator(".bar-link", { hasText: "Copies" }).textContent(), /Copies1 running/);
+      await look("copy-running");
+      const stop = slow.getByRole("button", { name: `Stop the copy to shop.${name}` });
+      await stop.focus();
+      await page.keyboard.press("Enter");
+      await page.locator(".copy[data-state=stopped]", { hasText: `shop.${name}` }).waitFor();
+      assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), `Remove the copy to shop.${name}`, "the focus stays");
+      asked = 0;
+      await page.waitForTimeout(1500);
+      assert.equal(asked, 0, "nothing runs: nothing is asked");
+      page.off("request", countAsked);
+      await fillEditor("SELECT 'fails' AS a");
+      await runAll();
+      await page.getByRole("button", { name: "Copy…" }).click();
+      const failing = unique("failing");
+      await dialog().getByLabel("As the table").fill(failing);
+      await page.keyboard.press("Enter");
+      const failed = page.locator(".copy[data-state=failed]", { hasText: failing });
+      await failed.waitFor();
+      assert.match(await failed.textContent(), /22001.*too long.*parquet/);
+      await look("copy-failed");
+    });
+
+    test("opens the reports of load tests", async () => {
+      await open("");
+      await page.getByRole("link", { name: "Load tests" }).click();
+      await page.getByRole("link", { name: "books.json", exact: true }).waitFor();
+      await look("reports");
+      await page.getByRole("link", { name: "books.json", exact: true }).press("Enter");
+      const frame = page.locator("iframe");
+      await frame.waitFor();
+      assert.match(page.url(), /#report=books\.json$/);
+      assert.equal(await frame.getAttribute("sandbox"), "");
+      await page.frameLocator("iframe").locator("body").getByText(/\w/).first().waitFor();
+      await look("report");
+      assert.ok((await frame.evaluate((node) => node.getBoundingClientRect().bottom)) > variant.height - 3, "the report fills the view");
+      const link = page.getByRole("link", { name: "Open in a new tab" });
+      assert.equal(await link.getAttribute("rel"), "noopener");
+      const [tab] = await Promise.all([context.waitForEvent("page"), link.click()]);
+      await tab.waitForLoadState();
+      assert.match(tab.url(), /\/reports\/books\.json$/);
+      await tab.close();
+      // The address is a bookmark.
+      await page.reload();
+      await frame.waitFor();
+      await open("#report=nosuch.json");
+      await page.getByText("There is no report nosuch.json").waitFor();
+    });
+
     test("the theme can be switched, and stays", async () => {
       await open("");
       const dark = () => page.evaluate(() => getComputedStyle(document.body).colorScheme === "dark" || (getComputedStyle(document.body).colorScheme.includes("light dark") && matchMedia("(prefers-color-scheme: dark)").matches));
@@ -580,67 +767,31 @@ test("the page works where the browser keeps nothing, and with less motion", asy
   await context.close();
 });
 
-async function ask(sql) {
-  const response = await fetch(`${url}sql`, { method: "POST", headers: { "Content-Type": "application/json", "X-Tidemill": "1", Accept: "application/json" }, body: JSON.stringify({ sql, limit: 1000 }) });
+test("an older server, or one that may not be written to, has no copies and no reports", async () => {
+  const page = await browser.newPage();
+  const asked = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await page.route(/\/reports$/, (route) => route.fulfill({ status: 404, json: { error: { sqlstate: "42704", message: "there is nothing at this path", hint: null, position: null } } }));
+  await page.route(/\/tables$/, async (route) => {
+    const response = await route.fetch();
+    const { formats: _, schemas, ...rest } = await response.json();
+    await route.fulfill({ json: { ...rest, schemas: schemas.map(({ name, tables }) => ({ name, tables })) } });
+  });
+  await page.goto(`${url}#table=${data.table}`);
+  await page.getByRole("button", { name: "Download" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Copy…" }).count(), 0);
+  assert.equal(await page.getByRole("link", { name: "Copies" }).count(), 0);
+  assert.equal(await page.getByRole("link", { name: "Load tests" }).count(), 0);
+  await page.goto(`${url}#view=copies`);
+  await page.getByText("No copies can be made").waitFor();
+  await page.goto(`${url}#view=reports`);
+  await page.getByText("There are no reports").waitFor();
+  assert.ok(!asked.includes("/copies"));
+  await page.close();
+});
+
+async function ask(sql, { deleted, limit = 1000 } = {}) {
+  const response = await fetch(`${url}sql`, { method: "POST", headers: { "Content-Type": "application/json", "X-Tidemill": "1", Accept: "application/json" }, body: JSON.stringify({ sql, limit, deleted }) });
   assert.equal(response.status, 200, sql);
   return response.json();
-}
-
-/** In the page: visible texts whose contrast with what is behind them is below WCAG AA. */
-function faintTexts() {
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = 1;
-  const context = canvas.getContext("2d", { willReadFrequently: true });
-  const rgba = (color) => {
-    context.clearRect(0, 0, 1, 1);
-    context.fillStyle = color;
-    context.fillRect(0, 0, 1, 1);
-    const [r, g, b, a] = context.getImageData(0, 0, 1, 1).data;
-    return [r, g, b, a / 255];
-  };
-  const over = (top, below) => [0, 1, 2].map((at) => top[at] * top[3] + below[at] * (1 - top[3])).concat(1);
-  const light = ([r, g, b]) => {
-    const part = (value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
-  };
-  const parentOf = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
-  const behind = (node) => {
-    const layers = [];
-    for (let at = node; at; at = parentOf(at)) {
-      const layer = rgba(getComputedStyle(at).backgroundColor);
-      if (layer[3] > 0) layers.push(layer);
-      if (layer[3] === 1) break;
-    }
-    return layers.reverse().reduce((below, layer) => over(layer, below), [255, 255, 255, 1]);
-  };
-  const found = new Set();
-  const visit = (root) => {
-    const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      if (node.nodeType === Node.ELEMENT_NODE) {
-        if (node.shadowRoot) visit(node.shadowRoot);
-        continue;
-      }
-      const element = node.parentElement;
-      if (!element || !node.textContent.trim() || element.closest("button:disabled, option, style, script, noscript, title, .off-screen, [aria-hidden=true]")) continue;
-      if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
-      const style = getComputedStyle(element);
-      const below = behind(element);
-      const color = rgba(element instanceof SVGElement ? style.fill : style.color);
-      const [a, b] = [light(over(color, below)), light(below)];
-      const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-      if (contrast < 4.5) found.add(`${contrast.toFixed(2)} ${element.tagName}.${element.getAttribute("class")} "${node.textContent.trim().slice(0, 20)}"`);
-    }
-  };
-  visit(document.body);
-  return [...found];
-}
-
-/** In the page: controls without a name, and tabs, grids and dialogs that lack what their role needs. */
-function unnamedControls() {
-  const name = (node) => node.getAttribute("aria-label") || document.getElementById(node.getAttribute("aria-labelledby"))?.textContent || node.labels?.[0]?.textContent || node.textContent.trim();
-  const nodes = [...document.querySelectorAll("button, a, input, select, [role=tab], [role=grid], [role=tabpanel], dialog, [role=region], nav")];
-  const unnamed = nodes.filter((node) => !name(node)).map((node) => node.outerHTML.slice(0, 120));
-  const tabs = [...document.querySelectorAll("[role=tab]")].filter((node) => !node.closest("[hidden]") && !document.getElementById(node.getAttribute("aria-controls")));
-  return [...unnamed, ...tabs.map((node) => `no panel: ${node.outerHTML.slice(0, 120)}`)];
 }

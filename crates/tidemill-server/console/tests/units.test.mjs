@@ -35,6 +35,12 @@ test("only statements that read are run again for a download", async () => {
   for (const text of ["DELETE FROM a", "-- SELECT\nINSERT INTO a VALUES (1)", "", "SELECTED", "EXECUTE PROCEDURE p()"]) assert.ok(!reads(text), text);
 });
 
+test("only queries are sources of copies", async () => {
+  const { isQuery } = await load("sql_text");
+  for (const text of ["SELECT 1", "(select 1)", "-- a\nWITH a AS (SELECT 1) SELECT * FROM a", "VALUES (1)"]) assert.ok(isQuery(text), text);
+  for (const text of ["EXPLAIN SELECT 1", "SHOW TABLES", "DELETE FROM a", "selection", ""]) assert.ok(!isQuery(text), text);
+});
+
 test("tables and aliases of a statement", async () => {
   const { tablesIn } = await load("sql_text");
   const check = (text, expected) => assert.deepEqual(tablesIn(text).map(({ path, alias }) => (alias ? `${path} ${alias}` : path)), expected, text);
@@ -160,9 +166,11 @@ test("plans are trees, and what a store does stays in one piece", async () => {
 });
 
 test("links keep every character of a statement", async () => {
-  const { place, sqlLink, tableLink } = await load("link");
+  const { COPIES_LINK, place, REPORTS_LINK, reportLink, sqlLink, tableLink } = await load("link");
   for (const sql of ["SELECT 1", "SELECT 'a&b=c#d%' -- é\n𝄞", "100%"]) assert.deepEqual(place(sqlLink(sql)), { kind: "sql", sql });
   assert.deepEqual(place(tableLink("shop.a&b", "rows")), { kind: "table", path: "shop.a&b", tab: "rows" });
+  assert.deepEqual(place(reportLink("a&b 1.json")), { kind: "reports", name: "a&b 1.json" });
+  assert.deepEqual([place(COPIES_LINK), place(REPORTS_LINK)], [{ kind: "copies" }, { kind: "reports", name: null }]);
   assert.deepEqual(place(""), { kind: "sql", sql: null });
   assert.deepEqual(place("#sql=%zz"), { kind: "sql", sql: "%zz" });
 });
@@ -173,6 +181,59 @@ test("sizes and times are short texts", async () => {
   assert.equal(count(1234567), "1\u202f234\u202f567");
   assert.equal(counted(1, "row"), "1 row");
   assert.deepEqual([1.25, 120.4, 61_000, 1500].map(durationText), ["1.3 ms", "120 ms", "1 min 1 s", "1.5 s"]);
+});
+
+test("copies are watched while one runs, and not otherwise", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const asked = [];
+  let answer = { copies: [] };
+  Object.assign(globalThis, { document: { baseURI: "http://server/#view=copies" }, window: globalThis });
+  globalThis.fetch = async (url, { method = "GET" } = {}) => {
+    asked.push(`${method} ${new URL(url).pathname}`);
+    if (answer instanceof Error) throw answer;
+    const body = JSON.stringify(await answer);
+    return body === "null" ? new Response(null, { status: 204 }) : new Response(body);
+  };
+  const settled = () => new Promise((done) => setImmediate(done));
+  const pass = async (ms) => (t.mock.timers.tick(ms), await settled());
+  const { Copies } = await load("copies");
+  const told = [];
+  let made = 0;
+  const copies = new Copies(() => {}, () => (made += 1), (text) => told.push(text));
+  const copy = (id, state, rows = 1) => ({ id, source: "public.a", target: `out.${id}`, state, rows, expected: 9, bytes: null, seconds: 1, compared_columns: null, error: null });
+  answer = { copies: [copy("old", "done")] };
+  await copies.refresh();
+  await pass(60_000);
+  assert.deepEqual([asked.splice(0), told, made], [["GET /copies"], [], 0], "what had ended before is no news");
+  answer = copy("a", "running");
+  await copies.start({});
+  assert.deepEqual([copies.all.map(({ id }) => id), copies.running], [["a", "old"], 1]);
+  answer = { copies: [copy("a", "running", 5), copy("old", "done")] };
+  for (let second = 0; second < 3; second++) await pass(1000);
+  assert.deepEqual(asked.splice(0), ["POST /copies", "GET /copies", "GET /copies", "GET /copies"]);
+  assert.equal(copies.all[0].rows, 5);
+  answer = new TypeError("gone");
+  await pass(1000);
+  assert.match(String(copies.error), /cannot be reached/);
+  await pass(4000);
+  assert.equal(asked.splice(0).length, 1, "a server that is gone is asked less often");
+  answer = { copies: [copy("a", "done", 9), copy("old", "done")] };
+  await pass(1000);
+  await pass(60_000);
+  assert.deepEqual([asked.splice(0), told.splice(0), made, copies.error], [["GET /copies"], ["Copied to out.a"], 1, null]);
+  // An answer that was on its way when an entry was removed does not bring it back.
+  let late;
+  answer = new Promise((done) => (late = done));
+  const refreshed = copies.refresh();
+  await settled();
+  answer = null;
+  await copies.end(copies.all[0]);
+  late({ copies: [copy("a", "done"), copy("old", "done")] });
+  await refreshed;
+  assert.deepEqual(copies.all.map(({ id }) => id), ["old"]);
+  answer = copy("b", "failed");
+  await copies.start({});
+  assert.deepEqual([told, made], [["The copy to out.b failed"], 1]);
 });
 
 test("pages are fetched where the scroll bar rests, kept up to a bound, and end where the rows end", async () => {
@@ -208,4 +269,13 @@ test("pages are fetched where the scroll bar rests, kept up to a bound, and end 
   await rest();
   const kept = Array.from({ length: 150 }, (_, page) => pages.row(page * 200)).filter(Boolean).length;
   assert.ok(kept > 30 && kept <= 60, `${kept} pages are kept`);
+  const deleted = new Pages([{ name: "ID" }], 2, '"t"', () => {}, assert.fail, true);
+  globalThis.fetch = async (_, { body }) => {
+    assert.equal(JSON.parse(body).deleted, true);
+    return new Response(JSON.stringify({ answers: [{ columns: [], rows: [[7, false], [8, true]], changed: null, truncated: false, ms: 1 }] }));
+  };
+  assert.equal(deleted.deleted(1), false, "nothing is known yet");
+  deleted.inView(0, 1);
+  await rest();
+  assert.deepEqual([deleted.deleted(0), deleted.deleted(1), deleted.length], [false, true, 2]);
 });

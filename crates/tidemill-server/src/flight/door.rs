@@ -492,11 +492,13 @@ impl FlightSqlService for Door {
 
     async fn do_get_primary_keys(
         &self,
-        _: CommandGetPrimaryKeys,
+        asked: CommandGetPrimaryKeys,
         request: Request<Ticket>,
     ) -> Reply<<Self as FlightService>::DoGetStream> {
-        self.caller(&request).await?;
-        Ok(Response::new(batch(RecordBatch::new_empty(metadata::primary_keys()))))
+        let caller = self.caller(&request).await?;
+        Ok(Response::new(batch(
+            metadata::primary_key(&asked, &caller.session(&self.shared)).await?,
+        )))
     }
 
     async fn do_get_exported_keys(

@@ -1,17 +1,17 @@
 //! Which tables and types there are, and what the server can do.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;
+use arrow_array::{Int32Array, RecordBatch, StringArray};
 use arrow_flight::sql::metadata::{
     SqlInfoData, SqlInfoDataBuilder, XdbcTypeInfo, XdbcTypeInfoData, XdbcTypeInfoDataBuilder,
 };
 use arrow_flight::sql::{
-    CommandGetCatalogs, CommandGetDbSchemas, CommandGetSqlInfo, CommandGetTableTypes, CommandGetTables,
-    CommandGetXdbcTypeInfo, Nullable, Searchable, SqlInfo, SqlNullOrdering, SqlSupportedCaseSensitivity,
-    SqlSupportedTransaction, XdbcDataType,
+    CommandGetCatalogs, CommandGetDbSchemas, CommandGetPrimaryKeys, CommandGetSqlInfo, CommandGetTableTypes,
+    CommandGetTables, CommandGetXdbcTypeInfo, Nullable, Searchable, SqlInfo, SqlNullOrdering,
+    SqlSupportedCaseSensitivity, SqlSupportedTransaction, XdbcDataType,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use tidemill_sql::{Session, for_programs};
@@ -158,7 +158,7 @@ pub(super) fn types() -> Result<&'static XdbcTypeInfoData, Status> {
     TYPES.as_ref().map_err(Status::internal)
 }
 
-/// Keys of tables: stores have none that could be told. Columns by "Flight SQL Metadata" of the protocol.
+/// Primary keys of tables. Columns by "Flight SQL Metadata" of the protocol.
 pub(super) fn primary_keys() -> SchemaRef {
     schema(&[
         ("catalog_name", DataType::Utf8, true),
@@ -170,7 +170,41 @@ pub(super) fn primary_keys() -> SchemaRef {
     ])
 }
 
-/// Keys that lead to other tables, likewise.
+/// The primary key of a table; of every table of this name, where no schema is named.
+pub(super) async fn primary_key(asked: &CommandGetPrimaryKeys, session: &Session) -> Result<RecordBatch, Status> {
+    let is_asked = |asked: &Option<String>, name: &str| asked.as_ref().is_none_or(|asked| asked == name);
+    let (mut schemas, mut tables, mut columns, mut places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let failed = |error| status(&Failure::of(&error, ""));
+    for table in tables_of(session).await.map_err(failed)? {
+        if table.name != asked.table || !is_asked(&asked.db_schema, &table.schema) || !is_asked(&asked.catalog, CATALOG)
+        {
+            continue;
+        }
+        let keys = session.keys_of(&table.location).map_err(failed)?;
+        for (place, column) in (1..).zip(keys.primary_key) {
+            schemas.push(table.schema.clone());
+            tables.push(table.name.clone());
+            columns.push(column);
+            places.push(place);
+        }
+    }
+    let names = tables.iter().map(|table| format!("{table}_pkey"));
+    let names: StringArray = names.map(Some).collect();
+    RecordBatch::try_new(
+        primary_keys(),
+        vec![
+            Arc::new(StringArray::from(vec![CATALOG; tables.len()])),
+            Arc::new(StringArray::from(schemas)),
+            Arc::new(StringArray::from(tables)),
+            Arc::new(StringArray::from(columns)),
+            Arc::new(Int32Array::from(places)),
+            Arc::new(names),
+        ],
+    )
+    .map_err(|error| Status::internal(error.to_string()))
+}
+
+/// The columns of answers about foreign keys, which have no rows: no store reports foreign keys.
 pub(super) fn foreign_keys() -> SchemaRef {
     schema(&[
         ("pk_catalog_name", DataType::Utf8, true),

@@ -20,12 +20,13 @@ pub(super) struct Sender {
     pub(super) rights: Rights,
 }
 
-/// The headers of every answer: nothing from elsewhere is loaded, and no other page shows this one within itself.
+/// The headers of every answer that has none of its own: nothing from elsewhere is loaded, and no other page shows this one within
+/// itself.
 const HEADERS: [(HeaderName, &str); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; \
-         form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+         frame-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
     ),
     (header::X_FRAME_OPTIONS, "DENY"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -37,7 +38,8 @@ const HEADERS: [(HeaderName, &str); 6] = [
 pub(super) async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     for (name, value) in HEADERS {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+        let of_answer = response.headers_mut().entry(name);
+        of_answer.or_insert(HeaderValue::from_static(value));
     }
     response
 }

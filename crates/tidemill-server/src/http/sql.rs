@@ -29,6 +29,9 @@ struct Asked {
     parameters: Vec<serde_json::Value>,
     /// How many rows of each answer are wanted.
     limit: Option<usize>,
+    /// Whether deleted records are rows too, which a column `_deleted` tells from the others.
+    #[serde(default)]
+    deleted: bool,
 }
 
 /// How many rows an answer in JSON has where nobody says.
@@ -80,7 +83,10 @@ pub(super) async fn run(
     let name = headers.get("x-statement").map(HeaderValue::as_bytes);
     let by = (sender.user.as_str(), &sender.rights);
     let mut run = Run {
-        session: shared.stores.session(&sender.rights),
+        session: match asked.deleted {
+            true => shared.stores.session_with_deleted(&sender.rights),
+            false => shared.stores.session(&sender.rights),
+        },
         statement: Statement::begin(&shared, "http", by, asked.sql, name),
         parameters: asked.parameters,
         limit: asked.limit.unwrap_or(ROWS),
@@ -120,6 +126,7 @@ fn asked(headers: &HeaderMap, body: &Bytes) -> Result<Asked, Problem> {
         sql: sql.to_owned(),
         parameters: Vec::new(),
         limit: None,
+        deleted: false,
     })
 }
 

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int64Type;
 use axum::extract::{Extension, Path, State};
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use serde_json::json;
 use tidemill_sql::{Format, Session};
 
 use super::guard::Sender;
-use super::{Problem, answers};
+use super::{Problem, answers, json_answer};
 use crate::failure::Failure;
 use crate::server::Shared;
-use crate::stores::{PUBLIC, tables_of};
+use crate::stores::{PUBLIC, TargetKind, formats, tables_of};
 
 pub(super) async fn list(
     State(shared): State<Arc<Shared>>,
@@ -28,12 +28,13 @@ pub(super) async fn list(
         let own: Vec<_> = own
             .map(|table| json!({ "name": table.name, "format": table.location.format.to_string() }))
             .collect();
-        schemas.push(json!({ "name": name, "tables": own }));
+        let target = shared.stores.target(&sender.rights, &name).map(TargetKind::name);
+        schemas.push(json!({ "name": name, "tables": own, "target": target }));
     }
     // Tables that are attached by a name of their own are among those of the first folder.
     let version = env!("CARGO_PKG_VERSION");
-    Ok(answer(
-        &json!({ "version": version, "default": PUBLIC, "schemas": schemas }),
+    Ok(json_answer(
+        &json!({ "version": version, "default": PUBLIC, "formats": formats(), "schemas": schemas }),
     ))
 }
 
@@ -62,6 +63,11 @@ pub(super) async fn one(
         Format::Xbase | Format::Parquet | Format::Riegeli => count(&session, &name).await,
         _ => None,
     };
+    let records = match location.format {
+        // Deleted records are counted by the header too.
+        Format::Xbase => count(&shared.stores.session_with_deleted(&sender.rights), &name).await,
+        _ => None,
+    };
     let mut about = vec![
         format!("format: {}", location.format),
         format!("columns: {}", schema.fields().len()),
@@ -69,12 +75,13 @@ pub(super) async fn one(
     about.extend(rows.map(|rows| format!("rows: {rows}")));
     about.extend(bytes.map(|bytes| format!("bytes: {bytes}")));
     about.extend(session.notes());
-    Ok(answer(&json!({
+    Ok(json_answer(&json!({
         "name": bare,
         "schema": of_schema,
         "format": location.format.to_string(),
         "columns": columns,
         "rows": rows,
+        "records": records,
         "bytes": bytes,
         "inspect": about.join("\n"),
     })))
@@ -93,8 +100,4 @@ async fn count(session: &Session, name: &str) -> Option<i64> {
 
 fn problem(error: tidemill_sql::Error) -> Problem {
     Failure::of(&error, "").into()
-}
-
-fn answer(body: &serde_json::Value) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }

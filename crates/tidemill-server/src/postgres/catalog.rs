@@ -6,12 +6,16 @@
 //! | file | what |
 //! |---|---|
 //! | `rewrite.rs` | what DataFusion does not plan, in words that it does |
+//! | `arrays.rs` | arrays of the catalogue, as clients take them apart |
+//! | `keys.rs` | keys and indexes of the tables that are served |
 //! | `tables.rs` | tables of `pg_catalog` that datafusion-pg-catalog does not have |
 //! | `information_schema.rs` | `information_schema`, as PostgreSQL has it |
 //! | `constants.rs` | functions that have one value |
 
+mod arrays;
 mod constants;
 mod information_schema;
+mod keys;
 pub(super) mod rewrite;
 mod tables;
 
@@ -45,6 +49,7 @@ use tidemill_postgres::Type;
 use tidemill_postgres::arrow_type::column_type;
 use tidemill_sql::{Opaque, Session};
 
+use self::keys::{IndexNumbers, ServedTable};
 use self::tables::PgCatalog;
 use super::command::plain_name;
 use super::settings::Settings;
@@ -136,6 +141,7 @@ pub(crate) struct Catalog {
     context: Opaque<SessionContext>,
     catalog: Arc<MemoryCatalogProvider>,
     schemas: Vec<Arc<ServedSchema>>,
+    numbers: IndexNumbers,
     refreshed: Mutex<Option<Instant>>,
 }
 
@@ -179,6 +185,8 @@ impl Catalog {
         for function in constants::constants(user)
             .into_iter()
             .chain(functions::functions(settings))
+            .chain(keys::functions(&schemas))
+            .chain([arrays::expand_array()])
         {
             context.register_udf(function);
         }
@@ -186,10 +194,11 @@ impl Catalog {
             context: Opaque::new(context),
             catalog: Arc::clone(&catalog),
             schemas,
+            numbers: IndexNumbers::default(),
             refreshed: Mutex::default(),
         };
         if let Some(inner) = catalog.schema(PG_CATALOG) {
-            let more = PgCatalog::new(&made.context, inner, user, settings).await?;
+            let more = PgCatalog::new(&made.context, inner, user, &made.schemas, settings).await?;
             catalog.register_schema(PG_CATALOG, Arc::new(more))?;
         }
         let information_schema = information_schema::schema(&made.context, user).await?;
@@ -208,9 +217,16 @@ impl Catalog {
             let mut found = Vec::new();
             for table in tables.iter().filter(|table| table.schema == schema.name) {
                 // A table that cannot be opened is not described; a statement over it says why.
-                if let Ok(columns) = session.schema(&table.location).await {
-                    found.push((table.name.clone(), columns));
-                }
+                let Ok(columns) = session.schema(&table.location).await else {
+                    continue;
+                };
+                // Statements that use a damaged index report the damage.
+                let keys = session.keys_of(&table.location).unwrap_or_default();
+                found.push(ServedTable {
+                    indexes: self.numbers.indexes(&schema.name, &table.name, &columns, &keys),
+                    name: table.name.clone(),
+                    columns,
+                });
             }
             schema.put(found);
         }
@@ -303,33 +319,37 @@ impl Catalog {
 #[derive(Debug)]
 struct ServedSchema {
     name: String,
-    tables: Mutex<Vec<(String, SchemaRef)>>,
+    tables: Mutex<Arc<[Arc<ServedTable>]>>,
 }
 
 impl ServedSchema {
     fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            tables: Mutex::default(),
+            tables: Mutex::new(Arc::default()),
         }
     }
 
-    fn put(&self, tables: Vec<(String, SchemaRef)>) {
+    fn put(&self, tables: Vec<ServedTable>) {
+        let tables = tables.into_iter().map(Arc::new).collect();
         *self.tables.lock().unwrap_or_else(PoisonError::into_inner) = tables;
     }
 
+    fn all(&self) -> Arc<[Arc<ServedTable>]> {
+        Arc::clone(&self.tables.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     fn find(&self, name: &str) -> Option<SchemaRef> {
-        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = tables.iter().find(|(known, _)| known == name);
-        found.map(|(_, schema)| Arc::clone(schema))
+        let tables = self.all();
+        let found = tables.iter().find(|table| table.name == name);
+        found.map(|table| Arc::clone(&table.columns))
     }
 }
 
 #[async_trait]
 impl SchemaProvider for ServedSchema {
     fn table_names(&self) -> Vec<String> {
-        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        tables.iter().map(|(name, _)| name.clone()).collect()
+        self.all().iter().map(|table| table.name.clone()).collect()
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
@@ -351,6 +371,28 @@ mod tests {
 
     use super::super::command::{Command, parse};
     use super::*;
+
+    impl Catalog {
+        /// The rows of a query, as psql prints them.
+        async fn texts(&self, text: &str) -> String {
+            let Command::Catalog(statement) = parse(text).expect(text) else {
+                panic!("{text}")
+            };
+            let values = RecordBatch::new_empty(Arc::new(arrow_schema::Schema::empty()));
+            let stream = self.rows(&statement, &values).await;
+            let stream = stream.unwrap_or_else(|error| panic!("{text}: {error}"));
+            let batches = datafusion::physical_plan::common::collect(stream).await.expect(text);
+            let rows = batches.iter().flat_map(|batch| {
+                (0..batch.num_rows()).map(|row| {
+                    let values = batch.columns().iter();
+                    let values =
+                        values.map(|column| datafusion::arrow::util::display::array_value_to_string(column, row));
+                    values.collect::<Result<Vec<_>, _>>().expect("texts").join("|")
+                })
+            });
+            rows.collect::<Vec<_>>().join("\n")
+        }
+    }
 
     /// Whether a statement has a parameter.
     fn has_parameter(statement: &Statement) -> bool {
@@ -391,6 +433,77 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn keys_are_found_as_clients_look_for_them() {
+        let catalog = Catalog::new(&["public".to_owned()], "ann", &Arc::default()).await;
+        let catalog = catalog.expect("a catalogue");
+        let schema = Arc::new(arrow_schema::Schema::new(vec![
+            arrow_schema::Field::new("name", DataType::Utf8, true),
+            arrow_schema::Field::new("ID", DataType::Int32, true),
+            arrow_schema::Field::new("total", DataType::Decimal128(10, 2), true),
+        ]));
+        let [public] = catalog.schemas.as_slice() else {
+            panic!("one schema")
+        };
+        let index = |columns: &[&str], is_unique: bool| tidemill_sql::TableIndex {
+            columns: columns.iter().map(|&name| name.to_owned()).collect(),
+            is_unique,
+        };
+        let keys = tidemill_sql::SourceKeys {
+            primary_key: vec!["ID".to_owned()],
+            indexes: vec![
+                index(&["name", "ID"], false),
+                index(&["name", "ID"], true),
+                index(&["nope"], false),
+            ],
+            ..tidemill_sql::SourceKeys::default()
+        };
+        public.put(vec![ServedTable {
+            name: "people".to_owned(),
+            indexes: catalog.numbers.indexes("public", "people", &schema, &keys),
+            columns: schema,
+        }]);
+        for (text, expected) in [
+            // As Rails, Django and many tools look for a primary key.
+            (
+                "SELECT a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) WHERE i.indrelid = 'people'::regclass AND i.indisprimary",
+                "ID|integer",
+            ),
+            // As psql describes a table.
+            (
+                "SELECT c2.relname, i.indisprimary, i.indisunique, pg_catalog.pg_get_indexdef(i.indexrelid, 0, true), pg_catalog.pg_get_constraintdef(con.oid, true), contype FROM pg_catalog.pg_class c, pg_catalog.pg_class c2, pg_catalog.pg_index i LEFT JOIN pg_catalog.pg_constraint con ON (conrelid = i.indrelid AND conindid = i.indexrelid AND contype IN ('p','u','x')) WHERE c.relname = 'people' AND c.oid = i.indrelid AND i.indexrelid = c2.oid ORDER BY i.indisprimary DESC, c2.relname",
+                "people_pkey|true|true|CREATE UNIQUE INDEX people_pkey ON public.people USING btree (\"ID\")|PRIMARY KEY (\"ID\")|p\n\
+                 people_name_id_idx|false|false|CREATE INDEX people_name_id_idx ON public.people USING btree (name, \"ID\")||\n\
+                 people_name_id_idx1|false|true|CREATE UNIQUE INDEX people_name_id_idx1 ON public.people USING btree (name, \"ID\")||",
+            ),
+            // As pgjdbc does.
+            (
+                "SELECT result.COLUMN_NAME, result.KEY_SEQ FROM (SELECT a.attname AS COLUMN_NAME, (information_schema._pg_expandarray(i.indkey)).n AS KEY_SEQ, information_schema._pg_expandarray(i.indkey) AS KEYS, a.attnum AS A_ATTNUM FROM pg_catalog.pg_class ct JOIN pg_catalog.pg_attribute a ON (ct.oid = a.attrelid) JOIN pg_catalog.pg_index i ON (a.attrelid = i.indrelid) WHERE ct.relname = 'people' AND NOT i.indisunique) result WHERE result.A_ATTNUM = (result.KEYS).x ORDER BY 2",
+                "name|1\nID|2",
+            ),
+            (
+                "SELECT i.indoption[0], i.indkey[1], generate_subscripts(i.indkey, 1) AS ord FROM pg_index i WHERE NOT i.indisunique ORDER BY 3",
+                "0|2|0\n0|2|1",
+            ),
+            // As SQLAlchemy does.
+            (
+                "SELECT unnest(con.conkey) AS attnum, generate_subscripts(con.conkey, 1) AS ord FROM pg_catalog.pg_constraint AS con WHERE con.contype = 'p'",
+                "2|1",
+            ),
+            (
+                "SELECT tc.constraint_name, kc.column_name, kc.ordinal_position FROM information_schema.table_constraints tc JOIN information_schema.key_column_usage kc ON tc.constraint_name = kc.constraint_name WHERE tc.constraint_type = 'PRIMARY KEY'",
+                "people_pkey|ID|1",
+            ),
+            (
+                "SELECT column_name, numeric_precision, numeric_scale FROM information_schema.columns WHERE table_name = 'people' AND table_schema = 'public' ORDER BY ordinal_position",
+                "name||\nID|32|0\ntotal|10|2",
+            ),
+            ("SELECT relname FROM pg_class WHERE relhasindex", "people"),
+        ] {
+            assert_eq!(catalog.texts(text).await, expected, "{text}");
+        }
+    }
+
+    #[tokio::test]
     async fn the_catalogue_answers() {
         let catalog = Catalog::new(&["public".to_owned(), "shop".to_owned()], "ann", &Arc::default()).await;
         let catalog = catalog.expect("a catalogue");
@@ -398,7 +511,11 @@ mod tests {
         let [public, _] = catalog.schemas.as_slice() else {
             panic!("two schemas")
         };
-        public.put(vec![("customers".to_owned(), Arc::new(schema))]);
+        public.put(vec![ServedTable {
+            name: "customers".to_owned(),
+            columns: Arc::new(schema),
+            indexes: Vec::new(),
+        }]);
         let values = RecordBatch::new_empty(Arc::new(arrow_schema::Schema::empty()));
         for (text, rows) in [
             ("SELECT version(), current_database(), current_user", 1),

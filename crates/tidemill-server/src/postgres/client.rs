@@ -1,5 +1,6 @@
 //! A client that was let in: its session, its settings, and what its statements do.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +20,7 @@ use super::catalog::Catalog;
 use super::column_names::ColumnNames;
 use super::command::{Command, Prepared, Sql};
 use super::copy::{CopyStatement, Out};
+use super::prepared_by_name::PreparedByName;
 use super::rows::{Rows, Source};
 use super::running::gone;
 use super::settings::{READS_ONLY, Settings};
@@ -38,8 +40,19 @@ pub(crate) struct Client {
     /// The settings before the transaction.
     before: Mutex<Option<Settings>>,
     catalog: OnceCell<Catalog>,
-    cursors: tokio::sync::Mutex<HashMap<String, Rows>>,
+    /// Statements that were prepared by PREPARE.
+    prepared: Mutex<PreparedByName>,
+    cursors: tokio::sync::Mutex<HashMap<String, Cursor>>,
     canceller: Canceller,
+}
+
+/// A cursor that is open.
+struct Cursor {
+    rows: Rows,
+    /// Whether it stays when a transaction is committed.
+    holds: bool,
+    /// Whether it was declared in the transaction that is under way, and ends if that is rolled back.
+    is_pending: bool,
 }
 
 /// What a statement gives.
@@ -136,6 +149,7 @@ impl Client {
             settings: Arc::new(Mutex::new(settings)),
             before: Mutex::default(),
             catalog: OnceCell::new(),
+            prepared: Mutex::default(),
             cursors: tokio::sync::Mutex::default(),
             canceller,
         }
@@ -143,6 +157,10 @@ impl Client {
 
     fn settings(&self) -> std::sync::MutexGuard<'_, Settings> {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn prepared(&self) -> std::sync::MutexGuard<'_, PreparedByName> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The catalogue, brought up to date.
@@ -176,14 +194,19 @@ impl Client {
         text: &str,
         told: &[Option<pgwire::api::Type>],
     ) -> Result<Prepared, PgWireError> {
-        let command = super::command::parse(text)?;
+        let mut text = Cow::Borrowed(text);
+        let mut command = super::command::parse(&text)?;
+        if let Command::Execute { name, values } = &command {
+            text = self.prepared().with_values(name, values)?.into();
+            command = super::command::parse(&text)?;
+        }
         let told = Prepared::types_told(&command, told);
         let types = match &command {
             Command::Catalog(statement) => self.catalog().await?.types(statement, told).await?,
             _ if told.is_empty() => Vec::new(),
-            _ => parameters::types(&self.session, text, told).await,
+            _ => parameters::types(&self.session, &text, told).await,
         };
-        Ok(Prepared::new(text, command, types))
+        Ok(Prepared::new(&text, command, types))
     }
 
     /// Runs a statement with the values of its parameters, as far as its first rows.
@@ -287,15 +310,29 @@ impl Client {
             Command::Discard => {
                 let _ = self.settings().reset_all();
                 self.cursors.lock().await.clear();
+                self.prepared().forget(None);
                 Outcome::Forget(None, Tag::new("DISCARD ALL"))
             }
+            Command::Prepare(prepare) => {
+                self.prepared().add(prepare)?;
+                Outcome::Done(Tag::new("PREPARE"))
+            }
+            // It is the statement that it runs since it was prepared.
+            Command::Execute { name, .. } => {
+                return Err(failure::error(
+                    "42601",
+                    format!("EXECUTE {name}: it cannot be prepared"),
+                ));
+            }
             Command::Deallocate(name) => {
+                self.prepared().forget(name.as_deref());
                 let tag = if name.is_some() { "DEALLOCATE" } else { "DEALLOCATE ALL" };
                 Outcome::Forget(name.clone(), Tag::new(tag))
             }
             Command::Nothing(tag) => Outcome::Done(Tag::new(tag)),
-            Command::Declare { name, query } => {
-                if status == TransactionStatus::Idle {
+            Command::Declare { name, holds, query } => {
+                let in_transaction = status != TransactionStatus::Idle;
+                if !holds && !in_transaction {
                     return Err(failure::error(
                         "25P01",
                         "DECLARE CURSOR can only be used in transaction blocks",
@@ -305,7 +342,12 @@ impl Client {
                     return Err(failure::error("42601", "DECLARE CURSOR wants a query"));
                 };
                 rows.name_columns(ColumnNames::of(&query.text).as_ref());
-                self.cursors.lock().await.insert(name.to_lowercase(), rows);
+                let cursor = Cursor {
+                    rows,
+                    holds: *holds,
+                    is_pending: in_transaction,
+                };
+                self.cursors.lock().await.insert(name.to_lowercase(), cursor);
                 Outcome::Done(Tag::new("DECLARE CURSOR"))
             }
             Command::Fetch { name, rows, shows } => self.fetch(name, *rows, *shows, interrupts, line).await?,
@@ -419,7 +461,11 @@ impl Client {
 
     /// Ends a transaction.
     async fn end(&self, keeps: bool) -> tidemill_sql::Result<()> {
-        self.cursors.lock().await.clear();
+        self.cursors.lock().await.retain(|_, cursor| {
+            let stays = cursor.holds && (keeps || !cursor.is_pending);
+            cursor.is_pending = false;
+            stays
+        });
         let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
         match before {
             // Settings too are taken back.
@@ -470,7 +516,9 @@ impl Client {
     /// The columns of a cursor.
     pub(crate) async fn cursor(&self, name: &str) -> Option<Vec<super::rows::Sent>> {
         let cursors = self.cursors.lock().await;
-        cursors.get(&name.to_lowercase()).map(|rows| rows.columns.clone())
+        cursors
+            .get(&name.to_lowercase())
+            .map(|cursor| cursor.rows.columns.clone())
     }
 
     /// The next rows of a cursor.
@@ -484,6 +532,7 @@ impl Client {
     ) -> Result<Outcome, PgWireError> {
         let mut cursors = self.cursors.lock().await;
         let cursor = cursors.get_mut(&name.to_lowercase()).ok_or_else(|| no_cursor(name))?;
+        let cursor = &mut cursor.rows;
         let (mut batches, mut found) = (std::collections::VecDeque::new(), 0);
         while wanted.is_none_or(|wanted| found < wanted) {
             let Some(batch) = interrupts.within(line, cursor.next_batch()).await? else {

@@ -2,20 +2,20 @@
 
 use std::sync::OnceLock;
 
-use sqlparser::ast::{BinaryOperator, CastKind, DataType, Expr, ObjectName, Statement, Value};
+use sqlparser::ast::{Expr, ObjectName, Statement};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
-use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Word};
-use tidemill_ads::sql::{limit_nesting, walk};
+use tidemill_ads::sql::limit_nesting;
 use tidemill_sql::is_query;
 
-use super::catalog::rewrite::call;
 use super::column_names::ColumnNames;
 use super::copy::{self, CopyStatement};
 use super::failure::{error, hinted, of_session};
+use super::prepared_by_name::{self, PrepareStatement};
 use super::settings::{READS_ONLY, READS_ONLY_BY_DEFAULT};
-use super::{catalog, lists, parameters};
+use super::standard_sql::in_standard_words;
+use super::{catalog, parameters};
 use pgwire::error::PgWireError;
 
 /// A statement that a client has sent, as far as it is known before it runs.
@@ -57,12 +57,21 @@ pub(crate) enum Command {
     ShowAll,
     /// Everything is as at the start, or this is passed over.
     Discard,
+    /// A statement gets a name, by which it is run later.
+    Prepare(Box<PrepareStatement>),
+    /// Runs a statement by its name, with values that are written as SQL.
+    Execute {
+        name: String,
+        values: Vec<Expr>,
+    },
     Deallocate(Option<String>),
     /// Statements that do nothing here, with what they are answered.
     Nothing(&'static str),
     /// Rows of a query are sent page by page, under a name.
     Declare {
         name: String,
+        /// Whether the cursor stays when its transaction is committed.
+        holds: bool,
         query: Sql,
     },
     Fetch {
@@ -151,13 +160,13 @@ fn tokens_of(text: &str) -> impl Iterator<Item = Token> {
 }
 
 /// Where lines begin, for the places of tokens.
-struct Starts<'t> {
+pub(super) struct Starts<'t> {
     text: &'t str,
     lines: Vec<usize>,
 }
 
 impl<'t> Starts<'t> {
-    fn of(text: &'t str) -> Self {
+    pub(super) fn of(text: &'t str) -> Self {
         let lines = [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1));
         Self {
             text,
@@ -166,7 +175,7 @@ impl<'t> Starts<'t> {
     }
 
     /// The byte at which a token begins.
-    fn byte(&self, token: &TokenWithSpan) -> usize {
+    pub(super) fn byte(&self, token: &TokenWithSpan) -> usize {
         let place = |number: u64| usize::try_from(number.saturating_sub(1)).unwrap_or(0);
         let start = token.span.start;
         let line = self.lines.get(place(start.line)).copied().unwrap_or(self.text.len());
@@ -349,6 +358,15 @@ impl<'t> Words<'t> {
                     _ => Command::Deallocate(Some(rest.name().ok_or_else(incomplete)?)),
                 }
             }
+            "PREPARE" => match prepared_by_name::prepare(text)? {
+                Some(prepare) => Command::Prepare(Box::new(prepare)),
+                None => return Ok(None),
+            },
+            "EXECUTE" => match prepared_by_name::execute(text)? {
+                Some((name, values)) => Command::Execute { name, values },
+                // A procedure of ADS SQL.
+                None => return Ok(None),
+            },
             "UNLISTEN" => Command::Nothing("UNLISTEN"),
             "DECLARE" => {
                 let name = rest.name().ok_or_else(incomplete)?;
@@ -360,10 +378,11 @@ impl<'t> Words<'t> {
                 if !rest.take("FOR") {
                     return Ok(None);
                 }
-                refuse_cursor(&options)?;
+                let holds = holds(&options)?;
                 let query = behind(text, "FOR").unwrap_or_default();
                 Command::Declare {
                     name,
+                    holds,
                     query: Sql::new(&query, rest.tokens)?,
                 }
             }
@@ -507,19 +526,18 @@ impl<'t> Words<'t> {
     }
 }
 
+/// Whether the options of a cursor say WITH HOLD.
+///
 /// # Errors
 ///
 /// SQLSTATE 0A000 for a cursor whose rows would have to be kept.
-fn refuse_cursor(options: &[String]) -> Result<(), PgWireError> {
+fn holds(options: &[String]) -> Result<bool, PgWireError> {
     let has = |words: &[&str]| options.windows(words.len()).any(|window| window == words);
-    let (what, hint) = if has(&["WITH", "HOLD"]) {
-        ("WITH HOLD", "read its rows before the transaction ends")
-    } else if has(&["SCROLL"]) && !has(&["NO", "SCROLL"]) {
-        ("SCROLL", "declare it without SCROLL: its rows are read forward")
-    } else {
-        return Ok(());
-    };
-    Err(hinted("0A000", format!("a cursor {what} is not supported"), hint))
+    if has(&["SCROLL"]) && !has(&["NO", "SCROLL"]) {
+        let hint = "declare it without SCROLL: its rows are read forward";
+        return Err(hinted("0A000", "a cursor SCROLL is not supported", hint));
+    }
+    Ok(has(&["WITH", "HOLD"]))
 }
 
 /// The text behind the first of these words.
@@ -542,6 +560,12 @@ pub(super) fn plain_name(name: &ObjectName) -> String {
     parts.collect::<Vec<_>>().join(".")
 }
 
+/// Whether a word is PostgreSQL's own; `TABLE t` is a statement, and TABLE a word of others.
+fn is_foreign_word(word: &Word, is_first: bool) -> bool {
+    let is = |known: &str| word.quote_style.is_none() && word.value.eq_ignore_ascii_case(known);
+    is("GENERATE_SERIES") || is("LOCALTIMESTAMP") || (is_first && is("TABLE"))
+}
+
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -554,15 +578,18 @@ impl Sql {
 
     /// A statement whose tokens these are.
     fn new(text: &str, tokens: &[Token]) -> Result<Self, PgWireError> {
-        let is_foreign = |token: &Token| {
-            matches!(
-                token,
-                Token::DoubleColon | Token::EscapedStringLiteral(_) | Token::Caret | Token::Sharp
-            )
+        let is_foreign = |(place, token): (usize, &Token)| match token {
+            Token::Word(word) => is_foreign_word(word, place == 0),
+            Token::DoubleColon
+            | Token::EscapedStringLiteral(_)
+            | Token::UnicodeStringLiteral(_)
+            | Token::Caret
+            | Token::Sharp => true,
+            _ => false,
         };
         let has_parameters = tokens.iter().any(|token| number_of(token).is_some());
         let mut written = text.to_owned();
-        if tokens.iter().any(is_foreign)
+        if tokens.iter().enumerate().any(is_foreign)
             && let Some(rewritten) = in_standard_words(text)
         {
             written = rewritten;
@@ -636,80 +663,6 @@ pub(super) fn places(text: &str) -> Result<Vec<usize>, PgWireError> {
             .ok_or_else(|| error("42601", "parameters are written $1, $2 and so on"))
     };
     names.into_iter().map(place).collect()
-}
-
-/// The statement in the words of the session: `CAST(x AS t)` for `x::t`, `ARRAY[…]` for an array that is written as text,
-/// `POWER(x, y)` for `x ^ y`, `x ^ y` for `x # y`, plain texts for `E'…'`, and `:pg1` for `$1`; `None` where it is not understood.
-fn in_standard_words(text: &str) -> Option<String> {
-    let mut statements = Parser::parse_sql(&PostgreSqlDialect {}, text).ok()?;
-    let [statement] = statements.as_mut_slice() else {
-        return None;
-    };
-    let _ = walk::expressions_mut(statement, &mut |expression| {
-        // The session has no type that is an array. What a parameter is, is known without the cast.
-        if let Expr::Cast {
-            expr,
-            data_type: DataType::Array(of),
-            ..
-        } = expression
-        {
-            let inner = Expr::clone(expr);
-            let array = match &inner {
-                Expr::Value(value) => lists::written(&value.value, of),
-                _ => None,
-            };
-            *expression = array.unwrap_or(inner);
-        }
-        match expression {
-            Expr::BinaryOp { left, op, right } => match op {
-                BinaryOperator::PGExp => {
-                    let sides = vec![Expr::clone(left), Expr::clone(right)];
-                    *expression = call("POWER", sides, Vec::new());
-                }
-                BinaryOperator::PGBitwiseXor => *op = BinaryOperator::BitwiseXor,
-                _ => {}
-            },
-            Expr::Cast { kind, data_type, .. } => {
-                *kind = CastKind::Cast;
-                if let Some(standard) = standard_type(data_type) {
-                    *data_type = standard;
-                }
-            }
-            Expr::Value(value) => match &mut value.value {
-                Value::EscapedStringLiteral(text) => {
-                    let text = std::mem::take(text);
-                    value.value = Value::SingleQuotedString(text);
-                }
-                Value::Placeholder(name) => {
-                    if let Some(number) = name.strip_prefix('$') {
-                        *name = format!(":{PARAMETER}{number}");
-                    }
-                }
-                _ => {}
-            },
-            _ => {}
-        }
-        std::ops::ControlFlow::<()>::Continue(())
-    });
-    Some(statement.to_string())
-}
-
-/// The standard's name for a type of PostgreSQL's.
-pub(super) fn standard_type(data_type: &DataType) -> Option<DataType> {
-    use sqlparser::ast::{ExactNumberInfo, TimezoneInfo};
-    Some(match data_type {
-        DataType::Int2(_) => DataType::SmallInt(None),
-        DataType::Int4(_) => DataType::Integer(None),
-        DataType::Int8(_) => DataType::BigInt(None),
-        DataType::Float4 => DataType::Real,
-        DataType::Float8 => DataType::DoublePrecision,
-        DataType::Bool => DataType::Boolean,
-        DataType::Text => DataType::Varchar(None),
-        DataType::Timestamp(precision, TimezoneInfo::Tz) => DataType::Timestamp(*precision, TimezoneInfo::WithTimeZone),
-        DataType::Numeric(ExactNumberInfo::None) => DataType::DoublePrecision,
-        DataType::Custom(name, _) if name.to_string().eq_ignore_ascii_case("bpchar") => DataType::Varchar(None),
-        _ => return None,
-    })
 }
 
 /// The command tag of a statement.

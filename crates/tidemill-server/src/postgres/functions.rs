@@ -205,7 +205,7 @@ fn format(template: &str, values: &[Option<&str>]) -> Result<String, DataFusionE
 }
 
 /// The text as a name of SQL, in quotes where it needs them.
-fn quote_name(text: &str) -> String {
+pub(super) fn quote_name(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
     match text.chars().all(is_plain) && !text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.is_empty() {
         true => text.to_owned(),
@@ -214,7 +214,7 @@ fn quote_name(text: &str) -> String {
 }
 
 /// A function whose arguments and answer are texts.
-fn of_texts(
+pub(super) fn of_texts(
     name: &str,
     signature: Signature,
     answer: impl Fn(&[Option<&str>]) -> Result<Option<String>, DataFusionError> + Send + Sync + 'static,

@@ -23,6 +23,7 @@ use tidemill_postgres::wire::{self, ValueFormat};
 
 use super::command::{self, PARAMETER};
 use super::failure::{self, error, hinted};
+use super::standard_sql;
 
 /// How many elements are read at once.
 const PIECE: usize = 1000;
@@ -399,7 +400,7 @@ pub(super) fn written(text: &Value, of: &ArrayElemTypeDef) -> Option<Expr> {
     else {
         return None;
     };
-    let of = command::standard_type(of).unwrap_or_else(|| (**of).clone());
+    let of = standard_sql::standard_type(of).unwrap_or_else(|| (**of).clone());
     let elements = elements(text).ok()?;
     let items = elements.iter().map(|element| match element {
         Some(text) => format!("CAST('{}' AS {of})", text.replace('\'', "''")),

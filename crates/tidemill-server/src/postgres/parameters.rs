@@ -53,10 +53,10 @@ pub(super) fn cast(statement: &Statement) -> HashMap<usize, Type> {
 }
 
 /// The number of a parameter, counted from 1.
-fn placeholder(expression: &Expr) -> Option<usize> {
+pub(super) fn placeholder(expression: &Expr) -> Option<usize> {
     match expression {
         Expr::Value(value) => match &value.value {
-            Value::Placeholder(name) => name.strip_prefix('$')?.parse().ok(),
+            Value::Placeholder(name) => name.strip_prefix('$')?.parse().ok().filter(|number| *number > 0),
             _ => None,
         },
         Expr::Nested(inner) => placeholder(inner),

@@ -3,12 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray as _;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, SchemaRef, TimeUnit};
 use bytes::{Bytes, BytesMut};
 use datafusion::arrow::compute::cast;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt as _;
+use pgwire::api::Type as WireType;
 use pgwire::api::portal::Format;
 use pgwire::api::results::FieldFormat;
 use pgwire::error::PgWireError;
@@ -61,8 +63,28 @@ pub(crate) struct Sent {
     pub(crate) name: String,
     pub(crate) typ: Type,
     how: How,
-    /// Whether it is of PostgreSQL's type `"char"`, whose values are sent as those of a text.
-    is_letter: bool,
+    /// What the catalogue has a type of its own for.
+    special: Option<Special>,
+}
+
+/// Types that only the catalogue has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Special {
+    /// `"char"`, whose values are sent as those of a text.
+    Letter,
+    /// `int2vector` and `oidvector`: numbers with blanks between them, or arrays where a client wants them binary.
+    Vector(WireType),
+}
+
+impl Special {
+    fn of(field: &Field) -> Option<Self> {
+        match field.metadata().get(SPECIAL).map(String::as_str) {
+            Some(LETTER) => Some(Self::Letter),
+            Some(INT2_VECTOR) => Some(Self::Vector(WireType::INT2_VECTOR)),
+            Some(OID_VECTOR) => Some(Self::Vector(WireType::OID_VECTOR)),
+            _ => None,
+        }
+    }
 }
 
 /// What is done with an array before it is sent.
@@ -73,6 +95,8 @@ enum How {
     Cast(DataType),
     /// Structs, maps and lists of lists are JSON.
     Json,
+    /// Lists are texts with blanks.
+    Vector,
 }
 
 /// The columns of rows of this schema.
@@ -83,7 +107,7 @@ pub(crate) fn sent(schema: &SchemaRef) -> Vec<Sent> {
             name: field.name().clone(),
             typ,
             how,
-            is_letter: field.metadata().contains_key(LETTER),
+            special: Special::of(field),
         }
     });
     columns.collect()
@@ -126,8 +150,15 @@ fn sent_as(field: &Field) -> (Type, How) {
 /// The key of a field's metadata by which datafusion-pg-catalog marks numbers of the catalogue.
 pub(super) const OID: &str = "pg.oid_alias";
 
-/// The key of a field's metadata that marks texts of one letter in the catalogue, which PostgreSQL has a type for.
-pub(super) const LETTER: &str = "tidemill.letter";
+/// The key of a field's metadata that names a type which only the catalogue has.
+pub(super) const SPECIAL: &str = "tidemill.catalog-type";
+
+/// Texts of one letter: `"char"`.
+pub(super) const LETTER: &str = "char";
+
+/// Lists of numbers, from 0.
+pub(super) const INT2_VECTOR: &str = "int2vector";
+pub(super) const OID_VECTOR: &str = "oidvector";
 
 /// The description of rows with these columns in these formats.
 pub(crate) fn description(columns: &[Sent], formats: &Format) -> RowDescription {
@@ -136,9 +167,10 @@ pub(crate) fn description(columns: &[Sent], formats: &Format) -> RowDescription 
             ValueFormat::Text => FieldFormat::Text,
             ValueFormat::Binary => FieldFormat::Binary,
         };
-        let (oid, size, modifier) = match column.is_letter {
-            true => (pgwire::api::Type::CHAR.oid(), 1, -1),
-            false => (column.typ.oid(), column.typ.size(), column.typ.modifier()),
+        let (oid, size, modifier) = match &column.special {
+            Some(Special::Letter) => (WireType::CHAR.oid(), 1, -1),
+            Some(Special::Vector(vector)) => (vector.oid(), -1, -1),
+            None => (column.typ.oid(), column.typ.size(), column.typ.modifier()),
         };
         FieldDescription::new(column.name.clone(), 0, 0, oid, size, modifier, format.value())
     });
@@ -221,6 +253,11 @@ impl Rows {
 
     /// Sets the formats that the client wants.
     pub(crate) fn set_formats(&mut self, formats: &Format) {
+        for (place, column) in self.columns.iter_mut().enumerate() {
+            if matches!(column.special, Some(Special::Vector(_))) && format_of(formats, place) == ValueFormat::Text {
+                (column.typ, column.how) = (Type::Text, How::Vector);
+            }
+        }
         let types = self.columns.iter().enumerate();
         self.types = types
             .map(|(place, column)| (column.typ.clone(), format_of(formats, place)))
@@ -313,6 +350,7 @@ fn as_sent(batch: &RecordBatch, columns: &[Sent]) -> Result<RecordBatch, PgWireE
         How::AsItIs => Ok(Arc::clone(array)),
         How::Cast(data_type) => cast(array, data_type).map_err(|error| failure::error("22003", error.to_string())),
         How::Json => json(array, field),
+        How::Vector => Ok(vector(array)),
     });
     let arrays = arrays.collect::<Result<Vec<ArrayRef>, PgWireError>>()?;
     let fields = arrays.iter().zip(columns);
@@ -338,4 +376,17 @@ fn json(array: &ArrayRef, field: &Arc<Field>) -> Result<ArrayRef, PgWireError> {
     });
     let texts: StringArray = texts.collect::<Result<Vec<_>, PgWireError>>()?.into_iter().collect();
     Ok(Arc::new(texts))
+}
+
+/// The numbers of lists with blanks between them.
+fn vector(array: &ArrayRef) -> ArrayRef {
+    let Some(lists) = array.as_list_opt::<i32>() else {
+        return Arc::clone(array);
+    };
+    let texts = lists.iter().map(|list| {
+        let numbers = cast(&list?, &DataType::Utf8).ok()?;
+        let numbers = numbers.as_string_opt::<i32>()?.iter().flatten().collect::<Vec<_>>();
+        Some(numbers.join(" "))
+    });
+    Arc::new(texts.collect::<StringArray>())
 }

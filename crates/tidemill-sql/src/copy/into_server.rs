@@ -7,7 +7,7 @@ use super::{Copied, Writing, insert};
 use crate::answer::Answer;
 use crate::error::Left;
 use crate::location::{Location, Place};
-use crate::stores::server::resuming::{DraftNames, ResumableSink};
+use crate::stores::server::resuming::{DraftNames, Resumable, ResumableSink};
 use crate::stores::server::{Filling, IfThere, ServerStore, ServerUrl, TableChange};
 use crate::{Error, Result};
 
@@ -24,7 +24,8 @@ impl Writing<'_> {
     ) -> Result<Copied> {
         let (resume, overwrite) = (self.options.resume, self.options.overwrite);
         let server = self.session.servers.of(url)?;
-        if resume && server.transactions().is_some() {
+        if let (true, Some(transactions)) = (resume, server.transactions()) {
+            let server = (server, transactions);
             return self.in_transactions(server, url, answer, sums, step).await;
         }
         if resume && !server.resumes() {
@@ -93,18 +94,15 @@ impl Writing<'_> {
         Ok(self.copied(rows, 0, sums.as_ref()))
     }
 
-    /// A copy that is committed in parts, and goes on behind those that an earlier run has committed.
+    /// Copies in several transactions, and continues behind the rows that an earlier run committed.
     async fn in_transactions(
         &self,
-        server: &dyn ServerStore,
+        (server, transactions): (&dyn ServerStore, &dyn Resumable),
         url: &ServerUrl,
         answer: Answer,
         mut sums: Option<Checksums>,
         step: &mut Step<'_>,
     ) -> Result<Copied> {
-        let Some(transactions) = server.transactions() else {
-            return Ok(self.copied(0, 0, None));
-        };
         let (making, overwrite) = (&self.options.table, self.options.overwrite);
         let schema = answer.schema();
         let names = DraftNames::new(url, self.name.unwrap_or_default(), self.state, &schema);
@@ -133,11 +131,11 @@ impl Writing<'_> {
             }
             transactions.make_draft(draft, url, &schema, making).await?;
         }
-        transactions.wait_for_writers(filled_url).await?;
         if draft.is_none() {
             let table = self.session.schema(self.destination).await?;
             sums = sums.map(|sums| sums.reading_text_as(&table));
         }
+        transactions.wait_for_writers(filled_url).await?;
         let before = match &sums {
             Some(sums) => Some(self.found(&filled, sums).await?),
             None => None,
@@ -214,7 +212,7 @@ impl Writing<'_> {
             return Err(Error::Unsupported {
                 what: "resuming a copy of rows that may come in another order: those of a statement, or of a table of a server"
                     .to_owned(),
-                hint: "copy a file, or begin anew without --resume".to_owned(),
+                hint: "copy a file, or start again without --resume".to_owned(),
             });
         }
         let place = self.destination.to_string();

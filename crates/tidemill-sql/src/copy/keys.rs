@@ -1,8 +1,8 @@
 //! The indexes of an xBase table, as a database makes them for its copy.
 
-use tidemill_xbase::expression::{self, BinaryOperator, Syntax, SyntaxKind};
+use tidemill_xbase::expression::{self, BinaryOperator, Syntax, SyntaxKind, UnaryOperator};
 use tidemill_xbase::index::{Index, IndexOptions, Tag};
-use tidemill_xbase::{Table, production_path};
+use tidemill_xbase::{Dialect, Table, named_expression, production_path};
 
 use crate::format::Format;
 use crate::location::Location;
@@ -12,10 +12,13 @@ use crate::{Result, Session};
 /// The indexes of a table that a database can have, and those that it cannot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceKeys {
-    /// The columns of the primary key, which a database container names; empty where none does.
+    /// The columns of the primary key: the one that a database container names, or else a candidate key that CREATE TABLE made of PRIMARY KEY
+    /// (`PK`, `PK_…`, or `PRIMARYKEY` in an ADT), or the column that counts by itself, where it is a candidate key. Empty where there is none.
     pub primary_key: Vec<String>,
     /// The other indexes.
     pub indexes: Vec<TableIndex>,
+    /// The columns that are never NULL: those of a Visual FoxPro table that were made so, and whose type has no blank.
+    pub required: Vec<String>,
     /// Tags that no database has: by an expression, with a condition, of a part of the records. Each with its expression.
     pub left_out: Vec<String>,
 }
@@ -43,6 +46,12 @@ impl Session {
             return Ok(keys);
         };
         let table = Table::open(path, self.options.xbase_options())?;
+        if table.header().dialect == Dialect::VisualFoxPro {
+            // A blank is NULL here.
+            let fields = table.fields().iter();
+            let required = fields.filter(|field| !field.nullable && !field.has_blank());
+            keys.required = required.map(|field| field.name.clone()).collect();
+        }
         let Some(index) = production_path(&table)? else {
             return Ok(keys);
         };
@@ -60,7 +69,13 @@ impl Session {
                     .push(format!("{} ({}{condition})", tag.name, tag.expression));
                 continue;
             };
-            if primary.is_some_and(|primary| primary.eq_ignore_ascii_case(&tag.name)) {
+            let is_primary = match primary {
+                Some(primary) => primary.eq_ignore_ascii_case(&tag.name),
+                None => {
+                    keys.primary_key.is_empty() && tag.is_candidate && (is_named(&tag.name) || counts(&table, &columns))
+                }
+            };
+            if is_primary {
                 keys.primary_key = columns;
                 continue;
             }
@@ -76,16 +91,34 @@ impl Session {
     }
 }
 
+/// Whether a tag has the name that CREATE TABLE gives that of the primary key, or that of SQLAlchemy's dialect.
+fn is_named(tag: &str) -> bool {
+    let tag = tag.to_ascii_uppercase();
+    matches!(tag.as_str(), "PK" | "PRIMARYKEY") || tag.starts_with("PK_")
+}
+
+/// Whether columns are the one that gets its values by counting.
+fn counts(table: &Table, columns: &[String]) -> bool {
+    let [column] = columns else { return false };
+    let mut fields = table.fields().iter();
+    fields.any(|field| field.name == *column && field.autoincrement.is_some())
+}
+
 /// The columns of a tag's keys; `None` where they are something else.
 fn columns_of(tag: &Tag, table: &Table) -> Option<Vec<String>> {
-    let is_whole =
-        tag.condition.is_none() && !tag.is_custom && !tag.is_bitmap && !tag.is_full_text && !tag.ignores_case;
-    if !is_whole {
+    let condition = tag.condition.as_deref().map(expression::parse).transpose().ok()?;
+    let is_whole = !tag.is_custom && !tag.is_bitmap && !tag.is_full_text && !tag.ignores_case;
+    if !is_whole || !condition.is_none_or(|condition| leaves_out_no_row(&condition)) {
         return None;
     }
+    let expression = match table.header().dialect {
+        // Its fields have numbers there.
+        Dialect::Adt => named_expression(&tag.expression, table.fields()),
+        _ => tag.expression.clone(),
+    };
     let mut columns: Vec<String> = Vec::new();
     // Of Advantage's, whose columns stand between semicolons.
-    for part in tag.expression.split(';') {
+    for part in expression.split(';') {
         let syntax = expression::parse(part).ok()?;
         for name in fields_of(&syntax, true)? {
             let mut fields = table.fields().iter();
@@ -96,6 +129,22 @@ fn columns_of(tag: &Tag, table: &Table) -> Option<Vec<String>> {
         }
     }
     Some(columns)
+}
+
+/// Whether a condition leaves out what is deleted, or NULL, and nothing else: a database's index of the columns means the same.
+fn leaves_out_no_row(condition: &Syntax) -> bool {
+    match &condition.kind {
+        SyntaxKind::Binary(BinaryOperator::And, left, right) => leaves_out_no_row(left) && leaves_out_no_row(right),
+        SyntaxKind::Unary(UnaryOperator::Not, of) => match &of.kind {
+            SyntaxKind::Call { name, arguments } => match arguments.as_slice() {
+                [] => name == "DELETED",
+                [field] => name == "ISNULL" && matches!(field.kind, SyntaxKind::Field { .. }),
+                _ => false,
+            },
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// The fields that an expression puts one behind the other. Functions that keep the order of a value are passed over where texts are
@@ -136,6 +185,21 @@ mod tests {
             let found = fields_of(&syntax, true);
             let found = found.as_ref().map(|fields| fields.iter().map(String::as_str).collect());
             assert_eq!(found, fields, "{text}");
+        }
+    }
+
+    #[test]
+    fn conditions_are_passed_over_that_leave_out_no_row() {
+        for (text, expected) in [
+            ("!DELETED()", true),
+            (".NOT. DELETED() .AND. !ISNULL(NO)", true),
+            ("DELETED()", false),
+            ("!ISNULL(NO + 1)", false),
+            ("NO > 0", false),
+            ("!DELETED() .OR. NO > 0", false),
+        ] {
+            let condition = expression::parse(text).expect(text);
+            assert_eq!(leaves_out_no_row(&condition), expected, "{text}");
         }
     }
 }

@@ -77,12 +77,13 @@ impl Session {
         }
     }
 
-    /// Whether an xBase table may be made by this name.
+    /// Whether an xBase table may be made by this name. Its file, where the name is that of a table in a folder that is attached.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for the name of a file of another format, and for one of a table in what is attached.
-    pub(crate) fn check_new_table(&self, name: &str) -> Result<()> {
+    /// [`Error::Unsupported`] for the name of a file of another format, and for one of a table of a server; [`Error::Denied`] for a path
+    /// where names are confined.
+    fn check_new_table(&self, name: &str) -> Result<Option<PathBuf>> {
         let refused = |what: String, hint: &str| {
             Err(Error::Unsupported {
                 what,
@@ -101,23 +102,38 @@ impl Session {
                 let hint = "make it with the server's own client, or use tidemill copy --create";
                 refused(format!("{name}: making a table {table} on {database}"), hint)
             }
-            Some((Attached::Folder(folder), table)) => {
-                let hint = format!(
-                    "name the file: '{}'",
-                    folder.join(table).with_extension("dbf").display()
-                );
-                refused(
-                    format!("{name}: making a table in a folder by its attached name"),
-                    &hint,
-                )
+            Some((Attached::Folder(_), table)) if table.contains(['/', '\\']) => {
+                let hint = "name a table of the folder";
+                refused(format!("{name}: a path behind the name of an attached folder"), hint)
             }
+            Some((Attached::Folder(_), _)) => Ok(Some(self.new_table(name)?.file()?.to_owned())),
             None => match self.names().database() {
                 Some(database) if !name.starts_with('#') => {
                     let hint = "make it with the server's own client, or use tidemill copy --create";
                     refused(format!("{name}: making a table on {database}"), hint)
                 }
-                _ => Ok(()),
+                _ if Format::from_name(Path::new(name)).is_none() && has_schema(name) => {
+                    let hint = "attach a folder by its name, or give the file a name that ends with .dbf or .adt";
+                    refused(format!("{name}: making a table in a schema that there is not"), hint)
+                }
+                _ => Ok(None),
             },
+        }
+    }
+
+    /// [`Session::check_new_table`], with the file of the table that is there already, if one is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::check_new_table`] and [`Session::locate`].
+    pub(crate) async fn new_file(&self, name: &str) -> Result<Option<PathBuf>> {
+        let Some(file) = self.check_new_table(name)? else {
+            return Ok(None);
+        };
+        match self.locate(name).await {
+            Ok(location) => Ok(Some(location.file()?.to_owned())),
+            Err(Error::NotFound { .. }) => Ok(Some(file)),
+            Err(error) => Err(error),
         }
     }
 
@@ -144,4 +160,10 @@ impl Session {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Whether a name of a table has another one before it, and is none of a file.
+fn has_schema(name: &str) -> bool {
+    let has_prefix = name.rsplit_once('.').is_some_and(|(schema, _)| !schema.is_empty());
+    has_prefix && !name.starts_with('#') && !name.contains(['/', '\\'])
 }

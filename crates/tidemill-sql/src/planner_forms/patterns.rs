@@ -11,7 +11,7 @@ use crate::{Error, Result};
 const FUNCTIONS: [&str; 3] = ["to_char", "to_date", "to_timestamp"];
 
 /// What each stands for, and what it stands for behind FM, which takes zeros and blanks away. The longer ones come first.
-const PATTERNS: [(&str, Option<&str>, Option<&str>); 36] = [
+const PATTERNS: [(&str, Option<&str>, Option<&str>); 37] = [
     ("YYYY", Some("%Y"), Some("%Y")),
     ("IYYY", Some("%G"), Some("%G")),
     ("HH24", Some("%H"), Some("%-H")),
@@ -49,10 +49,11 @@ const PATTERNS: [(&str, Option<&str>, Option<&str>); 36] = [
     ("WW", None, None),
     ("CC", None, None),
     ("BC", None, None),
+    ("Q", Some("%q"), Some("%q")),
 ];
 
 /// Patterns of one letter, which `strftime` has not.
-const UNKNOWN: &str = "YIQWDJ";
+const UNKNOWN: &str = "YIWDJ";
 
 /// Gives the function's patterns the letters of `strftime`.
 ///
@@ -148,6 +149,7 @@ mod tests {
             ("YYYY-MM-DD\"T\"HH24:MI:SS.MS", "%Y-%m-%dT%H:%M:%S.%3f"),
             ("IYYY-IW-ID", "%G-%V-%u"),
             ("DDD", "%j"),
+            ("YYYY-\"Q\"Q", "%Y-Q%q"),
             ("é – .", "é – ."),
         ] {
             assert_eq!(strftime(pattern), Ok(expected.to_owned()), "{pattern}");
@@ -155,7 +157,7 @@ mod tests {
         for (pattern, unknown) in [
             ("Month", "Month"),
             ("DD MON", "MON"),
-            ("YYYY Q", "Q"),
+            ("YYYY W", "W"),
             ("DDth", "th"),
             ("\"open", "\"open"),
             ("FMx", "F"),

@@ -3,6 +3,7 @@
 //! [Scans](scan) ask for columns and rows by one SELECT, whose [conditions](condition) mean the same there as here. [Tables](table) are
 //! found by their names; a new one is [filled](sink) under a name of its own.
 
+mod computed;
 mod condition;
 mod draft;
 mod order_key;

@@ -3,6 +3,7 @@
 //! [Scans](scan) ask for columns and rows by one SELECT, with the conditions, groups, joins and limits that [mean the same](dialect) there
 //! as here. A table is [filled](sink) in one transaction.
 
+mod computed;
 mod dialect;
 mod scan;
 mod sink;

@@ -14,6 +14,11 @@ mod average;
 #[cfg(any(feature = "adbc", feature = "sqlite"))]
 pub(super) mod begun;
 #[cfg_attr(
+    not(any(feature = "clickhouse", feature = "postgres")),
+    expect(dead_code, reason = "no server of this build is asked to compute")
+)]
+pub(super) mod computed;
+#[cfg_attr(
     not(any(
         feature = "adbc",
         feature = "clickhouse",
@@ -34,16 +39,7 @@ pub(super) mod condition;
     feature = "sqlite"
 ))]
 pub(super) mod counted;
-#[cfg(any(
-    feature = "adbc",
-    feature = "cassandra",
-    feature = "clickhouse",
-    feature = "flight",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "sqlite"
-))]
-pub(super) mod fitting;
+pub(crate) mod fitting;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 pub(super) mod new_table;
 #[cfg_attr(
@@ -57,15 +53,6 @@ pub(super) mod new_table;
     expect(dead_code, reason = "no server of this build does what it is asked")
 )]
 pub(crate) mod push_down;
-#[cfg(any(
-    feature = "adbc",
-    feature = "cassandra",
-    feature = "clickhouse",
-    feature = "flight",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "sqlite"
-))]
 mod read_text;
 pub(crate) mod resuming;
 pub(crate) mod scan;

@@ -126,6 +126,63 @@ const CONDITIONS: &[(&str, &str)] = &[
     ("part = 5000000000 AND kind = 'a'", ""),
 ];
 
+/// Groups and first rows, and what of them EXPLAIN shows the node is asked; empty where all is done here.
+const GROUPS: &[(&str, &str)] = &[
+    (
+        "SELECT DISTINCT kind, part FROM FACTS",
+        "SELECT DISTINCT kind, part FROM",
+    ),
+    (
+        "SELECT part, kind, COUNT(*) AS n, MIN(day) AS first, MAX(id) AS last, COUNT(n) AS known, SUM(n) AS total, MIN(n) AS least FROM FACTS GROUP BY part, kind",
+        "sum(cast(n AS bigint))",
+    ),
+    (
+        "SELECT part, day, kind, SUM(n) AS total FROM FACTS GROUP BY part, day, kind",
+        "GROUP BY part, kind, day",
+    ),
+    (
+        "SELECT MIN(day) AS first, MAX(n) AS most, SUM(n) AS total, COUNT(*) AS n FROM FACTS WHERE part = 1 AND kind = 'a'",
+        "SELECT min(day), max(n), sum(cast(n AS bigint))",
+    ),
+    (
+        "SELECT MIN(day) AS first, SUM(n) AS total, COUNT(*) AS n FROM FACTS WHERE part = 99 AND kind = 'a'",
+        "SELECT min(day), sum(cast(n AS bigint))",
+    ),
+    (
+        "SELECT day, COUNT(*) AS n FROM FACTS WHERE part = 1 AND kind = 'a' AND day > DATE '2024-01-05' GROUP BY day",
+        "GROUP BY part, kind, day",
+    ),
+    (
+        "SELECT day FROM FACTS WHERE part = 1 AND kind = 'a' ORDER BY day DESC LIMIT 4",
+        "ORDER BY day DESC LIMIT 4",
+    ),
+    (
+        "SELECT day FROM FACTS WHERE part IN (1, 2, 3) AND kind = 'b' ORDER BY day LIMIT 5",
+        "ORDER BY day ASC LIMIT 5 (3 times)",
+    ),
+    ("SELECT part, COUNT(*) AS n FROM FACTS GROUP BY part", ""),
+    ("SELECT kind, day, COUNT(*) AS n FROM FACTS GROUP BY kind, day", ""),
+    ("SELECT part, kind, AVG(n) AS mean FROM FACTS GROUP BY part, kind", ""),
+    (
+        "SELECT part, kind, COUNT(DISTINCT n) AS n FROM FACTS GROUP BY part, kind",
+        "",
+    ),
+    (
+        "SELECT part, kind, id, COUNT(*) AS n FROM FACTS GROUP BY part, kind, id",
+        "",
+    ),
+    (
+        "SELECT day, COUNT(*) AS n FROM FACTS WHERE part IN (1, 2) AND kind = 'a' GROUP BY day",
+        "",
+    ),
+    ("SELECT MIN(day) AS first FROM FACTS", ""),
+    ("SELECT day FROM FACTS ORDER BY day DESC LIMIT 4", ""),
+    (
+        "SELECT id FROM FACTS WHERE part = 1 AND kind = 'a' ORDER BY id LIMIT 4",
+        "",
+    ),
+];
+
 #[tokio::test(flavor = "multi_thread")]
 async fn conditions_mean_the_same_on_the_node() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -185,6 +242,20 @@ async fn conditions_mean_the_same_on_the_node() {
             false => assert!(plan.contains(told) && !plan.contains("token("), "{condition}: {plan}"),
         }
         assert!(!plan.contains("secret"), "{plan}");
+    }
+    for (statement, told) in GROUPS {
+        let there = statement.replace("FACTS", "db.facts");
+        assert_eq!(
+            answer(&session, &there, true).await,
+            answer(&session, &statement.replace("FACTS", "here"), true).await,
+            "{there}"
+        );
+        let plan = session.explain(&there).await.expect("a plan");
+        let is_done = !plan.contains("AggregateExec");
+        match told.is_empty() {
+            true => assert!(!is_done || plan.contains("SortExec"), "{there}: {plan}"),
+            false => assert!(plan.contains(told) && is_done, "{there}: {plan}"),
+        }
     }
     // Columns and a limit go there too, and with them the rows are the table's first.
     let plan = session

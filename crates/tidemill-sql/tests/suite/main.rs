@@ -20,6 +20,7 @@ mod parquet;
 mod places;
 mod postgres;
 mod push_down;
+mod row_changes;
 mod sessions;
 mod sqlite;
 mod statements;

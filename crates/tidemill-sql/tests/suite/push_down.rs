@@ -93,10 +93,77 @@ fn lookup(chance: &mut Chance) -> String {
     }
 }
 
+/// Groups of values that are computed of a row.
+fn computed(chance: &mut Chance, condition: &str) -> String {
+    let day = one(chance, &["d", "nd", "t"]);
+    let of_moment = if day == "t" { chance.below(3) } else { 3 };
+    match chance.below(5) {
+        0 | 1 => {
+            let period = match of_moment {
+                0 => one(chance, &["hour", "minute", "second"]),
+                _ => one(chance, &["day", "week", "month", "quarter", "year"]),
+            };
+            let key = format!("date_trunc('{period}', {day})");
+            format!("SELECT {key} AS k, COUNT(*) AS n, SUM(id) AS total FROM FACTS{condition} GROUP BY {key}")
+        }
+        2 => {
+            let part = match of_moment {
+                0 => one(chance, &["HOUR", "MINUTE"]),
+                _ => one(chance, &["YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOW", "DOY"]),
+            };
+            let key = format!("EXTRACT({part} FROM {day})");
+            format!(
+                "SELECT {key} AS k, MIN(d) AS first, COUNT(DISTINCT CAST(t AS DATE)) AS days FROM FACTS{condition} GROUP BY {key}"
+            )
+        }
+        3 => {
+            let key = one(
+                chance,
+                &[
+                    "CASE WHEN ni > 0 THEN 'up' WHEN ni IS NULL THEN s ELSE 'it''s' END",
+                    "CASE WHEN NOT (ni > 0 OR s = 'a') THEN ni END",
+                    "CASE i WHEN 1 THEN 'one' WHEN 2 THEN 'two' END",
+                    "COALESCE(ns, s)",
+                    "char_length(ns)",
+                    "i * 3 - 2",
+                    "ni + i",
+                ],
+            );
+            let value = one(
+                chance,
+                &[
+                    "SUM(CASE WHEN i > 0 THEN m ELSE 0 END)",
+                    "COUNT(*) FILTER (WHERE ns IN ('a', 'é') OR i BETWEEN -1 AND 1)",
+                    "AVG(m) FILTER (WHERE ni < 0)",
+                    "SUM(m * i)",
+                    "SUM(m + nm)",
+                    "MAX(id - i)",
+                    "COUNT(DISTINCT date_trunc('month', d))",
+                    "MIN(date_trunc('week', nd))",
+                ],
+            );
+            format!("SELECT {key} AS k, {value} AS v, COUNT(*) AS n FROM FACTS{condition} GROUP BY {key}")
+        }
+        _ => {
+            let kept = one(
+                chance,
+                &[
+                    "EXTRACT(MONTH FROM d) = 1",
+                    "char_length(s) > 1 AND i IS NOT NULL",
+                    "NOT (EXTRACT(DOW FROM nd) IN (1, 2) OR i + ni > 3)",
+                    "CASE WHEN i > 0 THEN ni ELSE i END > 0",
+                ],
+            );
+            format!("SELECT COUNT(*) AS n, SUM(id) AS total FROM FACTS WHERE {kept}")
+        }
+    }
+}
+
 /// A statement over `FACTS` and `NEAR`.
 fn statement(chance: &mut Chance) -> String {
     let condition = one(chance, CONDITIONS);
-    match chance.below(13) {
+    match chance.below(17) {
+        13..=16 => computed(chance, condition),
         0 => format!("SELECT {} FROM FACTS{condition}", values_of_group(chance)),
         1 | 2 => {
             let keys = keys(chance);
@@ -189,7 +256,7 @@ async fn answer_or_overflow(session: &Session, sql: &str) -> String {
     }
 }
 
-/// Compares 360 statements over tables of a server with the same over their copies. Returns how often each operation went to the server.
+/// Compares 480 statements over tables of a server with the same over their copies. Returns how often each operation went to the server.
 async fn compare(database: String, folder: &Path) -> BTreeMap<&'static str, usize> {
     let session = Session::new(SessionOptions::default().dir(folder).attach("db", database));
     for name in ["facts", "near"] {
@@ -205,7 +272,7 @@ async fn compare(database: String, folder: &Path) -> BTreeMap<&'static str, usiz
     let few = session.copy_query(few, &to, &options, |_| {}).await;
     assert!(few.expect("few rows").rows > 3);
     let (mut chance, mut pushed) = (Chance::of(7), BTreeMap::new());
-    for _ in 0..360 {
+    for _ in 0..480 {
         let statement = statement(&mut chance);
         let over = |facts: &str, near: &str| {
             let named = statement.replace("FACTS.", "facts.").replace("NEAR.", "near.");
@@ -234,6 +301,10 @@ async fn compare(database: String, folder: &Path) -> BTreeMap<&'static str, usiz
             if is_done && plan.contains(word) {
                 *pushed.entry(operation).or_default() += 1;
             }
+        }
+        let is_computed = ["date_trunc(", "EXTRACT(", "CASE ", "FILTER ", "char_length("];
+        if is_done && !plan.contains("FilterExec") && is_computed.iter().any(|word| statement.contains(word)) {
+            *pushed.entry("computed").or_default() += 1;
         }
         if plan.contains("KeyLookup:") {
             *pushed.entry("lookup").or_default() += 1;
@@ -285,7 +356,7 @@ async fn what_an_old_server_makes_is_the_same() {
     });
     let folder = tempfile::tempdir().expect("a temporary folder");
     let database = format!("clickhouse://default@{}/default", server.native());
-    check(&compare(database, folder.path()).await);
+    check_with_computed(&compare(database, folder.path()).await);
 }
 
 #[tokio::test]
@@ -294,11 +365,17 @@ async fn what_a_server_of_today_makes_is_the_same() {
     fill(&|sql| server.run(sql));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let database = format!("clickhouse://default@{}/default", server.address());
-    check(&compare(database, folder.path()).await);
+    check_with_computed(&compare(database, folder.path()).await);
+}
+
+/// That what is computed of a row goes to the server too.
+fn check_with_computed(pushed: &BTreeMap<&str, usize>) {
+    check(pushed);
+    check_counts(pushed, &[("computed", 90)]);
 }
 
 /// The same columns as those of ClickHouse.
-const POSTGRES: &str = r#"
+pub(crate) const POSTGRES: &str = r#"
 CREATE COLLATION words (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE TABLE facts (id bigint PRIMARY KEY, i integer NOT NULL, u bigint, ni smallint, s text COLLATE words NOT NULL, ns varchar(20), e varchar(5),
     ne text, d date NOT NULL, nd date, t timestamp, m numeric(9, 2) NOT NULL, nm numeric(20, 4), f double precision);
@@ -322,7 +399,7 @@ async fn what_postgresql_makes_is_the_same() {
     server.psql(POSTGRES).unwrap_or_else(|error| panic!("{error}"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let pushed = compare(server.url(), folder.path()).await;
-    check(&pushed);
+    check_with_computed(&pushed);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -337,7 +414,7 @@ async fn what_mariadb_makes_is_the_same() {
 }
 
 /// The same columns as those of ClickHouse, as Python's own SQLite stores them.
-const SQLITE: &str = r#"
+pub(crate) const SQLITE: &str = r#"
 import sqlite3, sys, datetime
 db = sqlite3.connect(sys.argv[1])
 db.execute('CREATE TABLE facts (id INTEGER PRIMARY KEY, i INTEGER, u BIGINT, ni INT, s TEXT, ns VARCHAR(20) COLLATE NOCASE, e TEXT COLLATE RTRIM, '

@@ -139,6 +139,9 @@ async fn a_time_is_the_same_text_whichever_table_it_is_from() {
     }
     let sql = "SELECT CAST(at AS VARCHAR) AS v FROM csv_times ORDER BY 1 DESC LIMIT 1";
     assert_eq!(csv(&session, sql).await, "2024-03-01 00:00:00.250\n");
+    // The engine's own casts too.
+    let sql = "SELECT 'at ' || at AS v, CONCAT(at, '') AS w FROM csv_times ORDER BY at LIMIT 1";
+    assert_eq!(csv(&session, sql).await, "at 2024-02-29 12:30:00,2024-02-29 12:30:00\n");
 }
 
 #[tokio::test]

@@ -8,10 +8,11 @@ mod tags;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
-use crate::lock::{Sharing, UNTIL_EXEC, open_shared_or_exclusive};
+use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::regular_file;
 use crate::source::Source;
 use crate::stamp::FileStamp;
@@ -78,7 +79,7 @@ impl IndexEditor {
     pub fn open(path: impl AsRef<Path>, options: &IndexOptions) -> Result<Self> {
         let path = path.as_ref();
         let file = regular_file::open_to_write(path)?;
-        open_shared_or_exclusive(&file, path, Sharing::Exclusive, UNTIL_EXEC)?;
+        open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO)?;
         let file = DataFile::new(path, Box::new(Arc::new(file)));
         Self::new(Arc::new(file), options, false)
     }

@@ -185,7 +185,7 @@ impl KeyCodec {
         })
     }
 
-    /// The codec of an order that is a candidate index or not, where the length of its keys tells of a byte that is left over.
+    /// The codec of a candidate index, whose keys may be one byte longer than their values.
     pub(crate) fn of_candidate(self, is_candidate: bool) -> Self {
         let is_value = |len| match self.key_type {
             // Texts have room for any byte.

@@ -86,7 +86,7 @@ impl Tag {
 }
 
 impl Tag {
-    /// A type that keys of this tag may have, for one whose expression tells of none.
+    /// A possible key type of a tag whose expression does not tell it.
     pub(crate) fn any_key_type(&self) -> KeyType {
         match (self.key_type, self.is_bitmap, self.form) {
             (Some(stored), ..) => stored,

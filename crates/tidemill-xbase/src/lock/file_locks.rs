@@ -59,8 +59,8 @@ pub(crate) enum Sharing {
     Exclusive,
 }
 
-/// How long opening a file waits at least for whoever has it open. Between `fork` and `exec` a child process has the files of its
-/// parent open too, so that a lock outlives the handle that was closed.
+/// The shortest wait for a file that is open elsewhere. Between `fork` and `exec`, a child process shares the open files of its parent:
+/// their locks outlast the parent's `close`.
 pub(crate) const UNTIL_EXEC: Duration = Duration::from_millis(100);
 
 /// Takes the lock by which Harbour marks an open file on Unix, `flock` over the whole of it (`src/rtl/filesys.c`; seen
@@ -73,17 +73,27 @@ pub(crate) fn open_shared_or_exclusive(file: &File, path: &Path, sharing: Sharin
         start: 0,
         end: u64::MAX,
     };
-    retry(path, LockSubject::Open, range, timeout, || {
-        let taken = match sharing {
-            Sharing::Shared => file.try_lock_shared(),
-            Sharing::Exclusive => file.try_lock(),
-        };
-        match taken {
-            Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(Some(LockHolder::Unknown)),
-            Err(TryLockError::Error(e)) => Err(e),
-        }
+    retry(path, LockSubject::Open, range, timeout.max(UNTIL_EXEC), || {
+        try_open(file, sharing)
     })
+}
+
+/// As [`open_shared_or_exclusive`], without waiting: `false` when another program has the file open in a way that excludes this.
+pub(crate) fn is_free_to_open(file: &File, path: &Path, sharing: Sharing) -> Result<bool> {
+    let holder = try_open(file, sharing).map_err(|e| Error::io(path, "lock", e))?;
+    Ok(holder.is_none())
+}
+
+fn try_open(file: &File, sharing: Sharing) -> io::Result<Option<LockHolder>> {
+    let taken = match sharing {
+        Sharing::Shared => file.try_lock_shared(),
+        Sharing::Exclusive => file.try_lock(),
+    };
+    match taken {
+        Ok(()) => Ok(None),
+        Err(TryLockError::WouldBlock) => Ok(Some(LockHolder::Unknown)),
+        Err(TryLockError::Error(e)) => Err(e),
+    }
 }
 
 /// The byte-range locks that one handle holds on one file; dropping it gives them back.

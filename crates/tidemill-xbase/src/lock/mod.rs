@@ -30,6 +30,6 @@ mod scheme;
 
 pub(crate) use commit_gate::Closed;
 pub use commit_gate::CommitGate;
-pub(crate) use file_locks::{FileIdentity, FileLocks, Sharing, UNTIL_EXEC, new_owner, open_shared_or_exclusive};
+pub(crate) use file_locks::{FileIdentity, FileLocks, Sharing, is_free_to_open, new_owner, open_shared_or_exclusive};
 pub use file_locks::{LockHolder, LockRefused};
 pub use scheme::{IndexLock, LockKind, LockRange, LockScheme, LockSubject, TableLocks};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{EditOptions, OpenMode, TableEditor};
 use crate::error::Result;
-use crate::lock::{Sharing, UNTIL_EXEC, open_shared_or_exclusive};
+use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::memo_editor::MemoEditor;
 use crate::regular_file;
 use crate::storage::{DataFile, Storage, Switched, Way};
@@ -104,7 +104,7 @@ fn marked(file: File, path: &Path, options: &EditOptions) -> Result<Arc<File>> {
         OpenMode::Exclusive => Sharing::Exclusive,
         OpenMode::Shared | OpenMode::ReadOnly => Sharing::Shared,
     };
-    open_shared_or_exclusive(&file, path, sharing, options.lock_timeout.max(UNTIL_EXEC))?;
+    open_shared_or_exclusive(&file, path, sharing, options.lock_timeout)?;
     Ok(Arc::new(file))
 }
 
@@ -163,7 +163,7 @@ mod tests {
         let child = parent.try_clone().unwrap();
         drop(parent);
         let exec = std::thread::spawn(move || {
-            std::thread::sleep(UNTIL_EXEC / 4);
+            std::thread::sleep(Duration::from_millis(25));
             drop(child);
         });
         open_table(table.path(), &options).unwrap();

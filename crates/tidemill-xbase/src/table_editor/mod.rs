@@ -22,6 +22,7 @@ mod alter;
 mod batch;
 mod changes;
 mod counters;
+mod deleted_keys;
 mod dictionary;
 mod files;
 mod followers;
@@ -122,6 +123,9 @@ pub struct TableEditor {
     has_own_values: bool,
     enforces_autoincrement: bool,
     rules: Option<Box<Rules>>,
+    /// The record that [`TableEditor::append_record`] appended last, until it is changed or finished.
+    unfinished: Option<u32>,
+    reuses_deleted: bool,
     follower: Option<Box<dyn Follower>>,
     buffers: Buffers,
 }
@@ -213,6 +217,8 @@ impl TableEditor {
             has_own_values: false,
             enforces_autoincrement: true,
             rules: None,
+            unfinished: None,
+            reuses_deleted: false,
             follower: None,
             buffers: Buffers::default(),
         };

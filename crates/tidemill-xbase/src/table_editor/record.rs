@@ -88,7 +88,8 @@ impl TableEditor {
     }
 
     /// As [`TableEditor::append_values`], for a record that is complete: it is not locked, and others see it as it is. In a
-    /// transaction the header stays locked, and nobody sees it.
+    /// transaction the header stays locked, and nobody sees it. It may take the place of a deleted record, see
+    /// [`TableEditor::reuse_deleted`].
     ///
     /// # Errors
     /// As [`TableEditor::append_values`].
@@ -96,7 +97,7 @@ impl TableEditor {
         self.writable()?;
         self.can_be_followed()?;
         self.make_room()?;
-        self.as_one(|table| {
+        let appended = self.as_one(|table| {
             let mut bytes = Vec::new();
             let record = table.under_header_lock(|table| {
                 let record = table.place_of_next()?;
@@ -104,6 +105,10 @@ impl TableEditor {
             })?;
             table.carry_on(record, None, Some(&bytes))?;
             Ok(record)
+        });
+        appended.or_else(|refused| {
+            let record = self.deleted_holder(refused)?;
+            self.take_place(record, values).map(|()| record)
         })
     }
 
@@ -318,15 +323,16 @@ impl TableEditor {
             self.stamp(record, bytes)?;
         }
         if is_finished {
-            self.check_rules(record, bytes)?;
+            self.check_rules(record, bytes, None)?;
         }
         self.write_appended(record, 1, (bytes, is_finished))?;
+        self.unfinished = (!is_finished).then_some(record);
         self.note_counted(counted);
         Ok(())
     }
 
     /// Which of these values are those of autoincrement fields.
-    fn given(&self, values: &[(usize, Value<'_>)]) -> Vec<usize> {
+    pub(super) fn given(&self, values: &[(usize, Value<'_>)]) -> Vec<usize> {
         let fields = values.iter().map(|(index, _)| *index);
         fields.filter(|index| self.is_counter(*index)).collect()
     }
@@ -414,6 +420,10 @@ impl TableEditor {
 
     /// The number of the record that is appended next: that of a deleted one where its space is used again.
     fn place_of_next(&mut self) -> Result<u32> {
+        if self.is_adt() {
+            // Another program may have appended the records that it has deleted since.
+            self.refresh()?;
+        }
         match self.first_free()? {
             Some(record) => Ok(record),
             None => self.next_record(1),
@@ -443,7 +453,7 @@ impl TableEditor {
     }
 
     /// Changes a record: `change` is given its bytes and puts the new ones into an empty buffer.
-    fn changed(
+    pub(super) fn changed(
         &mut self,
         record: u32,
         change: impl FnOnce(&mut Self, &[u8], &mut Vec<u8>) -> Result<()>,
@@ -517,7 +527,11 @@ impl TableEditor {
             }
         }
         let after = &*after;
-        self.check_rules(record, after)?;
+        let is_new = self.unfinished == Some(record);
+        self.check_rules(record, after, (!is_new).then_some(before))?;
+        if is_new {
+            self.unfinished = None;
+        }
         let offset = self.record_offset(record);
         self.history.note(record..=record);
         let put_back = |table: &mut Self| {
@@ -600,7 +614,7 @@ impl TableEditor {
         Ok(())
     }
 
-    fn visible(&self, index: usize) -> Result<&Field> {
+    pub(super) fn visible(&self, index: usize) -> Result<&Field> {
         match self.fields.visible.get(index) {
             Some(field) => Ok(field),
             None => Err(self.no_field(index)),

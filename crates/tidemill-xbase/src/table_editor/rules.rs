@@ -19,6 +19,11 @@ impl TableEditor {
         self.rules.is_some()
     }
 
+    /// The places of the fields whose rules have a default value.
+    pub fn fields_with_default(&self) -> Vec<usize> {
+        self.rules.as_ref().map_or_else(Vec::new, |rules| rules.with_default())
+    }
+
     /// Looks through the records for one that breaks the rules.
     ///
     /// # Errors
@@ -26,7 +31,7 @@ impl TableEditor {
     pub fn check_records(&mut self) -> Result<()> {
         for record in 1..=self.refresh()? {
             let bytes = self.record_bytes(record)?;
-            self.check_rules(record, &bytes)?;
+            self.check_rules(record, &bytes, None)?;
         }
         Ok(())
     }
@@ -36,7 +41,7 @@ impl TableEditor {
     /// # Errors
     /// As [`TableEditor::replace`].
     pub fn replace_with_defaults(&mut self, record: u32, fields: &[usize]) -> Result<()> {
-        let defaults = self.rules.as_ref().map_or(Ok(Vec::new()), |rules| rules.defaults())?;
+        let defaults = self.defaults()?;
         let values: Vec<_> = fields
             .iter()
             .map(|field| {
@@ -48,22 +53,33 @@ impl TableEditor {
         self.replace(record, &values)
     }
 
+    /// The default values of fields, now.
+    pub(super) fn defaults(&self) -> Result<Vec<(usize, expression::Value<'static>)>> {
+        self.rules.as_ref().map_or(Ok(Vec::new()), |rules| rules.defaults())
+    }
+
     /// Puts the default values into the bytes of a new record.
     pub(super) fn fill_defaults(&self, record: u32, bytes: &mut [u8]) -> Result<()> {
-        let Some(rules) = &self.rules else { return Ok(()) };
-        let defaults = rules.defaults()?;
+        self.fill_stored(record, bytes, &self.defaults()?)
+    }
+
+    /// Puts values of expressions into the bytes of a record.
+    pub(super) fn fill_stored(
+        &self,
+        record: u32,
+        bytes: &mut [u8],
+        values: &[(usize, expression::Value<'_>)],
+    ) -> Result<()> {
         let kind = |field: &usize| self.fields.visible.get(*field).map(|field| field.kind);
-        let values = defaults
-            .iter()
-            .map(|(field, value)| (*field, stored(value, kind(field))));
+        let values = values.iter().map(|(field, value)| (*field, stored(value, kind(field))));
         self.fill(record, bytes, values)
     }
 
-    /// Refuses a record that breaks a rule; one that is deleted breaks none.
-    pub(super) fn check_rules(&self, record: u32, bytes: &[u8]) -> Result<()> {
+    /// Refuses a record that breaks a rule; one that is deleted breaks none. Of a new record there is no `before`.
+    pub(super) fn check_rules(&self, record: u32, bytes: &[u8], before: Option<&[u8]>) -> Result<()> {
         match &self.rules {
             Some(rules) if !self.header.dialect.is_deleted(bytes) => {
-                rules.check(&self.orders.table, record, (bytes, &self.blank))
+                rules.check(&self.orders.table, record, (bytes, &self.blank), before)
             }
             _ => Ok(()),
         }

@@ -75,7 +75,7 @@ pub(crate) use replacement::{Replacement, Step};
 pub(crate) use replacing::replace;
 
 use crate::error::{Error, Result};
-use crate::lock::{FileIdentity, Sharing, new_owner, open_shared_or_exclusive};
+use crate::lock::{FileIdentity, Sharing, is_free_to_open, new_owner, open_shared_or_exclusive};
 use crate::regular_file;
 use crate::storage::Storage;
 use crate::table_editor::TableEditor;
@@ -466,8 +466,7 @@ impl TransactionLog {
         let own = regular_file::open_named_to_write(path).ok();
         let is_same = |own: &File| {
             let found = FileIdentity::of(own, path);
-            found.is_ok_and(|found| found == identity)
-                && open_shared_or_exclusive(own, path, Sharing::Shared, Duration::ZERO).is_ok()
+            found.is_ok_and(|found| found == identity) && is_free_to_open(own, path, Sharing::Shared).unwrap_or(false)
         };
         match own.filter(is_same) {
             Some(own) => self.attach(path, &Arc::new(own), Sharing::Shared),

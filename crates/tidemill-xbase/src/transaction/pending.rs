@@ -14,7 +14,7 @@ use super::recovery::{HeldLog, Recovered, is_own, work_off};
 use super::replacement::REPLACEMENT_MAGIC;
 use super::{Disk, TheDisk};
 use crate::error::{Error, Result};
-use crate::lock::{Sharing, open_shared_or_exclusive};
+use crate::lock::{Sharing, is_free_to_open};
 use crate::own_name::folder_of;
 use crate::regular_file;
 use crate::stamp::{FileMemo, FileStamp};
@@ -192,6 +192,7 @@ pub(super) fn sweep(folder: &Path, disk: &dyn Disk) {
     for path in logs.iter().filter(|path| is_own(path)) {
         let is_short = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() <= 1024);
         if is_short
+            && is_held(path).is_ok_and(|is_held| !is_held)
             && let Ok(Some(log)) = HeldLog::take(path, disk, Duration::ZERO)
             && log.groups.is_empty()
         {
@@ -342,11 +343,7 @@ fn is_log(path: &Path) -> bool {
 
 /// Whether a living process has a log that is open here; if not, none gets it while it is.
 fn is_in_use(log: &Path, file: &File) -> Result<bool> {
-    match open_shared_or_exclusive(file, log, Sharing::Shared, Duration::ZERO) {
-        Ok(()) => Ok(false),
-        Err(Error::Locked(_)) => Ok(true),
-        Err(e) => Err(e),
-    }
+    Ok(!is_free_to_open(file, log, Sharing::Shared)?)
 }
 
 /// Whether a living process has the log at a path, or it is gone.

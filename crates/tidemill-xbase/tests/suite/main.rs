@@ -21,6 +21,7 @@ mod copy;
 mod damage;
 mod dbase7;
 mod dbase_indexes;
+mod deleted_keys;
 mod docs;
 mod edit;
 mod expression_functions;

@@ -1,5 +1,6 @@
 //! Rules of records: default values, what must be there, least and greatest values, conditions.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
@@ -67,7 +68,7 @@ fn rules() -> RuleTexts {
             }),
         ],
         condition: Some("N <> 13 .OR. NAME = 'luck'".to_owned()),
-        message: None,
+        ..RuleTexts::default()
     }
 }
 
@@ -203,4 +204,181 @@ fn rules_that_mean_nothing_are_refused() {
     let mut editor = table(folder.path(), Dialect::FoxPro2, &texts).unwrap();
     editor.append().unwrap();
     assert_eq!(&editor.record_bytes(1).unwrap()[1..11], b"plain text");
+}
+
+/// What a container says of the fields of `ruled.dbf`: default value, rule and the text of the rule.
+const RULED: [(&str, &str, &str, &str); 4] = [
+    ("customerName", "", "!EMPTY(customerName)", "\"A customer has a name.\""),
+    ("creditLimit", "100", "creditLimit >= 0", ""),
+    ("since", "DATE()", "", ""),
+    ("active", ".T.", "", ""),
+];
+const RULE: &str = "creditLimit <= 1000 OR active";
+
+/// A table in `folder` whose container has rules, laid into its memo file as Visual FoxPro keeps them.
+fn ruled(folder: &Path) -> PathBuf {
+    let path = folder.join("ruled.dbf");
+    let fields = [
+        FieldSpec::new("customerName", 'C', 20, 0),
+        FieldSpec::new("creditLimit", 'N', 10, 2).nullable(true),
+        FieldSpec::new("since", 'D', 8, 0),
+        FieldSpec::new("active", 'L', 1, 0),
+    ];
+    let mut options = CreateOptions::new(DAY);
+    (options.format, options.long_names) = (Dialect::VisualFoxPro, true);
+    TableWriter::create(&path, &fields, &options).unwrap().finish().unwrap();
+    let said = RULED.map(|(name, default, rule, text)| (name, vec![(0x0B, default), (0x09, rule), (0x0A, text)]));
+    say(&path, "ruled", &[(0x09, RULE)]);
+    for (name, properties) in said {
+        say(&path, name, &properties);
+    }
+    path
+}
+
+/// Adds properties to an object of the table's container.
+fn say(table: &Path, object: &str, properties: &[(u8, &str)]) {
+    let options = EditOptions::new(DAY).mode(OpenMode::Exclusive);
+    let mut container = TableEditor::open(table.with_extension("dbc"), &options).unwrap();
+    let place = |name: &str| container.opened().field_index(name).unwrap();
+    let (name_at, values_at) = (place("OBJECTNAME"), place("PROPERTY"));
+    let name = container.opened().fields()[name_at].clone();
+    let wanted = format!("{object:<128}").to_lowercase();
+    let record = (1..=container.record_count())
+        .rev()
+        .find(|record| {
+            let bytes = container.record_bytes(*record).unwrap();
+            let found = &bytes[name.offset..name.offset + name.width];
+            found.eq_ignore_ascii_case(wanted.as_bytes())
+        })
+        .unwrap();
+    let mut bytes = match object {
+        "ruled" => [&b"\x08\0\0\0\x01\0\x02\x01\x11\0\0\0\x01\0\x01ruled.dbf\0"[..]].concat(),
+        _ => Vec::new(),
+    };
+    for (number, text) in properties.iter().filter(|(_, text)| !text.is_empty()) {
+        bytes.extend(u32::try_from(text.len() + 8).unwrap().to_le_bytes());
+        bytes.extend([1, 0, *number]);
+        bytes.extend(text.as_bytes());
+        bytes.push(0);
+    }
+    container.replace(record, &[(values_at, Value::Bytes(&bytes))]).unwrap();
+}
+
+/// Holds the table of a file to what its container says.
+fn held(path: &Path) -> Result<TableEditor, Error> {
+    let mut editor = TableEditor::open(path, &EditOptions::new(DAY).mode(OpenMode::Exclusive))?;
+    let environment = Environment::new(editor.opened().codepage());
+    let texts = RuleTexts::of_container(editor.opened()).unwrap();
+    let rules = Rules::new(&texts, editor.opened(), &environment, || NOW)?;
+    editor.set_rules(Some(rules));
+    Ok(editor)
+}
+
+#[test]
+fn a_container_holds_its_table_to_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = ruled(folder.path());
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/xbase/containers");
+    for extension in ["dbf", "dbc", "dct", "dcx"] {
+        let made = path.with_extension(extension);
+        let kept = corpus.join(made.file_name().unwrap());
+        assert!(
+            std::fs::read(made).unwrap() == std::fs::read(kept).unwrap(),
+            "ruled.{extension}"
+        );
+    }
+    let mut editor = held(&path).unwrap();
+    let (name, credit, active) = (
+        |text| (0, Value::Text(text)),
+        |n| (1, Value::Integer(n)),
+        |is| (3, Value::Logical(is)),
+    );
+    // New records begin with the default values.
+    let record = editor.append_values(&[name("Anna")]).unwrap();
+    assert_eq!(
+        editor.record_bytes(record).unwrap().get(1..40),
+        Some(&b"Anna                    100.0020261127T"[..])
+    );
+    let broken = |result: Result<_, Error>| match result {
+        Err(Error::Rule(broken)) => broken,
+        Err(error) => panic!("{error}"),
+        Ok(()) => panic!("it is taken"),
+    };
+    let nameless = broken(editor.append_values(&[credit(1)]).map(drop));
+    assert_eq!(
+        (nameless.field.as_deref(), nameless.message.as_deref()),
+        (Some("customerName"), Some("A customer has a name."))
+    );
+    let text = nameless.to_string();
+    assert!(
+        text.ends_with("record 2, field customerName: expected !EMPTY(customerName), which it does not fulfil)"),
+        "{text}"
+    );
+    let negative = broken(editor.replace(record, &[credit(-1)]));
+    assert_eq!(negative.rule, RuleKind::Condition("creditLimit >= 0".to_owned()));
+    // What is unknown is not fulfilled.
+    broken(editor.replace(record, &[(1, Value::Null)]));
+    let whole = broken(editor.replace(record, &[credit(2000), active(false)]));
+    assert_eq!((whole.field, whole.rule), (None, RuleKind::Condition(RULE.to_owned())));
+    editor.replace(record, &[credit(2000)]).unwrap();
+    broken(editor.replace(record, &[active(false)]));
+    drop(editor);
+
+    // A field that keeps its value is not looked at.
+    let mut free = TableEditor::open(&path, &EditOptions::new(DAY).mode(OpenMode::Exclusive)).unwrap();
+    free.replace(record, &[credit(-5)]).unwrap();
+    drop(free);
+    let mut editor = held(&path).unwrap();
+    editor.replace(record, &[name("Berta")]).unwrap();
+    broken(editor.replace(record, &[credit(-6)]));
+    broken(editor.append_values(&[name("Carl"), credit(-5)]).map(drop));
+    editor.delete(record).unwrap();
+}
+
+#[test]
+fn rules_of_a_container_that_are_not_understood_are_refused() {
+    for (object, property, text, part) in [
+        (
+            "creditLimit",
+            0x09,
+            "checked(creditLimit)",
+            "the condition checked(creditLimit) of creditLimit",
+        ),
+        (
+            "ruled",
+            0x09,
+            "limits.most > creditLimit",
+            "the condition limits.most > creditLimit",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = ruled(folder.path());
+        say(&path, object, &[(property, text)]);
+        let error = held(&path).err().unwrap().to_string();
+        assert!(
+            error.contains("ruled.dbf: a rule cannot be enforced") && error.contains(part),
+            "{error}"
+        );
+    }
+    // Where a default value is not understood, new records have to be given one.
+    for default in ["newid('ruled')", "plain text", "creditLimit"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = ruled(folder.path());
+        say(&path, "customerName", &[(0x0B, default)]);
+        let mut editor = held(&path).unwrap();
+        match editor.append_values(&[]) {
+            Err(Error::Rule(broken)) => assert_eq!(broken.rule, RuleKind::Default(default.to_owned())),
+            other => panic!("{other:?}"),
+        }
+        let record = editor.append_values(&[(0, Value::Text("Anna"))]).unwrap();
+        editor.replace(record, &[(0, Value::Text(""))]).unwrap();
+    }
+    // A text that is more than a text in quotation marks is not shown.
+    let folder = tempfile::tempdir().unwrap();
+    let path = ruled(folder.path());
+    say(&path, "customerName", &[(0x09, ".F."), (0x0A, "message(1)")]);
+    match held(&path).unwrap().append_values(&[]) {
+        Err(Error::Rule(broken)) => assert_eq!(broken.message, None),
+        other => panic!("{other:?}"),
+    }
 }

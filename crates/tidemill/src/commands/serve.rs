@@ -61,6 +61,10 @@ pub(crate) struct ServeArgs {
     /// Log the text of statements that take at least this long.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     slow: Option<Duration>,
+    /// Show the reports of load tests in this folder on the page: the files that `tidemill bench run` writes, named .json.
+    #[cfg(feature = "bench")]
+    #[arg(long, value_name = "DIR")]
+    reports: Option<PathBuf>,
     /// Do not log statements to standard error.
     #[arg(short, long)]
     quiet: bool,
@@ -85,6 +89,11 @@ fn address(text: &str) -> Result<Address, String> {
             Err(_) => Err("expected an IP address and a port, such as 127.0.0.1:5433, or off".to_owned()),
         },
     }
+}
+
+#[cfg(feature = "bench")]
+fn page(report: &std::path::Path) -> Result<String, String> {
+    tidemill_bench::report::html(report, None).map_err(|error| tidemill_sql::with_causes(&error))
 }
 
 pub(crate) async fn run(args: ServeArgs, mut stopped: Stopped) -> anyhow::Result<Outcome> {
@@ -129,6 +138,10 @@ pub(crate) async fn run(args: ServeArgs, mut stopped: Stopped) -> anyhow::Result
         connections: args.connections.max(1),
         grace: args.grace,
         slow: args.slow,
+        #[cfg(feature = "bench")]
+        reports: args.reports.map(|folder| tidemill_server::Reports { folder, page }),
+        #[cfg(not(feature = "bench"))]
+        reports: None,
     });
     let server = server.await.context("cannot serve")?;
     if let Some(address) = server.postgres() {

@@ -54,6 +54,20 @@ fn check(folder: &Folder, database: &str, indexes: &str) {
             .run(&["copy", "books", database, "--create", "--overwrite", "--keys"])
             .done(),
     );
+    // A resumed copy has the same keys.
+    let resumed = [
+        "copy",
+        "books",
+        database,
+        "--create",
+        "--overwrite",
+        "--keys",
+        "--resume",
+        "--verify",
+        "full",
+    ];
+    drop(folder.run(&resumed).done());
+    assert_eq!(sql("--server", indexes).to_lowercase(), listed);
     drop(folder.run(&["copy", database, "back", "--to", "dbf"]).done());
     let all = folder.run(&["sql", "SELECT COUNT(*) AS n FROM 'back/orders.dbf'", "--format", "csv"]);
     assert_eq!(all.done(), "n\n3\n");
@@ -154,14 +168,53 @@ fn a_copy_that_is_interrupted_leaves_nothing_in_mariadb() {
     // A server that has much to undo may still be at it.
     let told = Instant::now();
     while !tables().is_empty() {
-        assert!(told.elapsed() < Duration::from_secs(20), "{}", tables());
+        assert!(told.elapsed() < Duration::from_secs(60), "{}", tables());
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// Kills copies as soon as a part of the rows is committed, and resumes them. `names` lists the tables of the database.
-fn check_resuming(database: &str, names: &str) {
-    const RECORDS: u32 = 400_000;
+#[test]
+fn rows_of_a_database_are_changed_by_update_and_delete() {
+    let folder = books();
+    folder
+        .run(&["copy", "books", "sqlite:shop.db", "--create", "--keys"])
+        .done();
+    let sql = |statement: &str| folder.run(&["sql", "--attach", "shop=sqlite:shop.db", statement]);
+    let update = "UPDATE shop.orders SET total = 12.25, day = DATE '2024-04-01' WHERE cust_no = 2 AND order_no < 3";
+    assert_eq!(sql(update).done(), "{\"rows\":1}\n");
+    assert_eq!(
+        sql("DELETE FROM shop.orders o WHERE o.total = 10.5 OR o.order_no IN (3, 4)")
+            .failed()
+            .lines()
+            .count(),
+        1
+    );
+    assert_eq!(
+        sql("DELETE FROM shop.orders o WHERE o.order_no IN (3, 4)").done(),
+        "{\"rows\":1}\n"
+    );
+    let refused = sql("UPDATE shop.customers SET city = UPPER(city)").failed();
+    assert!(
+        refused.contains("sqlite:shop.db/customers") && refused.contains("--server"),
+        "{refused}"
+    );
+    let script =
+        "UPDATE shop.customers SET city = 'Bonn' WHERE name = 'Ann'; SELECT city FROM shop.customers ORDER BY cust_no";
+    assert!(
+        sql(script)
+            .done()
+            .ends_with("{\"CITY\":\"Bonn\"}\n{\"CITY\":\"Oslo\"}\n"),
+        "the script"
+    );
+    let orders = sql("SELECT order_no, total, day FROM shop.orders ORDER BY order_no").done();
+    assert_eq!(
+        orders,
+        "{\"ORDER_NO\":1,\"TOTAL\":10.50,\"DAY\":\"2024-02-29\"}\n{\"ORDER_NO\":2,\"TOTAL\":12.25,\"DAY\":\"2024-04-01\"}\n"
+    );
+}
+
+/// Kills copies of so many records as soon as a part of the rows is committed, and resumes them. `names` lists the tables of the database.
+fn check_resuming(database: &str, names: &str, records: u32) {
     let folder = Folder::with(&[]);
     let place = format!("{database}/big");
     let sql = |way: &str, statement: &str| {
@@ -201,16 +254,25 @@ fn check_resuming(database: &str, names: &str) {
         }
         copying.kill().expect("killed");
         copying.wait().expect("ended");
-        let drafts = drafts();
+        // A database that undoes what was not committed may be locked for a moment.
+        let killed = Instant::now();
+        let drafts = loop {
+            let found = drafts();
+            if !found.is_empty() || killed.elapsed() > Duration::from_secs(20) {
+                break found;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        };
+        assert!(!drafts.is_empty(), "nothing is left to resume");
         let committed = rows(&drafts[0]);
         assert!(
-            drafts.len() == 1 && (1..RECORDS).contains(&committed),
+            drafts.len() == 1 && (1..records).contains(&committed),
             "{drafts:?}, {committed} rows"
         );
     };
     let copy = ["copy", "BIG.DBF", &place, "--create", "--resume", "--primary-key", "id"];
 
-    big_table::write(&folder.file("BIG.DBF"), RECORDS);
+    big_table::write(&folder.file("BIG.DBF"), records);
     kill(&copy, &[]);
     let told = || {
         let run = folder.run(&copy);
@@ -222,16 +284,20 @@ fn check_resuming(database: &str, names: &str) {
     // All but those that were committed.
     assert!(!resumed.contains("400,000 rows"), "{resumed}");
     assert!(drafts().is_empty());
-    let whole = format!("{RECORDS},{RECORDS},0,{}", RECORDS - 1);
+    let whole = format!("{records},{records},0,{}", records - 1);
     let ids = "SELECT COUNT(*), COUNT(DISTINCT id), MIN(id), MAX(id) FROM big";
+    assert_eq!(sql("--dir", ids), [whole.as_str()]);
+    // It has its key.
+    let twice = folder.run(&["copy", "BIG.DBF", &place]).failed();
+    assert!(twice.contains("big"), "{twice}");
     assert_eq!(sql("--dir", ids), [whole.as_str()]);
     // It is whole: nothing is left to do, and nothing is added to a table of other rows.
     let again = told();
     assert!(again.contains(" 0 rows"), "{again}");
-    big_table::write(&folder.file("BIG.DBF"), RECORDS + 1);
+    big_table::write(&folder.file("BIG.DBF"), records + 1);
     let other = folder.run(&copy).failed();
     assert!(other.contains("already exists"), "{other}");
-    big_table::write(&folder.file("BIG.DBF"), RECORDS - 1);
+    big_table::write(&folder.file("BIG.DBF"), records - 1);
     let fewer = folder.run(&copy).failed();
     assert!(fewer.contains("still there"), "{fewer}");
 
@@ -240,7 +306,7 @@ fn check_resuming(database: &str, names: &str) {
     kill(&replace, &[]);
     let outdated = drafts();
     assert_eq!(sql("--dir", ids), [whole.as_str()]);
-    big_table::write(&folder.file("BIG.DBF"), RECORDS);
+    big_table::write(&folder.file("BIG.DBF"), records);
     kill(&replace, &outdated);
     assert_ne!(drafts(), outdated);
     drop(folder.run(&replace).done());
@@ -249,8 +315,22 @@ fn check_resuming(database: &str, names: &str) {
 }
 
 #[test]
+fn a_copy_that_has_nothing_to_resume_makes_no_database() {
+    let folder = books();
+    let resumed = ["copy", "books/orders.dbf", "sqlite:none.db/orders", "--resume"];
+    let refused = folder.run(&resumed).failed();
+    assert!(refused.contains("no such table"), "{refused}");
+    assert!(!folder.file("none.db").exists());
+}
+
+#[test]
 fn a_copy_into_sqlite_that_was_killed_is_resumed() {
-    check_resuming("sqlite:shop.db", "SELECT name FROM sqlite_schema WHERE type = 'table'");
+    // SQLite writes more rows in the time in which the test looks.
+    check_resuming(
+        "sqlite:shop.db",
+        "SELECT name FROM sqlite_schema WHERE type = 'table'",
+        1_500_000,
+    );
 }
 
 #[test]
@@ -259,6 +339,7 @@ fn a_copy_into_postgresql_that_was_killed_is_resumed() {
     check_resuming(
         &server.url(),
         "SELECT tablename FROM pg_tables WHERE schemaname = 'public'",
+        400_000,
     );
 }
 
@@ -266,7 +347,7 @@ fn a_copy_into_postgresql_that_was_killed_is_resumed() {
 fn a_copy_into_mariadb_that_was_killed_is_resumed() {
     let Some(server) = MariaDb::need() else { return };
     let names = "SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'shop'";
-    check_resuming(&server.url(), names);
+    check_resuming(&server.url(), names, 400_000);
 }
 
 #[test]

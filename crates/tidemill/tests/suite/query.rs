@@ -482,3 +482,139 @@ fn a_table_is_followed_into_a_file_of_this_folder() {
     let _ = following.wait();
     assert!(copied);
 }
+
+#[test]
+fn a_table_under_a_name_that_is_nobodys_is_not_that_of_the_folder() {
+    let folder = Folder::with(&[]);
+    fs::create_dir(folder.file("elsewhere")).expect("made");
+    folder.run(&["sql", "CREATE TABLE t (n Integer)"]).done();
+    folder.run(&["sql", "INSERT INTO t VALUES (1)"]).done();
+    // The folder's own name, given to another folder, is one of these.
+    let own = folder
+        .path()
+        .file_name()
+        .expect("a name")
+        .to_string_lossy()
+        .into_owned();
+    for (schema, attached) in [("other", false), ("other", true), (&own, false), (&own, true)] {
+        let place = format!("{schema}=elsewhere");
+        let run = |statement: &str| {
+            let statement = statement.replace("SCHEMA", &format!("\"{schema}\""));
+            let mut args = vec!["sql", &statement];
+            if attached {
+                args.extend(["--attach", &place]);
+            }
+            folder.run(&args)
+        };
+        for statement in [
+            "INSERT INTO SCHEMA.t VALUES (2)",
+            "UPDATE SCHEMA.t SET n = 2",
+            "DELETE FROM SCHEMA.t",
+            "CREATE INDEX n ON SCHEMA.t (n)",
+            "ALTER TABLE SCHEMA.t ADD COLUMN m Integer",
+            "DROP TABLE SCHEMA.t",
+            "BEGIN TRANSACTION; DELETE FROM SCHEMA.t; COMMIT WORK",
+        ] {
+            run(statement).failed();
+        }
+        run("DROP TABLE IF EXISTS SCHEMA.t").done();
+        assert_eq!(folder.run(&["sql", "SELECT * FROM t"]).done(), "{\"N\":1}\n");
+    }
+    let files = fs::read_dir(folder.path()).expect("a folder");
+    let mut names: Vec<_> = files.map(|file| file.expect("a file").file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["elsewhere", "t.dbf"]);
+}
+
+#[test]
+fn the_name_of_a_file_makes_an_adt() {
+    let folder = Folder::with(&[]);
+    folder
+        .run(&["sql", "CREATE TABLE 't.adt' (id AutoInc PRIMARY KEY, name Char(5))"])
+        .done();
+    folder.run(&["sql", "INSERT INTO 't.adt' (name) VALUES ('a')"]).done();
+    assert!(folder.run(&["inspect", "t.adt"]).done().contains("format        ADT"));
+    // Its key goes along.
+    folder
+        .run(&["copy", "t.adt", "sqlite:shop.db/t", "--create", "--keys"])
+        .done();
+    let made = [
+        "sql",
+        "--server",
+        "sqlite:shop.db",
+        "SELECT sql FROM sqlite_master WHERE name = 't'",
+    ];
+    assert!(folder.run(&made).done().contains("PRIMARY KEY"));
+}
+
+#[test]
+fn a_table_is_made_in_an_attached_folder() {
+    let folder = Folder::with(&[]);
+    fs::create_dir(folder.file("shop")).expect("made");
+    let attached = |statement: &str| folder.run(&["sql", "--attach", "shop=shop", statement]);
+    attached("CREATE TABLE shop.t (n Integer)").done();
+    attached("INSERT INTO shop.t VALUES (1)").done();
+    attached("SELECT n + 1 AS m INTO shop.u FROM shop.t").done();
+    assert_eq!(attached("SELECT * FROM shop.u").done(), "{\"M\":2}\n");
+    for statement in [
+        "CREATE TABLE shop.t (n Integer)",
+        "CREATE TABLE shop.T (n Integer)",
+        "CREATE TABLE \"shop\".\"../v\" (n Integer)",
+    ] {
+        attached(statement).failed();
+    }
+    attached("CREATE TABLE IF NOT EXISTS shop.t (n Integer)").done();
+    let files = |place: &str| {
+        let files = fs::read_dir(folder.file(place)).expect("a folder");
+        let mut names: Vec<_> = files.map(|file| file.expect("a file").file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(files("shop"), ["t.dbf", "u.dbf"]);
+    assert_eq!(files("."), ["shop"]);
+}
+
+#[test]
+fn a_row_may_have_the_key_of_a_deleted_one() {
+    let folder = Folder::with(&[]);
+    for (sql, rows) in [
+        ("CREATE TABLE t (id Integer PRIMARY KEY, name Char(5))", ""),
+        ("INSERT INTO t VALUES (1, 'a')", "{\"rows\":1}\n"),
+        ("DELETE FROM t WHERE id = 1", "{\"rows\":1}\n"),
+        ("INSERT INTO t VALUES (1, 'b')", "{\"rows\":1}\n"),
+        ("SELECT * FROM t WHERE id = 1", "{\"ID\":1,\"NAME\":\"b\"}\n"),
+    ] {
+        assert_eq!(folder.run(&["sql", sql]).done(), rows, "{sql}");
+    }
+    let refused = folder.run(&["sql", "INSERT INTO t VALUES (1, 'c')"]).failed();
+    assert!(refused.contains("the same key as record 1"), "{refused}");
+    folder.run(&["verify", "t.dbf"]).done();
+}
+
+#[test]
+fn rules_of_a_database_container_hold() {
+    let names = ["dbf", "dbc", "dct", "dcx"].map(|extension| format!("xbase/containers/ruled.{extension}"));
+    let folder = Folder::with(&names.each_ref().map(String::as_str));
+    folder
+        .run(&["sql", "INSERT INTO ruled (customerName) VALUES ('Anna')"])
+        .done();
+    let refused = folder.run(&["sql", "UPDATE ruled SET creditLimit = -1"]).failed();
+    for part in ["ruled.dbf", "record 1, field creditLimit", "creditLimit >= 0"] {
+        assert!(refused.contains(part), "{refused}");
+    }
+    let all = "SELECT customerName AS name, creditLimit AS credit, active FROM ruled";
+    let kept = "{\"name\":\"Anna\",\"credit\":100.00,\"active\":true}\n";
+    assert_eq!(folder.run(&["sql", all]).done(), kept);
+    // Rows of another file get the default values too.
+    fs::write(folder.file("new.csv"), "customerName\nBerta\n").expect("written");
+    folder
+        .run(&[
+            "sql",
+            "INSERT INTO ruled (customerName) SELECT customerName FROM 'new.csv'",
+        ])
+        .done();
+    assert_eq!(
+        folder.run(&["sql", all]).done(),
+        format!("{kept}{}", kept.replace("Anna", "Berta"))
+    );
+}

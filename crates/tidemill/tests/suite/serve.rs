@@ -5,12 +5,14 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use tidemill_testkit::{GoModule, Postgres, Python, jar, java, npm_package};
+use tidemill_testkit::{GoModule, Postgres, PsqlOdbc, Python, jar, java, npm_package};
 
 use crate::run::{Folder, Run};
 
+mod as_postgres;
 mod catalog;
 pub(crate) mod certificates;
+mod copies;
 mod flight;
 mod hostile;
 mod http;
@@ -296,11 +298,37 @@ fn psql_asks_and_changes() {
             "BEGIN\nSET\n7s\nSET\nROLLBACK\n0\nnotice",
         ),
         (
+            "PREPARE of (int, text) AS SELECT order_no FROM orders WHERE cust_no = $1 AND day > $2 ORDER BY 1; EXECUTE of (2, '2024-01-01'); EXECUTE of (1 + 0, '2024-01-01'); DEALLOCATE of",
+            "PREPARE\n2\n3\n1\nDEALLOCATE",
+        ),
+        (
+            "PREPARE add AS INSERT INTO orders (order_no, total) VALUES ($1, $2); EXECUTE add(60, 1.5); EXECUTE add(61, NULL); DELETE FROM orders WHERE order_no >= 60",
+            "PREPARE\nINSERT 0 1\nINSERT 0 1\nDELETE 2",
+        ),
+        (
+            "TABLE more.words; SELECT U&'\\00E4'; SELECT generate_series(1, 2) AS n",
+            "ä\nä\n1\n2",
+        ),
+        (
             "SELECT 7::int8 AS n, '2024-01-01'::date AS d, E'a\\tb' AS t",
             "7|2024-01-01|a\tb",
         ),
     ] {
         check(&served, statements, expected);
+    }
+    for (statements, state) in [
+        ("EXECUTE nothing", "26000"),
+        ("PREPARE a AS SELECT $1 + 1; EXECUTE a", "08P01"),
+        ("PREPARE b AS SELECT 1; PREPARE b AS SELECT 2", "42P05"),
+        ("PREPARE c AS DROP TABLE orders", "42601"),
+        ("PREPARE d AS SELECT $1; EXECUTE d($1)", "42P02"),
+    ] {
+        let run = served.psql(&format!("\\set VERBOSITY verbose\n{statements};\n"));
+        assert!(
+            run.stderr.contains(&format!("ERROR:  {state}")),
+            "{statements}: {}",
+            run.stderr
+        );
     }
     let errors = served.psql(
         "SELECT totl FROM orders;\nSELECT * FROM ordes;\nSELECT * FROM 'secret.csv';\nSELECT * FROM \"../secret.csv\";\nINSERT INTO orders SELECT 1, 2, 'x' FROM \"/etc/passwd\";\nCREATE TABLE \"../evil\" (a Integer);\nSELECT * INTO \"../evil\" FROM orders;\nSELECT * FROM 'https://localhost/x.csv';\n",
@@ -387,6 +415,31 @@ fn psycopg_asks_and_changes() {
         include_str!("serve/psycopg_client.py"),
         &[&info],
     );
+}
+
+#[test]
+fn odbc_programs_look_ask_and_change() {
+    let (Some(driver), Some(python)) = (PsqlOdbc::need(), Python::need(&["pyodbc==5.5.0"])) else {
+        return;
+    };
+    let served = Served::begin();
+    let file = served.folder.file("client.py");
+    std::fs::write(&file, include_str!("serve/odbc_client.py")).expect("written");
+    let (library, port) = (driver.library(), served.port());
+    let to = format!(
+        "Driver={};Server=127.0.0.1;Port={port};Database=tidemill;Uid=ann;",
+        library.display()
+    );
+    let mut client = python.command();
+    let run = Run::of(
+        client
+            .arg(&file)
+            .arg(to)
+            .env("LD_LIBRARY_PATH", driver.library_path())
+            .output()
+            .expect("started"),
+    );
+    assert!(run.stdout == b"done\n", "{}", run.stderr);
 }
 
 #[test]

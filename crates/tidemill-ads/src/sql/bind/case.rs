@@ -21,10 +21,7 @@ impl Scope<'_> {
             let condition = self.bind(&branch.condition)?;
             let condition = match &operand {
                 None => self.condition(condition)?,
-                Some(operand) => {
-                    self.comparable(operand, &condition)?;
-                    Expr::Compare(Comparison::Equal, Box::new(operand.clone()), Box::new(condition))
-                }
+                Some(operand) => self.equal(operand.clone(), condition)?,
             };
             branches.push((condition, self.bind(&branch.result)?));
         }

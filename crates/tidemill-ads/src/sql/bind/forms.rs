@@ -102,6 +102,15 @@ pub(super) fn disobeyed(expr: &ast::Expr) -> Option<&'static str> {
         .map(|(_, clause)| *clause)
 }
 
+/// The function that a part of a date or time has.
+pub(super) fn function_of_part(field: &DateTimeField) -> String {
+    match field.to_string() {
+        // The standard's weeks are those of ISO 8601; the function counts from 1 January.
+        week if week.eq_ignore_ascii_case("WEEK") => "ISOWEEK".to_owned(),
+        part => part,
+    }
+}
+
 fn is_part(field: &DateTimeField) -> bool {
     let field = field.to_string();
     PARTS.iter().any(|part| part.eq_ignore_ascii_case(&field))

@@ -73,8 +73,8 @@ impl Change {
         // Else a field without NULL has blanks that are values.
         let is_blank_null = self.fields.get(column).is_some_and(|known| known.blank == Blank::Apart);
         match (origin, is_blank_null) {
-            // Only these have no blank.
-            (_, true) => matches!(field.letter, 'I' | 'B' | 'Y' | '2' | '4'),
+            // These have no blank, or one that is a value: an empty text.
+            (_, true) => !field.has_blank(),
             (Origin::Rows, false) => !matches!(field.letter, 'D' | 'T'),
             (Origin::Statement | Origin::Columns, false) => true,
         }

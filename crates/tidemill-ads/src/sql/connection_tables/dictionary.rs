@@ -151,9 +151,10 @@ pub(super) fn define(connection: &mut Connection, definition: &Definition, setti
                 names.iter().any(|name| name.eq_ignore_ascii_case(object))
             });
             let kind = kind.unwrap_or(ObjectKind::Table);
-            let rights = rights.unwrap_or_else(|| Rights::of(kind));
+            let rights = rights.unwrap_or(Rights::ALL);
             connection.set_rights((kind, object), grantee, rights, *grants, settings)
         }
+        Definition::IndexInFile(index) => connection.create_index_in(index, settings),
     }
 }
 

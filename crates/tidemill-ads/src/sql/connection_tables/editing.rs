@@ -72,6 +72,7 @@ impl ConnectionTables<'_> {
             let mut editor = self.opened_file(name, opened.map_err(|error| read_only(path, error)))?;
             self.connection.open_indexes_of(&mut editor)?;
             self.connection.hold_to_rules(&mut editor, self.settings)?;
+            editor.reuse_deleted(self.options.reuses_deleted);
             self.state().open.entry(path.into()).or_default().editor = Some(editor);
         }
         let open = self.connection.statements.open.get_mut(path);

@@ -12,6 +12,7 @@ use crate::sql::error::{Error, Kind, Result};
 use crate::sql::statement::{ColumnRule, RuleChange, TableName};
 use crate::sql::tables::Tables as _;
 use crate::work_area::{edit_options, open_editor};
+use crate::{TableOptions, TableType};
 
 /// What another structure a table is to have, for its fields.
 pub(super) type Making<'m> = dyn FnMut(&[Field]) -> Result<Alteration> + 'm;
@@ -26,13 +27,19 @@ impl ConnectionTables<'_> {
             return Err(Error::new(Kind::Exists, format!("ISAM table already exists: {name}")));
         }
         let written = name.to_string();
-        let table_type = self.options.table.table_type;
+        let table_type = self.made_type(name);
         let place = self
             .connection
             .place_for(&written, fields.to_vec(), table_type, self.settings);
         let (path, fields) = place?;
-        let mut options = self.options.table.create_options(today(&(self.options.clock)()));
-        options.long_names = self.makes_standard_tables() && !fields.iter().all(|field| fits_header(&field.name));
+        let table = TableOptions {
+            table_type,
+            ..self.options.table.clone()
+        };
+        let mut options = table.create_options(today(&(self.options.clock)()));
+        options.long_names = self.makes_standard_tables()
+            && table_type == TableType::Vfp
+            && !fields.iter().all(|field| fits_header(&field.name));
         options.existing = Existing::Refuse;
         let made = TableWriter::create(&path, &fields, &options).and_then(TableWriter::finish);
         if made.is_err() {

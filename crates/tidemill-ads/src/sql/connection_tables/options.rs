@@ -23,6 +23,9 @@ pub struct StatementOptions {
     /// Whether tables of Visual FoxPro are made as SQL has them: columns can be NULL unless NOT NULL is said, and keep the names that they
     /// are given, in a database container where these do not fit the header. Default: no, as ADS makes them.
     pub standard_tables: bool,
+    /// Whether a new record takes the place of a deleted one that has its key in a candidate index, as SQL has it: what is deleted is gone.
+    /// Default: no, it is refused as in ADS.
+    pub reuses_deleted: bool,
     /// Whether records that are written through a cursor have to fulfil the condition of its statement. Default: no.
     pub constrains: bool,
     /// What a blank number, logical, date or moment is to a statement. With [`Blank::Null`] it is NULL, wherever the statement meets it:
@@ -48,6 +51,7 @@ impl Default for StatementOptions {
             clock: system_clock,
             watch: Watch::default(),
             standard_tables: false,
+            reuses_deleted: false,
             constrains: false,
             blanks: Blank::Zero,
             most_sorted: None,

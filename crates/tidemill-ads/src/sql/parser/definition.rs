@@ -1,5 +1,6 @@
 //! `CREATE`, `ALTER` and `DROP`.
 
+use sqlparser::ast::Ident;
 use sqlparser::tokenizer::Token;
 use tidemill_xbase::full_text::{FullTextOptions, Listed};
 
@@ -26,7 +27,9 @@ impl Parser<'_> {
                 is_unique,
                 is_candidate: false,
                 is_without_deleted: false,
+                is_without_null: false,
                 words: None,
+                file: None,
             };
             self.index_options(&mut index)?;
             return Ok(StatementKind::CreateIndex(Box::new(index)));
@@ -68,6 +71,7 @@ impl Parser<'_> {
             if_not_exists,
             columns: Vec::new(),
             primary_key: None,
+            unique: Vec::new(),
             select: None,
             in_database: None,
         };
@@ -269,37 +273,45 @@ impl Parser<'_> {
     }
 
     fn table_element(&mut self, table: &mut CreateTable) -> Result<()> {
-        let is_key = self.is_next("PRIMARY") || (self.is_next("CONSTRAINT") && self.is_nth(2, "PRIMARY"));
-        if is_key {
-            let name = match self.take("CONSTRAINT") {
-                true => Some(self.ident()?),
-                false => None,
-            };
-            self.expect("PRIMARY")?;
-            self.expect("KEY")?;
-            table.primary_key = Some((name, self.in_parentheses(Self::index_column)?));
+        // A column may be called UNIQUE.
+        let is_key = match self.is_next("UNIQUE") {
+            true => self.grammar.peek_nth_token_ref(1).token == Token::LParen,
+            false => !self.is_next("PRIMARY") || self.is_nth(1, "KEY"),
+        };
+        if is_key && let Some((name, is_primary)) = self.key_begins()? {
+            let columns = self.in_parentheses(Self::index_column)?;
+            table.add_key((name, columns), is_primary);
             return Ok(());
         }
-        let column = self.column_spec()?;
+        let mut column = self.column_spec()?;
         let index = IndexColumn {
             name: column.name.clone(),
             is_descending: false,
         };
-        table.columns.push(column);
-        loop {
-            let name = match self.is_next("CONSTRAINT") && self.is_nth(2, "PRIMARY") {
-                true => {
-                    self.skip();
-                    Some(self.ident()?)
-                }
-                false => None,
-            };
-            if !self.take("PRIMARY") {
-                return Ok(());
-            }
-            self.expect("KEY")?;
-            table.primary_key = Some((name, vec![index.clone()]));
+        while let Some((name, is_primary)) = self.key_begins()? {
+            table.add_key((name, vec![index.clone()]), is_primary);
+            self.column_attributes(&mut column)?;
         }
+        table.columns.push(column);
+        Ok(())
+    }
+
+    /// `[CONSTRAINT name] PRIMARY KEY` or `[CONSTRAINT name] UNIQUE`: its name, and whether it is the primary key.
+    fn key_begins(&mut self) -> Result<Option<(Option<Ident>, bool)>> {
+        let begin = if self.is_next("CONSTRAINT") { 2 } else { 0 };
+        if !self.is_nth(begin, "PRIMARY") && !self.is_nth(begin, "UNIQUE") {
+            return Ok(None);
+        }
+        let name = match self.take("CONSTRAINT") {
+            true => Some(self.ident()?),
+            false => None,
+        };
+        let is_primary = !self.take("UNIQUE");
+        if is_primary {
+            self.expect("PRIMARY")?;
+            self.expect("KEY")?;
+        }
+        Ok(Some((name, is_primary)))
     }
 
     fn column_spec(&mut self) -> Result<ColumnSpec> {
@@ -312,6 +324,12 @@ impl Parser<'_> {
             binary: false,
             rules: Vec::new(),
         };
+        self.column_attributes(&mut column)?;
+        Ok(column)
+    }
+
+    /// What stands behind the type of a column, but for keys.
+    fn column_attributes(&mut self, column: &mut ColumnSpec) -> Result<()> {
         loop {
             if self.take("NULL") {
                 column.nullable = Some(true);
@@ -321,7 +339,7 @@ impl Parser<'_> {
                 self.skip();
                 self.skip();
                 column.nullable = Some(false);
-            } else if self.is_next("CONSTRAINT") && !self.is_nth(2, "PRIMARY") {
+            } else if self.is_next("CONSTRAINT") && !self.is_nth(2, "PRIMARY") && !self.is_nth(2, "UNIQUE") {
                 self.skip();
                 let rule = self.constraint()?;
                 let value = match rule {
@@ -332,7 +350,7 @@ impl Parser<'_> {
             } else if self.take("DEFAULT") {
                 column.rules.push((ColumnRule::Default, self.rule_value()?));
             } else {
-                return Ok(column);
+                return Ok(());
             }
         }
     }
@@ -406,9 +424,12 @@ impl Parser<'_> {
                 index.words.get_or_insert_default();
             } else if self.word_option(&mut words)? {
                 place = place.or(Some(begin));
-            } else if self.is_next("IN") {
-                let why = "IN FILE is not supported: CREATE INDEX adds to the production index of the table";
-                return Err(self.refusal(why));
+            } else if self.take("IN") {
+                self.expect("FILE")?;
+                index.file = Some(match self.grammar.peek_token().token {
+                    Token::SingleQuotedString(_) => self.text()?,
+                    _ => self.ident()?.value,
+                });
             } else {
                 break;
             }

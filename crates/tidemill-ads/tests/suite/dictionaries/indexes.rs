@@ -469,3 +469,74 @@ fn what_orders_are_is_told_to_who_may_know() {
         assert_eq!(changed.unwrap_err().code(), ErrorCode::PermissionDenied);
     }
 }
+
+#[test]
+fn index_files_of_statements_open_with_their_table() {
+    let mut house = House::with_tables();
+    house
+        .execute("CREATE INDEX born ON staff ( born ) IN FILE \"dates\"")
+        .unwrap();
+    assert_eq!(house.orders("staff"), ["ID", "TOWN", "BORN"]);
+    house
+        .execute("CREATE INDEX paid ON staff ( pay DESC, id ) IN FILE dates PAGESIZE 1024")
+        .unwrap();
+    house
+        .execute("CREATE INDEX texts ON staff ( note ) CONTENT IN FILE 'words.adi' MIN WORD 2")
+        .unwrap();
+    house
+        .execute("EXECUTE PROCEDURE sp_CreateIndex( 'staff', 'more', 'half', 'pay', 'pay > 0', 8, 512 )")
+        .unwrap();
+    house
+        .execute("EXECUTE PROCEDURE sp_CreateIndex( 'staff', 'people.adi', 'own', 'pay', '', 0, 512 )")
+        .unwrap();
+    let files = ["people.adi", "dates.adi", "words.adi", "more.adi"];
+    assert_eq!(house.names(ObjectKind::IndexFile, "staff"), files);
+    assert!(files.iter().all(|file| house.has_file(file)));
+    // The words are no order to walk by.
+    assert_eq!(house.orders("staff"), ["ID", "TOWN", "OWN", "BORN", "PAID", "HALF"]);
+    house
+        .execute("INSERT INTO staff ( [last name], born, pay, note ) VALUES ( 'Novak', '2000-02-29', 5, 'some words' )")
+        .unwrap();
+    for condition in ["born = '2000-02-29'", "pay = 5", "CONTAINS( note, 'words' )"] {
+        let sql = format!("SELECT [last name] FROM staff WHERE {condition}");
+        assert_eq!(house.rows(&sql), ["Novak"], "{condition}");
+    }
+    // One of the same name takes the place of the other.
+    house
+        .execute("CREATE INDEX born ON staff ( born DESC ) IN FILE dates")
+        .unwrap();
+    assert_eq!(house.orders("staff").len(), 6);
+    house.execute("DROP INDEX staff.paid").unwrap();
+    assert!(!house.names(ObjectKind::Index, "staff").contains(&"PAID".to_owned()));
+}
+
+#[test]
+fn index_files_that_nothing_would_open_are_refused() {
+    let mut house = House::with_tables();
+    house.execute("CREATE TABLE loose ( n INTEGER ) AS FREE TABLE").unwrap();
+    for (sql, code) in [
+        ("CREATE INDEX n ON loose ( n ) IN FILE more", 5042),
+        ("CREATE INDEX born ON staff ( born ) IN FILE 'sub/more'", 5020),
+        ("CREATE INDEX born ON staff ( nothing ) IN FILE more", 2121),
+        ("CREATE INDEX born ON staff ( born ) IN more", 2115),
+        ("CREATE INDEX born ON staff ( born, note ) CONTENT IN FILE more", 2208),
+        (
+            "EXECUTE PROCEDURE sp_CreateIndex( 'staff', '../more', 'half', 'pay', NULL, 0, 0 )",
+            5020,
+        ),
+    ] {
+        let error = house.execute(sql).expect_err(sql);
+        let Error::Statement(error) = error else {
+            panic!("{sql}: {error}")
+        };
+        assert_eq!(error.native_code(), code, "{sql}: {error}");
+    }
+    assert!(!house.has_file("more.adi"));
+    assert_eq!(house.names(ObjectKind::IndexFile, "staff"), ["people.adi"]);
+    // A procedure makes one of a free table, which a program opens itself.
+    house
+        .execute("EXECUTE PROCEDURE sp_CreateIndex( 'loose', 'more', 'n', 'n', NULL, 0, 0 )")
+        .unwrap();
+    let made = ["more.adi", "more.cdx"].iter().any(|file| house.has_file(file));
+    assert!(made);
+}

@@ -166,6 +166,15 @@ fn links_are_kept_for_everybody() {
         &["EXECUTE PROCEDURE sp_RenameDDObject( 'old', 'archive', 12, 0 )"],
     );
     assert_eq!(house.rows("SELECT name FROM archive.patrons WHERE town = 'A'"), ["Ada"]);
+    // The dictionary's own name may stand before a table, and no other name.
+    assert_eq!(
+        house.rows("SELECT COUNT(*) FROM house.towns"),
+        house.rows("SELECT COUNT(*) FROM towns")
+    );
+    let error = house
+        .connection
+        .execute("SELECT * FROM nosuch.towns", &[], &settings, &house.options);
+    assert!(error.is_err_and(|error| error.to_string().contains("nosuch.towns")));
     run(&mut house, &["EXECUTE PROCEDURE sp_DropLink( 'archive', TRUE )"]);
     assert!(house.connection.active_links().is_empty());
     assert_eq!(house.names(ObjectKind::Link, ""), [""; 0]);

@@ -71,7 +71,7 @@ fn procedures_keep_publications_and_subscriptions() {
     }
 }
 
-/// What tables can have with Advantage and none has here is told as it is, and is not switched on.
+/// Table properties that are not supported here read as off, and cannot be switched on.
 #[test]
 fn properties_that_no_table_has_are_off() {
     let mut house = House::with_tables();

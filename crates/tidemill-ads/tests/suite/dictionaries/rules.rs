@@ -162,6 +162,14 @@ fn statements_keep_the_rules() {
         "Rich|5000.0000|new",
     ];
     assert_eq!(house.rows(all), expected);
+    let names: arrow_array::ArrayRef = std::sync::Arc::new(arrow_array::StringArray::from(vec!["Wood"]));
+    let batch = arrow_array::RecordBatch::try_from_iter([("last name", names)]).unwrap();
+    let mut tables = house.connection.tables(&house.settings, &house.options);
+    tables
+        .append(&tidemill_ads::sql::TableName::new("staff"), &batch)
+        .unwrap();
+    let expected = [&expected[..], &["Wood|12.5000|new"]].concat();
+    assert_eq!(house.rows(all), expected);
     for sql in [
         "UPDATE staff SET town = NULL",
         "UPDATE staff SET pay = pay - 20",

@@ -63,7 +63,7 @@ const TRUE: [&str; 23] = [
 
 const FALSE: [&str; 3] = ["pg_is_in_recovery", "pg_is_other_temp_schema", "row_security_active"];
 
-const UNKNOWN_TEXTS: [&str; 21] = [
+const UNKNOWN_TEXTS: [&str; 20] = [
     "pg_get_function_result",
     "pg_get_function_arguments",
     "pg_get_function_identity_arguments",
@@ -73,7 +73,6 @@ const UNKNOWN_TEXTS: [&str; 21] = [
     "col_description",
     "shobj_description",
     "pg_get_viewdef",
-    "pg_get_indexdef",
     "pg_get_ruledef",
     "pg_get_triggerdef",
     "pg_get_serial_sequence",

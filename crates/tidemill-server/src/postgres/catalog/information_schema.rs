@@ -1,6 +1,7 @@
 //! `information_schema`, as PostgreSQL's [documentation][docs] lists its columns.
 //!
-//! What the stores tell of is in views over `pg_catalog`. They tell of no keys, views, routines and the like, so that those are empty.
+//! What the stores tell of is in views over `pg_catalog`. They tell of no foreign keys, views, routines and the like, so that those are
+//! empty.
 //!
 //! [docs]: https://www.postgresql.org/docs/15/information-schema.html
 
@@ -71,10 +72,12 @@ const VIEWS: &[(&str, &str)] = &[
          CAST(NULL AS INT) AS character_maximum_length, \
          CAST(CASE t.typname WHEN 'text' THEN 1073741824 END AS INT) AS character_octet_length, \
          CAST(CASE t.typname WHEN 'int2' THEN 16 WHEN 'int4' THEN 32 WHEN 'int8' THEN 64 WHEN 'float4' THEN 24 \
-         WHEN 'float8' THEN 53 END AS INT) AS numeric_precision, \
+         WHEN 'float8' THEN 53 WHEN 'numeric' THEN CASE WHEN a.atttypmod >= 4 THEN ((a.atttypmod - 4) >> 16) & 65535 END \
+         END AS INT) AS numeric_precision, \
          CAST(CASE WHEN t.typname IN ('int2', 'int4', 'int8', 'float4', 'float8') THEN 2 WHEN t.typname = 'numeric' THEN 10 \
          END AS INT) AS numeric_precision_radix, \
-         CAST(CASE WHEN t.typname IN ('int2', 'int4', 'int8') THEN 0 END AS INT) AS numeric_scale, \
+         CAST(CASE WHEN t.typname IN ('int2', 'int4', 'int8') THEN 0 WHEN t.typname = 'numeric' AND a.atttypmod >= 4 \
+         THEN (a.atttypmod - 4) & 2047 END AS INT) AS numeric_scale, \
          CAST(CASE WHEN t.typname IN ('time', 'timestamp', 'timestamptz', 'interval') THEN 6 WHEN t.typname = 'date' THEN 0 \
          END AS INT) AS datetime_precision, \
          CAST(NULL AS VARCHAR) AS interval_type, CAST(NULL AS INT) AS interval_precision, \
@@ -105,32 +108,50 @@ const VIEWS: &[(&str, &str)] = &[
          WHERE c.relkind IN ('r', 'v', 'f', 'p')",
     ),
     ("enabled_roles", "SELECT {user} AS role_name"),
+    (
+        "table_constraints",
+        "SELECT current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS constraint_name, \
+         current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name, \
+         'PRIMARY KEY' AS constraint_type, 'NO' AS is_deferrable, 'NO' AS initially_deferred, 'YES' AS enforced, \
+         CAST(NULL AS VARCHAR) AS nulls_distinct \
+         FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid \
+         JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace",
+    ),
+    (
+        "key_column_usage",
+        "SELECT current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS constraint_name, \
+         current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name, \
+         a.attname AS column_name, CAST(k.ordinal AS INT) AS ordinal_position, \
+         CAST(NULL AS INT) AS position_in_unique_constraint \
+         FROM (SELECT conname, connamespace, conrelid, unnest(conkey) AS place, \
+         unnest(range(1, CAST(array_length(conkey) AS BIGINT) + 1)) AS ordinal FROM pg_catalog.pg_constraint) k \
+         JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace \
+         JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.place",
+    ),
+    (
+        "constraint_column_usage",
+        "SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name, \
+         a.attname AS column_name, current_database() AS constraint_catalog, n.nspname AS constraint_schema, \
+         k.conname AS constraint_name \
+         FROM (SELECT conname, connamespace, conrelid, unnest(conkey) AS place FROM pg_catalog.pg_constraint) k \
+         JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace \
+         JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.place",
+    ),
+    (
+        "constraint_table_usage",
+        "SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name, \
+         current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS constraint_name \
+         FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid \
+         JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace",
+    ),
 ];
 
 /// Names and columns.
 const EMPTY: &[(&str, &str)] = &[
     (
-        "table_constraints",
-        "constraint_catalog, constraint_schema, constraint_name, table_catalog, table_schema, table_name, \
-         constraint_type, is_deferrable, initially_deferred, enforced, nulls_distinct",
-    ),
-    (
-        "key_column_usage",
-        "constraint_catalog, constraint_schema, constraint_name, table_catalog, table_schema, table_name, column_name, \
-         ordinal_position int, position_in_unique_constraint int",
-    ),
-    (
         "referential_constraints",
         "constraint_catalog, constraint_schema, constraint_name, unique_constraint_catalog, unique_constraint_schema, \
          unique_constraint_name, match_option, update_rule, delete_rule",
-    ),
-    (
-        "constraint_column_usage",
-        "table_catalog, table_schema, table_name, column_name, constraint_catalog, constraint_schema, constraint_name",
-    ),
-    (
-        "constraint_table_usage",
-        "table_catalog, table_schema, table_name, constraint_catalog, constraint_schema, constraint_name",
     ),
     (
         "check_constraints",

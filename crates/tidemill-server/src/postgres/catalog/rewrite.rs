@@ -13,7 +13,7 @@ use sqlparser::ast::{
 use tidemill_ads::sql::walk;
 
 use super::super::command::plain_name;
-use super::{PARSER, tables};
+use super::{PARSER, arrays, tables};
 
 /// Puts something that DataFusion plans in place of what it does not: NULL for options and rights, which no table has here; for
 /// whether a table is visible, whether it is in the first folder. Names are matched in any case, as statements find them: psql makes
@@ -235,7 +235,17 @@ impl VisitorMut for Rewriter {
         ControlFlow::Continue(())
     }
 
+    fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+        if let Some(replacement) = arrays::around(expression) {
+            *expression = replacement;
+        }
+        ControlFlow::Continue(())
+    }
+
     fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+        if let Some(replacement) = arrays::within(expression) {
+            *expression = replacement;
+        }
         let replacement = match expression {
             Expr::BinaryOp { op, .. } if *op == BinaryOperator::PGRegexMatch => {
                 *op = BinaryOperator::PGRegexIMatch;
@@ -439,7 +449,7 @@ pub(in crate::postgres) fn call(name: &str, arguments: Vec<Expr>, order: Vec<Ord
 }
 
 /// The last part of a name, in small letters.
-fn last_part(name: &ObjectName) -> String {
+pub(super) fn last_part(name: &ObjectName) -> String {
     let name = plain_name(name).to_lowercase();
     name.rsplit('.').next().unwrap_or_default().to_owned()
 }

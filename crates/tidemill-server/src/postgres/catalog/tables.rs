@@ -12,14 +12,17 @@ use datafusion::datasource::ViewTable;
 use datafusion::datasource::empty::EmptyTable;
 use datafusion::prelude::SessionContext;
 
-use super::super::rows::{LETTER, OID};
+use super::super::rows::{LETTER, OID, SPECIAL};
 use super::super::settings::Settings;
+use super::ServedSchema;
+use super::keys::{Described, WithKeys};
 
 /// `pg_catalog` with more tables.
 #[derive(Debug)]
 pub(super) struct PgCatalog {
     inner: Arc<dyn SchemaProvider>,
     tables: BTreeMap<&'static str, Arc<dyn TableProvider>>,
+    served: Vec<Arc<ServedSchema>>,
     settings: Arc<Mutex<Settings>>,
 }
 
@@ -32,6 +35,7 @@ impl PgCatalog {
         context: &SessionContext,
         inner: Arc<dyn SchemaProvider>,
         user: &str,
+        served: &[Arc<ServedSchema>],
         settings: &Arc<Mutex<Settings>>,
     ) -> Result<Self, DataFusionError> {
         let mut tables = BTreeMap::new();
@@ -56,8 +60,26 @@ impl PgCatalog {
         Ok(Self {
             inner,
             tables,
+            served: served.to_vec(),
             settings: Arc::clone(settings),
         })
+    }
+
+    /// A table of the catalogue that lists keys or indexes.
+    async fn with_keys(
+        &self,
+        name: &str,
+        described: Described,
+    ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        let inner = self.inner.table(name).await?;
+        let (Some(classes), Some(namespaces)) = (
+            self.inner.table("pg_class").await?,
+            self.inner.table("pg_namespace").await?,
+        ) else {
+            return Ok(inner);
+        };
+        let table = WithKeys::new(described, inner, classes, namespaces, &self.served);
+        Ok(Some(Arc::new(table)))
     }
 
     fn settings(&self) -> Result<Arc<dyn TableProvider>, DataFusionError> {
@@ -116,6 +138,9 @@ impl SchemaProvider for PgCatalog {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        if let Some(described) = Described::of(name) {
+            return self.with_keys(name, described).await;
+        }
         match self.tables.get(name) {
             _ if name == SETTINGS => self.settings().map(Some),
             Some(table) => Ok(Some(Arc::clone(table))),
@@ -124,14 +149,14 @@ impl SchemaProvider for PgCatalog {
     }
 
     fn table_exist(&self, name: &str) -> bool {
-        self.tables.contains_key(name) || self.inner.table_exist(name)
+        Described::of(name).is_some() || self.tables.contains_key(name) || self.inner.table_exist(name)
     }
 }
 
 /// Whether a table, or a function that gives its rows, is one of those that are added.
 pub(super) fn is_added(name: &str) -> bool {
     let mut names = EMPTY.iter().chain(VIEWS).map(|(name, _)| *name);
-    names.any(|added| added == name) || matches!(name, "pg_user" | "pg_shadow")
+    names.any(|added| added == name) || matches!(name, "pg_user" | "pg_shadow" | "pg_indexes")
 }
 
 /// Types, with the columns marked that PostgreSQL has as single letters, by which asyncpg tells the kinds of types.
@@ -144,7 +169,7 @@ async fn types(context: &SessionContext) -> Result<Arc<dyn TableProvider>, DataF
         );
         let mut metadata = field.metadata().clone();
         if is_letter {
-            metadata.insert(LETTER.to_owned(), String::new());
+            metadata.insert(SPECIAL.to_owned(), LETTER.to_owned());
         }
         field.as_ref().clone().with_metadata(metadata)
     });
@@ -263,7 +288,6 @@ const EMPTY: &[(&str, &str)] = &[
         "name, statement, is_holdable bool, is_binary bool, is_scrollable bool, creation_time instant",
     ),
     ("pg_group", "groname, grosysid oid, grolist"),
-    ("pg_indexes", "schemaname, tablename, indexname, tablespace, indexdef"),
     ("pg_listening_channels", "channel"),
     (
         "pg_locks",

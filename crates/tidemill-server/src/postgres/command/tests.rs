@@ -73,7 +73,6 @@ fn statements_of_the_protocol_are_known() {
         "FETCH LAST FROM c",
         "FETCH -1 FROM c",
         "MOVE BACKWARD 2 IN c",
-        "DECLARE c CURSOR WITH HOLD FOR SELECT 1",
         "DECLARE c SCROLL CURSOR FOR SELECT 1",
         "SET ROLE x",
     ] {
@@ -83,6 +82,7 @@ fn statements_of_the_protocol_are_known() {
     for text in [
         "DECLARE c NO SCROLL CURSOR FOR SELECT 1",
         "DECLARE c CURSOR WITHOUT HOLD FOR SELECT 1",
+        "DECLARE \"SQL_CUR1\" CURSOR WITH HOLD FOR SELECT 1",
     ] {
         assert!(matches!(parse(text), Ok(Command::Declare { .. })), "{text}");
     }

@@ -87,6 +87,26 @@ impl Key {
         }
     }
 
+    /// Whether values of a column are in the same order there as here.
+    pub(super) fn is_ordered(table: &Table, column: usize) -> bool {
+        let column = table.columns().get(column);
+        column.is_some_and(|column| {
+            matches!(
+                column.typ,
+                ColumnType::Native(
+                    NativeType::Ascii
+                        | NativeType::Text
+                        | NativeType::TinyInt
+                        | NativeType::SmallInt
+                        | NativeType::Int
+                        | NativeType::BigInt
+                        | NativeType::Date
+                        | NativeType::Timestamp
+                )
+            )
+        })
+    }
+
     /// What the cluster is asked for rows for which all of `filters` hold that it can be told.
     pub(super) fn restrict(&self, filters: &[&Expr]) -> Restriction {
         const STATEMENTS: usize = 10_000;

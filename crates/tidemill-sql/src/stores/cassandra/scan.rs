@@ -2,14 +2,17 @@
 //!
 //! A scan reads the ring in ranges of tokens, several at a time, or, where conditions name the partitions that are wanted, those alone
 //! (`condition.rs`). Its columns, its limit and these conditions are in the text of its statements, which EXPLAIN shows; what is
-//! left of the statement runs here. A scan that wants no columns but only rows to count has them counted by the cluster. Rows
+//! left of the statement runs here. A scan that wants no columns but only rows to count has them counted by the cluster, which also groups by
+//! the first columns of the primary key, and gives the first rows of a partition by its clustering key. Rows
 //! come in the order of their tokens, and in a partition in that of its clustering key.
 
 use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_array::{Int64Array, RecordBatch};
+use arrow_schema::{DataType, SchemaRef, SortOptions};
+use datafusion::arrow::compute::kernels::cmp::eq;
+use datafusion::arrow::compute::nullif;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{Column, DataFusionError, Result as EngineResult, ScalarValue};
 use datafusion::datasource::TableType;
@@ -17,7 +20,7 @@ use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::metrics::Count;
-use tidemill_cql::{Rows, Scan, Table};
+use tidemill_cql::{GroupValue, Rows, Scan, Table};
 use tokio::sync::mpsc::Sender;
 
 use super::condition::Key;
@@ -26,7 +29,7 @@ use crate::Result;
 use crate::planned_scan::planned_scan;
 use crate::stores::decimals::{widen, widened};
 use crate::stores::server::counted;
-use crate::stores::server::push_down::Operation;
+use crate::stores::server::push_down::{Aggregate, Function, Operation};
 use crate::stores::server::scan::{ServerRead, ServerScan};
 
 /// The table as the planner scans it.
@@ -72,18 +75,19 @@ impl CassandraTable {
                 self.place
             )));
         }
-        let is_whole = restriction.parts.is_none() && limit.is_none();
         let rows = restriction.parts.map_or(Rows::All, Rows::Where);
-        let scan = Scan::new(Arc::clone(&self.table), &projection, rows);
+        let scan = Scan::new(Arc::clone(&self.table), &projection, rows.clone());
         let scan = scan.map_err(|error| DataFusionError::External(Box::new(error_at(&self.place)(error))))?;
         let scan = CassandraScan {
             scan: scan.limit(limit.map(|limit| limit as u64)),
             place: self.place.clone(),
             projected: Arc::new(self.schema.project(&projection)?),
-            whole: is_whole.then(|| Whole {
+            sums: Vec::new(),
+            source: limit.is_none().then(|| Source {
                 table: Arc::clone(&self.table),
                 key: Arc::clone(&self.key),
                 projection,
+                rows,
             }),
         };
         Ok(DataSourceExec::from_data_source(ServerScan::new(Arc::new(scan))))
@@ -117,32 +121,94 @@ struct CassandraScan {
     scan: Scan,
     place: String,
     projected: SchemaRef,
-    whole: Option<Whole>,
+    /// The columns that are sums. Each is followed by the number of its values, which is no column of the answer.
+    sums: Vec<usize>,
+    /// What more can be asked for; `None` where the rows are no longer those of the table.
+    source: Option<Source>,
 }
 
-/// The columns of all rows of a table, of which some can be asked for by their key.
+/// The rows of a table that are read, in the table's own columns.
 #[derive(Clone)]
-struct Whole {
+struct Source {
     table: Arc<Table>,
     key: Arc<Key>,
     projection: Vec<usize>,
+    rows: Rows,
 }
 
-impl fmt::Debug for Whole {
+impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Whole")
+        f.debug_struct("Source")
             .field("projection", &self.projection)
+            .field("rows", &self.rows)
             .finish_non_exhaustive()
     }
 }
 
-impl Whole {
+impl Source {
     /// The rows that have one of these values in a column; `None` where it is not the partition key.
     fn among(&self, name: &str, values: &[ScalarValue]) -> Option<Scan> {
+        if self.rows != Rows::All {
+            return None;
+        }
         let values = values.iter().map(|value| Expr::Literal(value.clone(), None));
         let filter = Expr::Column(Column::from_name(name)).in_list(values.collect(), false);
         let parts = self.key.restrict(&[&filter]).parts?;
         Scan::new(Arc::clone(&self.table), &self.projection, Rows::Where(parts)).ok()
+    }
+
+    /// These columns of it, in this order.
+    fn columns(&self, columns: &[usize]) -> Option<Self> {
+        let projection = columns.iter().map(|&column| self.projection.get(column).copied());
+        Some(Self {
+            projection: projection.collect::<Option<_>>()?,
+            ..self.clone()
+        })
+    }
+
+    fn scan(&self) -> Option<Scan> {
+        Scan::new(Arc::clone(&self.table), &self.projection, self.rows.clone()).ok()
+    }
+
+    /// Groups of its rows, and which columns of them are sums.
+    fn groups(&self, keys: &[usize], aggregates: &[Aggregate]) -> Option<(Scan, Vec<usize>)> {
+        let place = |column: usize| self.projection.get(column).copied();
+        let keys = keys.iter().map(|&key| place(key)).collect::<Option<Vec<_>>>()?;
+        let (mut values, mut sums) = (Vec::new(), Vec::new());
+        for aggregate in aggregates {
+            if aggregate.distinct {
+                return None;
+            }
+            let of = match aggregate.column {
+                Some(column) => Some(place(column)?),
+                None => None,
+            };
+            let is_ordered = |of: &usize| Key::is_ordered(&self.table, *of);
+            match (aggregate.function, of) {
+                (Function::Count, None) => values.push(GroupValue::Rows),
+                (Function::Count, Some(of)) => values.push(GroupValue::Count(of)),
+                (Function::Min, Some(of)) if is_ordered(&of) => values.push(GroupValue::Min(of)),
+                (Function::Max, Some(of)) if is_ordered(&of) => values.push(GroupValue::Max(of)),
+                (Function::Sum, Some(of)) if aggregate.data_type == DataType::Int64 => {
+                    // Of the columns of the answer.
+                    sums.push(keys.len() + values.len() - sums.len());
+                    values.extend([GroupValue::Sum(of), GroupValue::Count(of)]);
+                }
+                _ => return None,
+            }
+        }
+        let scan = Scan::groups(Arc::clone(&self.table), &keys, &values, self.rows.clone()).ok()?;
+        Some((scan, sums))
+    }
+
+    /// The first rows of each partition by the first column of the clustering key.
+    fn first(&self, order: &[(usize, SortOptions)], rows: usize) -> Option<Scan> {
+        let &[(column, options)] = order else { return None };
+        let place = self.projection.get(column)?;
+        let is_first = self.table.clustering_key().first() == Some(place) && Key::is_ordered(&self.table, *place);
+        let is_of_partitions = matches!(self.rows, Rows::Where(_));
+        let scan = self.scan().filter(|_| is_first && is_of_partitions)?;
+        Some(scan.first_by_clustering_key(options.descending, rows as u64))
     }
 }
 
@@ -173,6 +239,7 @@ impl ServerRead for CassandraScan {
         }
         let mut batches = self.scan.batches();
         while let Some(batch) = batches.next().await.map_err(failed())? {
+            let batch = self.without_sums_of_nothing(batch)?;
             if sender.send(Ok(widen(batch, &self.projected)?)).await.is_err() {
                 break;
             }
@@ -181,15 +248,54 @@ impl ServerRead for CassandraScan {
     }
 
     fn push_down(&self, operation: &Operation<'_>, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
-        let Operation::Among { column, values } = *operation else {
-            return None;
+        let source = self.source.as_ref()?;
+        let (scan, sums, source) = match *operation {
+            Operation::Among { column, values } => {
+                (source.among(schema.field(column).name(), values)?, Vec::new(), None)
+            }
+            Operation::Columns(columns) => {
+                let source = source.columns(columns)?;
+                (source.scan()?, Vec::new(), Some(source))
+            }
+            Operation::Group { keys, aggregates } => {
+                let (scan, sums) = source.groups(keys, aggregates)?;
+                (scan, sums, None)
+            }
+            Operation::First {
+                order,
+                skipped: 0,
+                rows,
+            } => (source.first(order, rows)?, Vec::new(), None),
+            _ => return None,
         };
-        let scan = self.whole.as_ref()?.among(schema.field(column).name(), values)?;
         Some(Arc::new(Self {
             scan,
             place: self.place.clone(),
             projected: Arc::clone(schema),
-            whole: None,
+            sums,
+            source,
         }))
+    }
+}
+
+impl CassandraScan {
+    /// The columns that were asked for: a sum of no value is NULL here, and 0 there.
+    fn without_sums_of_nothing(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        if self.sums.is_empty() {
+            return Ok(batch);
+        }
+        let mut columns = Vec::new();
+        let mut given = batch.columns().iter();
+        while let Some(column) = given.next() {
+            let counts = match self.sums.contains(&columns.len()) {
+                true => given.next(),
+                false => None,
+            };
+            columns.push(match counts {
+                Some(counts) => nullif(column, &eq(counts, &Int64Array::new_scalar(0))?)?,
+                None => Arc::clone(column),
+            });
+        }
+        Ok(RecordBatch::try_new(Arc::clone(&self.projected), columns)?)
     }
 }

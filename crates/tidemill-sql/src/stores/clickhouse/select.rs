@@ -17,9 +17,10 @@ use datafusion::common::ScalarValue;
 use tidemill_clickhouse::DataType;
 
 use super::condition::{bare, literal};
+use crate::stores::server::computed::Computed;
 use crate::stores::server::condition::Comparison;
 use crate::stores::server::push_down::{Aggregate, Function};
-use crate::stores::server::select::{Dialect, Expression, FloatKey, Output, in_list};
+use crate::stores::server::select::{Dialect, Expression, FloatKey, Output, Row, in_list};
 
 /// The SQL of ClickHouse, in which all versions agree.
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +101,10 @@ impl Dialect for ClickHouseSql {
         let data_type = bare(&column.data_type);
         let values = values.iter().map(|value| literal(value, data_type));
         is_ordered(data_type).then(|| in_list(&column.text, values)).flatten()
+    }
+
+    fn computed(value: &Computed, row: &Row<'_, Self>) -> Option<Expression<DataType>> {
+        super::computed::computed(value, row)
     }
 
     fn value_of_group(
@@ -232,7 +237,7 @@ fn is_key(data_type: &DataType) -> bool {
         )
 }
 
-fn has_null(data_type: &DataType) -> bool {
+pub(super) fn has_null(data_type: &DataType) -> bool {
     match data_type {
         DataType::Nullable(_) => true,
         DataType::LowCardinality(inner) => has_null(inner),

@@ -22,9 +22,10 @@ use tidemill_mysql::arrow_type::data_type;
 use tidemill_mysql::sql_text::{literal, quoted};
 use tidemill_mysql::{Column, Integer, Type};
 
+use crate::stores::server::computed::{Computed, Value};
 use crate::stores::server::condition::{Comparing, Comparison, Condition, Pattern, exactly, text, whole_number};
 use crate::stores::server::push_down::{Aggregate, Function};
-use crate::stores::server::select::{Dialect, Expression, Output, in_list};
+use crate::stores::server::select::{Dialect, Expression, Output, Row, in_list};
 
 /// The type of a column, and what the server knows of its values.
 #[derive(Clone, Debug)]
@@ -134,6 +135,8 @@ impl Dialect for MysqlSql {
 
     const LEFT_JOIN: &'static str = "LEFT JOIN";
 
+    const ASSIGNS_IN_ORDER: bool = true;
+
     fn range(skipped: usize, rows: Option<usize>) -> String {
         // There is no OFFSET without a LIMIT.
         format!("LIMIT {} OFFSET {skipped}", rows.map_or(u64::MAX, |rows| rows as u64))
@@ -187,6 +190,47 @@ impl Dialect for MysqlSql {
             false => self::value(&typed.typ, value),
         });
         Self::is_key(typed).then(|| in_list(&column.text, values)).flatten()
+    }
+
+    /// Sums, differences and products of whole numbers: the type has every result.
+    fn computed(value: &Computed, row: &Row<'_, Self>) -> Option<Expression<Typed>> {
+        let text = match &value.value {
+            Value::Column(_) => return row.value(value),
+            Value::Literal(constant) => whole_number(constant)?,
+            Value::Arithmetic(operator, left, right) if value.data_type == DataType::Int64 => {
+                // A difference of numbers without a sign would have none either.
+                let operand = |value: &Computed| {
+                    let of = row.value(value)?;
+                    of.data_type.is_whole().then(|| format!("CAST({} AS SIGNED)", of.text))
+                };
+                format!("({} {} {})", operand(left)?, operator.sign(), operand(right)?)
+            }
+            _ => return None,
+        };
+        Some(Expression {
+            text,
+            data_type: Typed::bigint(),
+        })
+    }
+
+    fn column_name(name: &str) -> Option<String> {
+        Some(quoted(name))
+    }
+
+    fn constant(value: &ScalarValue) -> Option<String> {
+        if let Some(text) = text(value) {
+            return Some(literal(text));
+        }
+        let typ = match value {
+            ScalarValue::Boolean(_) => Type::Bit(1),
+            ScalarValue::Date32(_) => Type::Date,
+            ScalarValue::TimestampMicrosecond(_, None) => Type::DateTime(6),
+            ScalarValue::TimestampMicrosecond(_, Some(_)) => Type::Timestamp(6),
+            ScalarValue::Decimal128(_, precision, scale) => Type::Decimal(*precision, scale.unsigned_abs()),
+            ScalarValue::Float64(Some(number)) if number.is_finite() => return Some(format!("{number:e}")),
+            value => return whole_number(value),
+        };
+        self::value(&typ, value)
     }
 
     fn value_of_group(aggregate: &Aggregate, of: Option<&Expression<Typed>>, _: bool) -> Option<Output<Typed>> {

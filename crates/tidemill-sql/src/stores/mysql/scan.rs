@@ -28,7 +28,7 @@ use crate::answer::Answer;
 use crate::planned_scan::planned_scan;
 use crate::stores::server::condition::{condition, pushed};
 use crate::stores::server::counted;
-use crate::stores::server::push_down::Operation;
+use crate::stores::server::push_down::{Operation, RowChange};
 use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::stores::server::select::Select;
 use crate::{Error, Result};
@@ -205,6 +205,10 @@ impl ServerRead for MysqlScan {
             }
         }
         Ok(())
+    }
+
+    fn change(&self, change: &RowChange) -> Option<String> {
+        self.source.is_exact.then(|| self.select.change(change))?
     }
 
     fn push_down(&self, operation: &Operation<'_>, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {

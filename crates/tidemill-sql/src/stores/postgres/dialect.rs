@@ -21,17 +21,18 @@ use tidemill_postgres::sql_text::{literal, quoted};
 use tidemill_postgres::{Column, Type};
 
 use crate::numeric_text;
+use crate::stores::server::computed::Computed;
 use crate::stores::server::condition::{Comparing, Comparison, Condition, Pattern, exactly, text, whole_number};
 use crate::stores::server::push_down::{Aggregate, Function};
-use crate::stores::server::select::{Dialect, Expression, Output, in_list};
+use crate::stores::server::select::{Dialect, Expression, Output, Row, in_list};
 
 /// The type of a column, and what PostgreSQL knows of its values.
 #[derive(Clone, Debug)]
 pub(super) struct Typed {
-    typ: Type,
-    is_nullable: bool,
+    pub(super) typ: Type,
+    pub(super) is_nullable: bool,
     /// Whether texts are sorted by the bytes that they have here.
-    is_utf8: bool,
+    pub(super) is_utf8: bool,
 }
 
 impl Typed {
@@ -51,7 +52,7 @@ impl Typed {
         }
     }
 
-    fn is_text(&self) -> bool {
+    pub(super) fn is_text(&self) -> bool {
         matches!(self.typ, Type::Text | Type::Varchar(_))
     }
 
@@ -91,7 +92,7 @@ fn bytewise(column: &str) -> String {
     format!("{}{BYTEWISE}", quoted(column))
 }
 
-const BYTEWISE: &str = " COLLATE \"C\"";
+pub(super) const BYTEWISE: &str = " COLLATE \"C\"";
 
 /// The SQL of PostgreSQL.
 #[derive(Clone, Copy, Debug)]
@@ -138,9 +139,36 @@ impl Dialect for PostgresSql {
         Self::is_key(one) && Self::is_key(other) && data_type(&one.typ) == data_type(&other.typ)
     }
 
+    fn column_name(name: &str) -> Option<String> {
+        Some(quoted(name))
+    }
+
+    fn constant(value: &ScalarValue) -> Option<String> {
+        if let Some(text) = text(value) {
+            return (!text.contains('\0')).then(|| literal(text));
+        }
+        let typ = match value {
+            ScalarValue::Boolean(_) => Type::Bool,
+            ScalarValue::Date32(_) => Type::Date,
+            ScalarValue::TimestampMicrosecond(_, None) => Type::Timestamp,
+            ScalarValue::TimestampMicrosecond(_, Some(_)) => Type::TimestampTz,
+            ScalarValue::Decimal128(..) => Type::Numeric(None),
+            ScalarValue::Float64(Some(number)) => return Some(format!("'{number}'::float8")),
+            ScalarValue::Float32(Some(number)) => return Some(format!("'{number}'::float4")),
+            _ => Type::Int8,
+        };
+        self::value(&typ, value)
+    }
+
     fn compared(column: &Expression<Typed>, comparison: Comparison, value: &ScalarValue) -> Option<String> {
         let typed = &column.data_type;
-        let value = self::value(&typed.typ, value).filter(|_| Self::is_ordered(typed) && !typed.is_text())?;
+        let is_equality = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+        // Texts of groups and of what is computed are compared by their bytes.
+        let value = match typed.is_text() {
+            true => text(value).filter(|text| !text.contains('\0')).map(literal),
+            false => self::value(&typed.typ, value),
+        };
+        let value = value.filter(|_| Self::is_ordered(typed) || (is_equality && Self::is_key(typed)))?;
         Some(format!("{} {} {value}", column.text, comparison.sign()))
     }
 
@@ -154,6 +182,10 @@ impl Dialect for PostgresSql {
         let name = column.text.strip_suffix(BYTEWISE).unwrap_or(&column.text);
         let values = values.iter().map(|value| text(value).map(literal));
         in_list(name, values)
+    }
+
+    fn computed(value: &Computed, row: &Row<'_, Self>) -> Option<Expression<Typed>> {
+        super::computed::computed(value, row)
     }
 
     fn value_of_group(aggregate: &Aggregate, of: Option<&Expression<Typed>>, _: bool) -> Option<Output<Typed>> {
@@ -315,7 +347,7 @@ fn compare_float(name: &str, typ: &Type, comparison: Comparison, value: &ScalarV
 }
 
 /// A value to be compared with a column of this type.
-fn value(typ: &Type, value: &ScalarValue) -> Option<String> {
+pub(super) fn value(typ: &Type, value: &ScalarValue) -> Option<String> {
     Some(match (typ, value) {
         (Type::Int2 | Type::Int4 | Type::Int8, value) => whole_number(value)?,
         (Type::Bool, ScalarValue::Boolean(Some(value))) => value.to_string(),

@@ -28,7 +28,7 @@ use crate::answer::Answer;
 use crate::planned_scan::planned_scan;
 use crate::stores::server::condition::{condition, pushed};
 use crate::stores::server::counted;
-use crate::stores::server::push_down::Operation;
+use crate::stores::server::push_down::{Operation, RowChange};
 use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::stores::server::select::{Output, Select};
 use crate::{Error, Result};
@@ -217,6 +217,10 @@ impl ServerRead for PostgresScan {
         }
         received.add(counted::bytes(read.received_bytes()));
         Ok(())
+    }
+
+    fn change(&self, change: &RowChange) -> Option<String> {
+        self.source.is_exact.then(|| self.select.change(change))?
     }
 
     fn push_down(&self, operation: &Operation<'_>, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {

@@ -118,6 +118,14 @@ fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Resu
     if from == to {
         return Ok(Arc::clone(column));
     }
+    // The days of a date are a number to Arrow alone.
+    if (from.is_numeric() && to.is_temporal()) || (from.is_temporal() && to.is_numeric()) {
+        return Err(unfit(
+            place,
+            field.name(),
+            format!("{from} is not {to}: CAST the values"),
+        ));
+    }
     let strict = CastOptions {
         safe: false,
         ..CastOptions::default()

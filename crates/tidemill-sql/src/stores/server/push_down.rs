@@ -8,13 +8,13 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Schema, SchemaRef, SortOptions};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, SortOptions};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{JoinType, NullEquality, Result, ScalarValue};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
-use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, Column, Literal};
+use datafusion::physical_expr::expressions::{CastExpr, Column, Literal};
 use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
@@ -26,7 +26,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::union::UnionExec;
 
-use super::condition::Comparison;
+use super::computed::{Computed, Test, Value};
 use super::scan::{ServerRead, ServerScan};
 
 /// What a server is to do with the rows of a read.
@@ -34,6 +34,8 @@ use super::scan::{ServerRead, ServerScan};
 pub(crate) enum Operation<'a> {
     /// Give these columns, in this order.
     Columns(&'a [usize]),
+    /// Give these values of each row.
+    Compute(&'a [Computed]),
     /// Group them.
     Group {
         /// The columns that tell groups apart, which come first; without any, all rows are one group, even if there are none.
@@ -57,7 +59,7 @@ pub(crate) enum Operation<'a> {
         on: (usize, usize),
     },
     /// Give those for which all of these hold: HAVING, where the rows are groups.
-    Filter { conditions: &'a [Compared] },
+    Filter { conditions: &'a [Test] },
     /// Give at least those that have one of these values in a column, none of which is NULL.
     Among { column: usize, values: &'a [ScalarValue] },
     /// Give those of other reads of the same server too, whose columns are in the same order.
@@ -73,12 +75,21 @@ pub(crate) enum Operation<'a> {
     },
 }
 
-/// A column that is compared with a value.
+/// A change of a table's rows that the server makes.
 #[derive(Debug)]
-pub(crate) struct Compared {
-    pub(crate) column: usize,
-    pub(crate) comparison: Comparison,
-    pub(crate) value: ScalarValue,
+pub(crate) enum RowChange {
+    Delete,
+    /// Columns, as the table spells them, and their new values.
+    Update(Vec<(String, NewValue)>),
+}
+
+/// The new value of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NewValue {
+    /// It may be NULL.
+    Constant(ScalarValue),
+    /// Of the columns of the read.
+    Computed(Computed),
 }
 
 /// One value of a group.
@@ -193,9 +204,13 @@ fn read(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ServerRead>> {
         return (!scan.read.schema().fields().is_empty()).then(|| Arc::clone(&scan.read));
     }
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
-        let columns = projection.expr().iter().map(|one| column(&one.expr));
-        let columns = columns.collect::<Option<Vec<_>>>()?;
-        return read(projection.input())?.push_down(&Operation::Columns(&columns), &plan.schema());
+        let below = projection.input().schema();
+        let values = projection.expr().iter().map(|one| Computed::of(&one.expr, &below));
+        return computed(
+            read(projection.input())?,
+            &values.collect::<Option<Vec<_>>>()?,
+            &plan.schema(),
+        );
     }
     if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
         return group(aggregate, &plan.schema());
@@ -212,12 +227,40 @@ fn read(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ServerRead>> {
     join(plan.downcast_ref::<HashJoinExec>()?, &plan.schema())
 }
 
-/// Rows that are kept by comparisons of columns with values alone.
+/// The read of the rows of a plan, and the values that it makes of them; `None` where the server does not choose exactly these rows, or one
+/// of the values has no form here.
+pub(crate) fn read_of_rows(plan: &Arc<dyn ExecutionPlan>) -> Option<(Arc<dyn ServerRead>, Vec<NewValue>)> {
+    let Some(projection) = plan.downcast_ref::<ProjectionExec>() else {
+        return Some((read(plan)?, Vec::new()));
+    };
+    let below = projection.input().schema();
+    let values = projection
+        .expr()
+        .iter()
+        .map(|one| match one.expr.downcast_ref::<Literal>() {
+            Some(literal) => Some(NewValue::Constant(literal.value().clone())),
+            None => Computed::or_error(&one.expr, &below).map(NewValue::Computed),
+        });
+    Some((read(projection.input())?, values.collect::<Option<_>>()?))
+}
+
+/// Values of a read's rows.
+fn computed(read: Arc<dyn ServerRead>, values: &[Computed], schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
+    let columns: Option<Vec<usize>> = values.iter().map(Computed::as_column).collect();
+    match columns {
+        Some(columns) => read.push_down(&Operation::Columns(&columns), schema),
+        None => read.push_down(&Operation::Compute(values), schema),
+    }
+}
+
+/// Rows that are kept by conditions that mean the same there.
 fn filtered(filter: &FilterExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
     if filter.fetch().is_some() {
         return None;
     }
-    let conditions = split_conjunction(filter.predicate()).into_iter().map(compared);
+    let below = filter.input().schema();
+    let conditions = split_conjunction(filter.predicate()).into_iter();
+    let conditions = conditions.map(|condition| Test::of(condition, &below));
     let conditions = conditions.collect::<Option<Vec<_>>>()?;
     let input = read(filter.input())?;
     let kept = input.push_down(
@@ -232,22 +275,6 @@ fn filtered(filter: &FilterExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRea
     }
 }
 
-fn compared(expr: &Arc<dyn PhysicalExpr>) -> Option<Compared> {
-    let binary = expr.downcast_ref::<BinaryExpr>()?;
-    let comparison = Comparison::of(*binary.op())?;
-    let value = |expr: &Arc<dyn PhysicalExpr>| expr.downcast_ref::<Literal>().map(|literal| literal.value().clone());
-    let (column, comparison, value) = match (column(binary.left()), column(binary.right())) {
-        (Some(column), None) => (column, comparison, value(binary.right())?),
-        (None, Some(column)) => (column, comparison.mirrored(), value(binary.left())?),
-        _ => return None,
-    };
-    Some(Compared {
-        column,
-        comparison,
-        value,
-    })
-}
-
 fn group(whole: &AggregateExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
     // The last of two steps has the groups of the first.
     let grouping = match whole.mode() {
@@ -259,22 +286,55 @@ fn group(whole: &AggregateExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRead
         _ => return None,
     };
     let by = grouping.group_expr();
-    let is_plain = by.is_single()
-        && whole.limit_options().is_none()
-        && grouping.filter_expr().iter().all(Option::is_none)
-        && whole.filter_expr().iter().all(Option::is_none);
-    let keys = by.expr().iter().map(|(key, _)| column(key));
-    let keys = keys.collect::<Option<Vec<_>>>().filter(|_| is_plain)?;
-    let aggregates = grouping.aggr_expr().iter().map(|one| aggregate(one));
+    let is_plain = by.is_single() && whole.limit_options().is_none();
+    if !is_plain {
+        return None;
+    }
+    let below = grouping.input().schema();
+    let mut values = Values::default();
+    let keys = by
+        .expr()
+        .iter()
+        .map(|(key, _)| Some(values.place(Computed::of(key, &below)?)));
+    let keys = keys.collect::<Option<Vec<_>>>()?;
+    let aggregates = grouping.aggr_expr().iter().zip(grouping.filter_expr());
+    let aggregates = aggregates.map(|(one, filter)| aggregate(one, filter.as_ref(), &below, &mut values));
     let aggregates = aggregates.collect::<Option<Vec<_>>>()?;
     let operation = Operation::Group {
         keys: &keys,
         aggregates: &aggregates,
     };
-    read(grouping.input())?.push_down(&operation, schema)
+    let rows = computed(read(grouping.input())?, &values.0, &values.schema())?;
+    rows.push_down(&operation, schema)
 }
 
-fn aggregate(expr: &AggregateFunctionExpr) -> Option<Aggregate> {
+/// What groups are made of, each value once.
+#[derive(Default)]
+struct Values(Vec<Computed>);
+
+impl Values {
+    fn place(&mut self, value: Computed) -> usize {
+        let known = self.0.iter().position(|known| *known == value);
+        known.unwrap_or_else(|| {
+            self.0.push(value);
+            self.0.len() - 1
+        })
+    }
+
+    fn schema(&self) -> SchemaRef {
+        let fields = self.0.iter().enumerate();
+        let fields = fields.map(|(place, value)| Field::new(format!("v{place}"), value.data_type.clone(), true));
+        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    }
+}
+
+/// A value of a group. One of the rows that meet a condition is one of a value that is NULL in all others.
+fn aggregate(
+    expr: &AggregateFunctionExpr,
+    filter: Option<&Arc<dyn PhysicalExpr>>,
+    below: &Schema,
+    values: &mut Values,
+) -> Option<Aggregate> {
     let function = match expr.fun().name() {
         "count" => Function::Count,
         "sum" => Function::Sum,
@@ -286,20 +346,38 @@ fn aggregate(expr: &AggregateFunctionExpr) -> Option<Aggregate> {
     let arguments = expr.expressions();
     let [argument] = arguments.as_slice() else { return None };
     let is_count = function == Function::Count;
-    let column = match argument.downcast_ref::<Literal>() {
+    let is_plain = expr.order_bys().is_empty() && !expr.ignore_nulls() && (is_count || !expr.is_distinct());
+    if !is_plain {
+        return None;
+    }
+    let value = match argument.downcast_ref::<Literal>() {
         Some(literal) if is_count && !literal.value().is_null() && !expr.is_distinct() => None,
         Some(_) => return None,
         // A sum is of the widest numbers of its kind, an average of floating-point ones.
         None => match argument.downcast_ref::<CastExpr>() {
-            Some(cast) if matches!(function, Function::Sum | Function::Average) => Some(column(cast.expr())?),
+            Some(cast) if matches!(function, Function::Sum | Function::Average) => {
+                Some(Computed::of(cast.expr(), below)?)
+            }
             Some(_) => return None,
-            None => Some(column(argument)?),
+            None => Some(Computed::of(argument, below)?),
         },
     };
-    let is_plain = expr.order_bys().is_empty() && !expr.ignore_nulls() && (is_count || !expr.is_distinct());
-    is_plain.then(|| Aggregate {
+    let value = match filter {
+        None => value,
+        Some(filter) => {
+            let chosen = value.unwrap_or_else(|| Computed {
+                value: Value::Literal(ScalarValue::Int64(Some(1))),
+                data_type: DataType::Int64,
+            });
+            Some(Computed {
+                data_type: chosen.data_type.clone(),
+                value: Value::Choice(vec![(Test::of(filter, below)?, chosen)], None),
+            })
+        }
+    };
+    Some(Aggregate {
         function,
-        column,
+        column: value.map(|value| values.place(value)),
         distinct: expr.is_distinct(),
         data_type: expr.field().data_type().clone(),
     })

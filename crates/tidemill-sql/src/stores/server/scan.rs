@@ -19,7 +19,7 @@ use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, Record
 use futures::TryStreamExt as _;
 use tokio::sync::mpsc::Sender;
 
-use super::push_down::Operation;
+use super::push_down::{Operation, RowChange};
 use crate::Result;
 
 /// What is asked of a server.
@@ -45,6 +45,13 @@ pub(crate) trait ServerRead: fmt::Debug + Any + Send + Sync {
     /// Sends batches until there are no more, or nobody wants them. `received` counts the bytes that came from the server, where the
     /// client tells.
     async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>, received: &Count) -> Result<()>;
+
+    /// The statement that changes these rows there; `None` where they are not simply some of a table's, or a value would be another one
+    /// there. Default: there is none.
+    fn change(&self, change: &RowChange) -> Option<String> {
+        let _ = change;
+        None
+    }
 
     /// The read of what the server makes of these rows, in these columns. `None` where it cannot, or might give other rows than the same
     /// operation here. Default: it does nothing.

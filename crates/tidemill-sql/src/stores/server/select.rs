@@ -6,14 +6,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_cast::cast_with_options;
-use arrow_schema::{SchemaRef, SortOptions};
+use arrow_schema::{DataType, SchemaRef, SortOptions};
 use datafusion::common::ScalarValue;
 
 use super::average::{STRICT, average};
+use super::computed::{Computed, Test, Value};
 use super::condition::Comparison;
-use super::push_down::{Aggregate, Compared, Operation};
+use super::push_down::{Aggregate, NewValue, Operation, RowChange};
 use super::scan::ServerRead;
 use crate::{Error, Result};
 
@@ -27,6 +28,12 @@ pub(crate) trait Dialect: fmt::Debug + Clone + Send + Sync + 'static {
 
     /// The same, and each row without one, with NULL in the place of the other's columns.
     const LEFT_JOIN: &'static str;
+
+    /// The key words that begin an UPDATE. Default: those of the standard.
+    const UPDATE: &'static str = "UPDATE";
+
+    /// Whether UPDATE assigns its columns one after the other, so that a later value sees the earlier ones. Default: no, as in the standard.
+    const ASSIGNS_IN_ORDER: bool = false;
 
     /// The clause for some of the rows: those behind the first `skipped`, as many as are wanted.
     fn range(skipped: usize, rows: Option<usize>) -> String;
@@ -89,12 +96,70 @@ pub(crate) trait Dialect: fmt::Debug + Clone + Send + Sync + 'static {
         Some(format!("({})", equal.collect::<Option<Vec<_>>>()?.join(" OR ")))
     }
 
+    /// A value that is computed of a row's columns, where it is exactly the same there as here. Default: none is.
+    fn computed(value: &Computed, row: &Row<'_, Self>) -> Option<Expression<Self::Type>> {
+        let _ = (value, row);
+        None
+    }
+
+    /// The name of a column, where rows are changed there. Default: they are not.
+    fn column_name(name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
+
+    /// A value that is not NULL, of the type that its column has here, as a column gets it. Default: none is.
+    fn constant(value: &ScalarValue) -> Option<String> {
+        let _ = value;
+        None
+    }
+
     /// A value of a group, of a column or of its rows; `None` where it could be another than here.
     fn value_of_group(
         aggregate: &Aggregate,
         of: Option<&Expression<Self::Type>>,
         may_be_empty: bool,
     ) -> Option<Output<Self::Type>>;
+}
+
+/// The columns of a row, of which values are computed.
+pub(crate) struct Row<'r, D: Dialect>(&'r [Output<D::Type>]);
+
+impl<D: Dialect> Row<'_, D> {
+    /// A value as the server is asked for it.
+    pub(crate) fn value(&self, value: &Computed) -> Option<Expression<D::Type>> {
+        match value.value {
+            Value::Column(place) => self.0.get(place)?.value().cloned(),
+            _ => D::computed(value, self),
+        }
+    }
+
+    /// A condition as the server is asked about it.
+    pub(crate) fn test(&self, test: &Test) -> Option<String> {
+        let all = |tests: &[Test], word: &str, none: &str| {
+            let tests = tests.iter().map(|test| self.test(test));
+            let tests = tests.collect::<Option<Vec<_>>>()?;
+            Some(match tests.is_empty() {
+                true => none.to_owned(),
+                false => format!("({})", tests.join(word)),
+            })
+        };
+        let is_null = |value: &Computed, not: &str| {
+            let value = self.value(value).filter(|value| D::is_key(&value.data_type))?;
+            Some(format!("{} IS {not}NULL", value.text))
+        };
+        match test {
+            Test::Compared {
+                value,
+                comparison,
+                constant,
+            } => D::compared(&self.value(value)?, *comparison, constant),
+            Test::IsNull(value) => is_null(value, ""),
+            Test::IsNotNull(value) => is_null(value, "NOT "),
+            Test::All(tests) => all(tests, " AND ", "1 = 1"),
+            Test::Any(tests) => all(tests, " OR ", "1 = 0"),
+        }
+    }
 }
 
 /// What a server is asked about a floating-point column that it is to sort.
@@ -112,6 +177,8 @@ pub(crate) struct FloatKey {
 #[derive(Clone, Debug)]
 pub(crate) struct Select<D: Dialect> {
     columns: Vec<Output<D::Type>>,
+    /// The table whose rows these are, as it is spelled there; none where they are those of another SELECT.
+    table: Option<String>,
     /// From FROM to GROUP BY.
     rows: String,
     shape: Shape,
@@ -177,6 +244,7 @@ impl<D: Dialect> Select<D> {
     /// Rows of a table: all of them, or those that meet all conditions, up to a limit.
     pub(crate) fn new(columns: Vec<Output<D::Type>>, table: &str, conditions: &[String], limit: Option<usize>) -> Self {
         let mut select = Self::over(columns, table, 0);
+        select.table = Some(table.to_owned());
         for condition in conditions {
             select.filter(condition);
         }
@@ -187,6 +255,7 @@ impl<D: Dialect> Select<D> {
     fn over(columns: Vec<Output<D::Type>>, table: &str, depth: usize) -> Self {
         Self {
             columns,
+            table: None,
             rows: format!("FROM {table}"),
             shape: Shape::Filtered { has_condition: false },
             order: String::new(),
@@ -237,7 +306,11 @@ impl<D: Dialect> Select<D> {
             .iter()
             .zip(schema.fields())
             .map(|(output, field)| match output {
-                Output::Value(_) => Ok(cast_with_options(next()?, field.data_type(), &STRICT)?),
+                Output::Value(_) => Ok(cast_with_options(
+                    &days(next()?, field.data_type())?,
+                    field.data_type(),
+                    &STRICT,
+                )?),
                 Output::Average { .. } => average(next()?, next()?, field.data_type()),
             });
         let columns = columns.collect::<Result<Vec<_>>>()?;
@@ -268,6 +341,31 @@ impl<D: Dialect> Select<D> {
             Shape::Filtered { has_condition: false } => Some((columns, None)),
             _ => None,
         }
+    }
+
+    /// The statement that changes its rows; `None` where they are not simply some of a table's, or a value would be another one there.
+    pub(crate) fn change(&self, change: &RowChange) -> Option<String> {
+        let is_plain = matches!(self.shape, Shape::Filtered { .. }) && self.is_whole() && self.order.is_empty();
+        let table = self.table.as_deref().filter(|_| is_plain)?;
+        let conditions = self.rows.strip_prefix("FROM ")?.strip_prefix(table)?;
+        let RowChange::Update(values) = change else {
+            return Some(format!("DELETE FROM {table}{conditions}"));
+        };
+        let is_computed = |(_, value): &(String, NewValue)| matches!(value, NewValue::Computed(_));
+        if D::ASSIGNS_IN_ORDER && values.len() > 1 && values.iter().any(is_computed) {
+            return None;
+        }
+        let row = Row::<D>(&self.columns);
+        let assigned = values.iter().map(|(column, value)| {
+            let value = match value {
+                NewValue::Constant(constant) if constant.is_null() => "NULL".to_owned(),
+                NewValue::Constant(constant) => D::constant(constant)?,
+                NewValue::Computed(computed) => row.value(computed)?.text,
+            };
+            Some(format!("{} = {value}", D::column_name(column)?))
+        });
+        let assigned = assigned.collect::<Option<Vec<_>>>()?.join(", ");
+        Some(format!("{} {table} SET {assigned}{conditions}", D::UPDATE))
     }
 
     /// The number of its rows.
@@ -332,6 +430,7 @@ impl<D: Dialect> Select<D> {
     ) -> Option<Self> {
         match *operation {
             Operation::Columns(columns) => self.with_columns(columns),
+            Operation::Compute(values) => self.computed(values),
             Operation::Group { keys, aggregates } => self.group(keys, aggregates),
             Operation::First { order, skipped, rows } => self.first(order, skipped, rows),
             Operation::Range { skipped, rows } => self.range(skipped, rows),
@@ -382,17 +481,20 @@ impl<D: Dialect> Select<D> {
         })
     }
 
+    /// Values of its rows.
+    fn computed(&self, values: &[Computed]) -> Option<Self> {
+        let rows = self.open()?;
+        let row = Row::<D>(&rows.columns);
+        let columns = values.iter().map(|value| row.value(value).map(Output::Value));
+        let columns = columns.collect::<Option<_>>()?;
+        Some(Self { columns, ..rows })
+    }
+
     /// Those for which all conditions hold.
-    fn kept(&self, conditions: &[Compared]) -> Option<Self> {
+    fn kept(&self, conditions: &[Test]) -> Option<Self> {
         let mut rows = self.open()?;
-        for Compared {
-            column,
-            comparison,
-            value,
-        } in conditions
-        {
-            let column = rows.columns.get(*column)?.value()?;
-            let condition = D::compared(column, *comparison, value)?;
+        for condition in conditions {
+            let condition = Row::<D>(&rows.columns).test(condition)?;
             rows.filter(&condition);
         }
         Some(rows)
@@ -596,6 +698,17 @@ impl<D: Dialect> Select<D> {
         let keys = keys.iter().zip(names).map(|(key, name)| format!("{key} AS {name}"));
         let listed: Vec<String> = columns.iter().map(|column| column.text.clone()).chain(keys).collect();
         format!("(SELECT {} FROM {rows})", listed.join(", "))
+    }
+}
+
+/// Whole numbers of 32 bits as the days that they count from 1970-01-01, where dates or moments are wanted: a server has them for dates
+/// that its own type does not hold.
+fn days(column: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
+    match (column.data_type(), wanted) {
+        (DataType::Int32, DataType::Date32 | DataType::Timestamp(..)) => {
+            Ok(cast_with_options(column, &DataType::Date32, &STRICT)?)
+        }
+        _ => Ok(Arc::clone(column)),
     }
 }
 

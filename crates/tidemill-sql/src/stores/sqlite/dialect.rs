@@ -9,6 +9,7 @@
 
 use std::collections::HashMap;
 
+use arrow_array::types::{Decimal128Type, DecimalType};
 use arrow_schema::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
@@ -63,6 +64,9 @@ impl Dialect for SqliteSql {
 
     const LEFT_JOIN: &'static str = "LEFT JOIN";
 
+    /// Otherwise a constraint may declare that a row in conflict is skipped, gets another value, or takes the place of others.
+    const UPDATE: &'static str = "UPDATE OR ABORT";
+
     fn range(skipped: usize, rows: Option<usize>) -> String {
         match rows {
             Some(rows) => format!("LIMIT {rows} OFFSET {skipped}"),
@@ -94,6 +98,31 @@ impl Dialect for SqliteSql {
         let is_whole = column.data_type == Type::of(Kind::Integer);
         let value = whole_number(value).filter(|_| is_whole)?;
         Some(format!("{} {} {value}", column.text, comparison.sign()))
+    }
+
+    fn column_name(column: &str) -> Option<String> {
+        Some(name(column))
+    }
+
+    fn constant(value: &ScalarValue) -> Option<String> {
+        Some(match value {
+            ScalarValue::Boolean(Some(value)) => u8::from(*value).to_string(),
+            ScalarValue::Date32(Some(days)) => {
+                let mut text = String::new();
+                write_date(*days, &mut text)?;
+                string(&text)
+            }
+            // As a floating-point number that holds it to the last digit.
+            ScalarValue::Decimal128(Some(digits), precision, scale) if *precision <= 15 => {
+                Decimal128Type::format_decimal(*digits, 38, *scale)
+            }
+            ScalarValue::Float64(Some(number)) if number.is_finite() => format!("{number:e}"),
+            value => match text(value) {
+                // SQLite's texts end at a NUL for its own functions.
+                Some(text) => (!text.contains('\0')).then(|| string(text))?,
+                None => whole_number(value)?,
+            },
+        })
     }
 
     fn value_of_group(aggregate: &Aggregate, of: Option<&Expression<Type>>, _: bool) -> Option<Output<Type>> {

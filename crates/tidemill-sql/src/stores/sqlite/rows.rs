@@ -195,7 +195,12 @@ fn run(database: &Database, statements: &str, told: Told) -> Result<()> {
         }
         let before = connection.total_changes();
         statement.raw_execute().map_err(failed())?;
-        let rows = connection.total_changes() - before;
+        let all = connection.total_changes() - before;
+        // Those that triggers and foreign keys change are not its own.
+        let rows = match all > 0 && changes_rows(&statement) {
+            true => connection.changes(),
+            false => all,
+        };
         changed = (rows > 0 || changes_rows(&statement)).then_some(rows);
     }
     if let Some(begun) = begun {

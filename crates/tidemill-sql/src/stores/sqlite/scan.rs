@@ -24,7 +24,7 @@ use crate::Result;
 use crate::planned_scan::planned_scan;
 use crate::stores::server::condition::{Condition, condition, pushed};
 use crate::stores::server::counted;
-use crate::stores::server::push_down::Operation;
+use crate::stores::server::push_down::{Operation, RowChange};
 use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::stores::server::select::{Output, Select};
 
@@ -175,6 +175,11 @@ impl ServerRead for SqliteScan {
         }
         let (scan, sender) = (self.clone(), sender.clone());
         self.database.wait(move |database| scan.read(database, &sender)).await
+    }
+
+    fn change(&self, change: &RowChange) -> Option<String> {
+        let is_exact = self.database.values() == Values::Strict;
+        is_exact.then(|| self.select.change(change))?
     }
 
     fn push_down(&self, operation: &Operation<'_>, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {

@@ -32,7 +32,8 @@ impl TableEditor {
         }
         self.can_be_followed()?;
         let bytes = self.record_bytes(record)?;
-        self.check_rules(record, &bytes)?;
+        self.check_rules(record, &bytes, None)?;
+        self.unfinished = None;
         self.as_one(|table| {
             table.with_rewritten(record, (&bytes, &bytes), |_| Ok(()), |_| ())?;
             table.carry_on(record, None, Some(&bytes))

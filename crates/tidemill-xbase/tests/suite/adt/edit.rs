@@ -326,6 +326,26 @@ fn a_list_of_free_records_that_leads_astray_stops_an_append() {
 }
 
 #[test]
+fn a_record_that_another_program_has_appended_and_deleted_is_used_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = table(folder.path());
+    let shared = edit_options().mode(OpenMode::Shared);
+    let mut editor = TableEditor::open(&path, &shared).unwrap();
+    let mut other = TableEditor::open(&path, &shared).unwrap();
+    for name in ["a", "b", "c"] {
+        other.append_values(&[(NAME, Value::Text(name))]).unwrap();
+    }
+    other.delete(3).unwrap();
+    // Its locks go with it.
+    drop(other);
+    assert_eq!(editor.record_count(), 0, "it has not looked since");
+    assert_eq!(editor.append_values(&[(NAME, Value::Text("d"))]).unwrap(), 3);
+    drop(editor);
+    assert_eq!(rows(&path).len(), 3);
+    check(&path);
+}
+
+#[test]
 fn a_copy_has_the_records_and_the_list() {
     let folder = tempfile::tempdir().unwrap();
     let path = table(folder.path());

@@ -47,7 +47,12 @@ public class MetadataClient {
             none("FKCOLUMN_NAME", () -> told.getExportedKeys(null, "public", "orders"));
             none("FKCOLUMN_NAME", () -> told.getCrossReference(null, "public", "orders", null, "public", "customers"));
             none("COLUMN_NAME", () -> told.getPrimaryKeys(null, "public", "orders"));
-            none("COLUMN_NAME", () -> told.getIndexInfo(null, "public", "orders", false, true));
+            List<String> keys = values("COLUMN_NAME", () -> told.getPrimaryKeys(null, "more", "people"));
+            check(keys.equals(List.of("ID")), keys);
+            List<String> indexed = values("COLUMN_NAME", () -> told.getIndexInfo(null, "public", "orders", false, true));
+            check(indexed.equals(List.of("ORDER_NO")), indexed);
+            List<String> digits = values("DECIMAL_DIGITS", () -> told.getColumns(null, "public", "orders", "TOTAL"));
+            check(digits.equals(List.of("2")), digits);
             none("COLUMN_NAME", () -> told.getBestRowIdentifier(null, "public", "orders", 1, true));
             none("PROCEDURE_NAME", () -> told.getProcedures(null, "public", "%"));
             none("FUNCTION_NAME", () -> told.getFunctions(null, "public", "%"));

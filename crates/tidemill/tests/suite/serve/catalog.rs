@@ -2,12 +2,20 @@
 
 use tidemill_testkit::Postgres;
 
-use super::{Served, check};
+use super::{Served, books, check};
+
+/// What [`books`] made, and a table with a primary key.
+fn with_keys() -> Served {
+    let folder = books();
+    let table = "CREATE TABLE 'more/people.dbf' (id AutoInc PRIMARY KEY, name Char(20), pay Numeric(10, 2))";
+    drop(folder.run(&["sql", table]).done());
+    Served::with(folder, &["books", "more"])
+}
 
 #[test]
 fn psql_describes_everything_there_is() {
     let Some(_) = Postgres::need() else { return };
-    let served = Served::begin();
+    let served = with_keys();
     for command in [
         "\\dT",
         "\\dT+",
@@ -86,6 +94,13 @@ fn psql_describes_everything_there_is() {
         ("\\dT int4", "pg_catalog|integer|"),
         ("\\du", "ann|"),
         ("\\d+ orders", "|integer|"),
+        ("\\d+ orders", "TOTAL|numeric(12,2)|"),
+        ("\\t off\n\\d orders", "\"orders_order_no_idx\" btree (\"ORDER_NO\")"),
+        (
+            "\\t off\n\\d more.people",
+            "\"people_pkey\" PRIMARY KEY, btree (\"ID\")",
+        ),
+        ("\\di more.*", "more|people_pkey|index|postgres|people"),
         (
             "\\conninfo",
             "You are connected to database \"tidemill\" as user \"ann\"",
@@ -94,7 +109,7 @@ fn psql_describes_everything_there_is() {
         let run = served.psql(command).done();
         assert!(run.contains(expected), "{command}: {run}");
     }
-    for command in ["\\dT", "\\df", "\\ds", "\\dv", "\\di", "\\det"] {
+    for command in ["\\dT", "\\df", "\\ds", "\\dv", "\\di more.w*", "\\det"] {
         assert_eq!(served.psql(command).done().trim(), "", "{command}");
     }
     let run = served.psql("\\d nope");
@@ -250,7 +265,7 @@ fn programs_for_looking_at_tables_are_let_in() {
         ("SELECT locktype, mode, granted FROM pg_locks", ""),
         (
             "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'orders'",
-            "",
+            "orders_order_no_idx|CREATE INDEX orders_order_no_idx ON public.orders USING btree (\"ORDER_NO\")",
         ),
         (
             "SELECT to_regclass('public.orders') IS NOT NULL, to_regclass('nope') IS NULL",
@@ -273,7 +288,7 @@ fn programs_for_looking_at_tables_are_let_in() {
 
 #[test]
 fn libraries_look_at_types_keys_and_arrays() {
-    let served = Served::begin();
+    let served = with_keys();
     let info = format!("host=127.0.0.1 port={} user=ann dbname=tidemill", served.port());
     served.python(
         &["psycopg[binary]==3.2.10", "sqlalchemy==2.0.43"],
@@ -289,7 +304,7 @@ fn libraries_look_at_types_keys_and_arrays() {
 
 #[test]
 fn pgjdbc_tells_of_the_database() {
-    let served = Served::begin();
+    let served = with_keys();
     let url = format!("jdbc:postgresql://127.0.0.1:{}/tidemill?user=ann", served.port());
     served.java_of(
         "MetadataClient.java",

@@ -116,6 +116,22 @@ fn nobody_is_held_up_by_clients_that_stop_or_send_nonsense() {
 }
 
 #[test]
+fn a_length_that_leads_out_of_its_message_is_an_error() {
+    let served = Served::begin();
+    let mut stream = connect(&served);
+    stream.write_all(&startup()).expect("sent");
+    ready(&mut stream);
+    // One parameter of 1.6 GB.
+    let bind = message(b'B', b"\0s\0\0\0\0\x01\x61\x79\x73\x20\0\0");
+    stream.write_all(&bind).expect("sent");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("an answer, and its end");
+    let text = String::from_utf8_lossy(&answer);
+    assert!(answer.starts_with(b"E") && text.contains("08P01"), "{text}");
+    check(&served, "SELECT COUNT(*) FROM orders", "3");
+}
+
+#[test]
 fn joins_that_find_nothing_do_not_keep_others_waiting() {
     let served = Served::begin();
     let mut joining = Vec::new();

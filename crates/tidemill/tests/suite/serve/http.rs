@@ -20,7 +20,7 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    fn json(&self) -> serde_json::Value {
+    pub(super) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 }
@@ -82,6 +82,23 @@ fn unchunked(mut body: &[u8]) -> (Vec<u8>, bool) {
 
 fn sql(served: &Served, statement: &str) -> Answer {
     ask(served, "POST", "/sql", &[], statement)
+}
+
+/// The header that logs somebody in: `name:password`.
+pub(super) fn basic(name_and_password: &str) -> String {
+    // Base64, by hand: no crate of it is among the tests' own.
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut encoded = String::new();
+    for three in name_and_password.as_bytes().chunks(3) {
+        let bits = three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
+        for place in 0..4 {
+            encoded.push(match place <= three.len() {
+                true => char::from(LETTERS[(bits >> (18 - 6 * place) & 63) as usize]),
+                false => '=',
+            });
+        }
+    }
+    format!("Authorization: Basic {encoded}")
 }
 
 #[test]
@@ -312,7 +329,7 @@ fn the_commands_of_the_page_about_serving_work() {
         .filter(|line| !line.starts_with('|'))
         .filter(is_run)
         .collect();
-    assert_eq!(commands.len(), 5);
+    assert_eq!(commands.len(), 7);
     for command in commands {
         let here = command
             .replace("127.0.0.1:8080", &http)
@@ -355,22 +372,6 @@ fn users_have_passwords_and_rights() {
         "{written}"
     );
     let served = Served::with(folder, &["books", "more", "--users", "users"]);
-    let basic = |name_and_password: &str| {
-        use std::fmt::Write as _;
-        // Base64, by hand: no crate of it is among the tests' own.
-        const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        let mut encoded = String::new();
-        for three in name_and_password.as_bytes().chunks(3) {
-            let bits = three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
-            for place in 0..4 {
-                match place <= three.len() {
-                    true => encoded.push(char::from(LETTERS[(bits >> (18 - 6 * place) & 63) as usize])),
-                    false => encoded.write_char('=').expect("a text"),
-                }
-            }
-        }
-        format!("Authorization: Basic {encoded}")
-    };
     let as_user = |user: &str, statement: &str| ask(&served, "POST", "/sql", &[&basic(user)], statement).status;
     let refused = sql(&served, "SELECT 1");
     assert!(

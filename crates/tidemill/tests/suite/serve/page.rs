@@ -23,18 +23,32 @@ fn every_feature_of_the_page_works_in_a_browser() {
         return;
     };
     let folder = Folder::with(&[]);
-    std::fs::create_dir(folder.file("tables")).expect("made");
+    for name in ["tables", "out", "reports"] {
+        std::fs::create_dir(folder.file(name)).expect("made");
+    }
+    let report = corpus("bench/reports/own_repeated.json");
+    std::fs::copy(report, folder.file("reports/books.json")).expect("copied");
     for table in TABLES {
         let from = corpus(table);
         let name = from.file_name().expect("a name");
         std::fs::copy(&from, folder.file("tables").join(name)).expect("copied");
     }
-    let served = Served::with(folder, &["tables"]);
+    let served = Served::with(folder, &["tables", "--attach", "out=out", "--reports", "reports"]);
     let modules = served.path().join("node_modules");
     std::fs::create_dir(&modules).expect("made");
     std::os::unix::fs::symlink(playwright, modules.join("playwright-core")).expect("linked");
-    let script = include_str!("../../../../tidemill-server/console/tests/console.test.mjs");
-    std::fs::write(served.path().join("console.test.mjs"), script).expect("written");
+    for (name, script) in [
+        (
+            "console.test.mjs",
+            include_str!("../../../../tidemill-server/console/tests/console.test.mjs"),
+        ),
+        (
+            "page_checks.mjs",
+            include_str!("../../../../tidemill-server/console/tests/page_checks.mjs"),
+        ),
+    ] {
+        std::fs::write(served.path().join(name), script).expect("written");
+    }
     let mut node = Command::new("node");
     browser.prepare(&mut node);
     let output = node

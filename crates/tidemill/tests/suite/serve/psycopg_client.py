@@ -24,6 +24,12 @@ def nested(connection):
         connection.execute("SELECT totl FROM orders")
 
 
+def held(connection, name, commits):
+    with connection.transaction(force_rollback=not commits):
+        connection.execute(f"DECLARE {name} CURSOR WITH HOLD FOR SELECT n FROM numbers ORDER BY n")
+        assert connection.execute(f"FETCH 1 FROM {name}").fetchall() == [(0,)]
+
+
 def copy_wrong(cursor):
     with cursor.copy("COPY customers (cust_no, name) FROM STDIN") as copy:
         copy.write(b"13\tx\nthirteen\ty\n")
@@ -70,12 +76,20 @@ with psycopg.connect(conninfo, autocommit=True) as connection:
     assert connection.execute("SHOW transaction_read_only").fetchone() == ("off",)
 
     for text, sqlstate in [
-        ("DECLARE c CURSOR WITH HOLD FOR SELECT 1", "0A000"),
         ("DECLARE c SCROLL CURSOR FOR SELECT 1", "0A000"),
         ("FETCH -1 FROM c", "55000"),
         ("MOVE BACKWARD 2 IN c", "55000"),
     ]:
         refused(sqlstate, lambda: connection.execute(text))
+
+    # A cursor WITH HOLD stays, unless the transaction that declared it is rolled back.
+    connection.execute("DECLARE alone CURSOR WITH HOLD FOR SELECT n FROM numbers ORDER BY n")
+    held(connection, "kept", commits=True)
+    held(connection, "gone", commits=False)
+    assert connection.execute("FETCH 2 FROM alone").fetchall() == [(0,), (1,)]
+    assert connection.execute("FETCH 2 FROM kept").fetchall() == [(1,), (2,)]
+    refused("34000", lambda: connection.execute("FETCH 1 FROM gone"))
+    connection.execute("CLOSE ALL")
 
     # What is not committed is not there.
     with psycopg.connect(conninfo) as other:
