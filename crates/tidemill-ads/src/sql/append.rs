@@ -5,8 +5,9 @@ use std::sync::Arc;
 use arrow_array::types::{Decimal128Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::{ArrayRef, PrimitiveArray, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{DataType, Field as ArrowField, Schema};
-use tidemill_xbase::Field;
+use tidemill_xbase::{Dialect, Field};
 
+use super::change::null::{can_be_null, null_refused};
 use super::connection_tables::ConnectionTables;
 use super::error::{Error, Kind, Result};
 use super::statement::TableName;
@@ -20,7 +21,8 @@ impl ConnectionTables<'_> {
     ///
     /// # Errors
     /// [`Kind::NoColumn`] for a column that is no field, [`Kind::Ambiguous`] for two that are the same one, [`Kind::Value`] for a value
-    /// that does not fit; as [`Tables::editor`](super::Tables::editor).
+    /// that does not fit, [`Kind::Engine`] with [`ErrorCode::NotNullable`](crate::ErrorCode::NotNullable) for NULL where a field can
+    /// neither hold it nor a blank; as [`Tables::editor`](super::Tables::editor).
     pub fn append(&mut self, name: &TableName, batch: &RecordBatch) -> Result<u64> {
         self.may(name, Rights::INSERT)?;
         let table = self.editor(name)?;
@@ -34,6 +36,12 @@ impl ConnectionTables<'_> {
             if slot.replace(Arc::clone(array)).is_some() {
                 let why = format!("{name} has one field for two columns {}", column.name());
                 return Err(Error::new(Kind::Ambiguous, why));
+            }
+        }
+        let given = table.fields().iter().zip(&arrays);
+        for (field, _) in given.filter(|(_, array)| array.as_ref().is_some_and(|array| array.null_count() > 0)) {
+            if table.header().dialect == Dialect::VisualFoxPro && !can_be_null(field) && !field.has_blank() {
+                return Err(null_refused(field, &name.to_string()));
             }
         }
         let rows = batch.num_rows();

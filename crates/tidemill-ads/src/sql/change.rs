@@ -6,7 +6,7 @@
 mod firing;
 mod from;
 mod merge;
-mod null;
+pub(super) mod null;
 mod picked;
 
 use std::sync::Arc;

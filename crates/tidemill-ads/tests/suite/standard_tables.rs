@@ -1,7 +1,10 @@
 //! Tables that are made as SQL has them, where a program asks for it.
 
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
 use tempfile::TempDir;
-use tidemill_ads::sql::{StatementOptions, Value};
+use tidemill_ads::sql::{StatementOptions, TableName, Value};
 use tidemill_ads::{Connection, Settings};
 use tidemill_xbase::{OpenOptions, Table};
 
@@ -207,6 +210,16 @@ fn unique_columns_are_unique_and_what_is_deleted_is_gone() {
         let error = session.run(sql, &[]).unwrap_err();
         assert!(error.contains("NativeError = 5205"), "{sql}: {error}");
     }
+    let batch = RecordBatch::try_from_iter([
+        ("id", Arc::new(Int32Array::from(vec![9, 10])) as ArrayRef),
+        ("b", Arc::new(StringArray::from(vec![Some("p"), None]))),
+    ]);
+    let settings = Settings::default();
+    let mut tables = session.connection.tables(&settings, &session.options);
+    let error = tables.append(&TableName::new("t"), &batch.unwrap()).unwrap_err();
+    assert!(error.to_string().contains("NativeError = 5205"), "{error}");
+    let table = Table::open(session.folder.path().join("t.dbf"), &OpenOptions::new()).unwrap();
+    assert_eq!(table.record_count(), 3);
 
     // Where nobody asks for it, as in ADS, the index has deleted records too.
     let mut session = Session::new(false);

@@ -39,7 +39,7 @@ pub(crate) fn books() -> Folder {
     std::fs::write(folder.file("secret.csv"), "s\n1\n").expect("written");
     for statement in [
         "CREATE TABLE 'books/orders.dbf' (order_no Integer, cust_no Integer, day Date, total Numeric(10, 2))",
-        "CREATE TABLE 'books/customers.dbf' (cust_no Integer, name Char(20), city Char(20))",
+        "CREATE TABLE 'books/customers.dbf' (cust_no Integer, name Char(20) NULL, city Char(20))",
         "INSERT INTO 'books/customers.dbf' VALUES (1, 'Ann', 'York'), (2, 'Olav', 'Oslo')",
         "INSERT INTO 'books/orders.dbf' VALUES (1, 1, '2024-02-29', 10.5), (2, 2, '2024-03-01', 20), (3, 2, '2024-03-01', 30)",
         "CREATE INDEX order_no ON 'books/orders.dbf' (order_no)",

@@ -7,7 +7,7 @@ use tidemill_xbase::{Dialect, Field, TableEditor};
 
 use super::{Change, ChangeKind, NewValues, Source};
 use crate::ErrorCode;
-use crate::sql::error::Result;
+use crate::sql::error::{Error, Result};
 use crate::sql::expression::Blank;
 
 /// Where the values of a change come from.
@@ -40,11 +40,7 @@ impl Change {
                 continue;
             };
             if self.refuses_null(*column, field, origin) {
-                let what = format!(
-                    "Column {} of {} was made without NULL: expected a value, found NULL",
-                    field.name, self.table
-                );
-                return Err(crate::Error::new(ErrorCode::NotNullable, what).into());
+                return Err(null_refused(field, &self.table.to_string()));
             }
         }
         Ok(())
@@ -67,7 +63,7 @@ impl Change {
     }
 
     fn refuses_null(&self, column: usize, field: &Field, origin: Origin) -> bool {
-        if field.nullable || field.autoincrement.is_some() {
+        if can_be_null(field) {
             return false;
         }
         // Else a field without NULL has blanks that are values.
@@ -79,4 +75,18 @@ impl Change {
             (Origin::Statement | Origin::Columns, false) => true,
         }
     }
+}
+
+/// Whether NULL is a value of the field, or asks for its next number.
+pub(in crate::sql) fn can_be_null(field: &Field) -> bool {
+    field.nullable || field.autoincrement.is_some()
+}
+
+/// The error of NULL for a field that cannot hold it.
+pub(in crate::sql) fn null_refused(field: &Field, table: &str) -> Error {
+    let what = format!(
+        "Column {} of {table} was made without NULL: expected a value, found NULL",
+        field.name
+    );
+    crate::Error::new(ErrorCode::NotNullable, what).into()
 }
