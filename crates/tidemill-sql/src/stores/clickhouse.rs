@@ -123,7 +123,10 @@ fn error_at(place: impl std::fmt::Display) -> impl FnOnce(tidemill_clickhouse::E
     use tidemill_clickhouse::Error as E;
     let place = place.to_string();
     move |error| {
-        let is_of_connection = matches!(error, E::Io { .. } | E::Timeout { .. } | E::Truncated { .. });
+        let is_of_connection = matches!(
+            error,
+            E::Io { .. } | E::Closed { .. } | E::Timeout { .. } | E::Truncated { .. }
+        );
         Error::Server {
             place,
             fault: clickhouse_fault(&error),

@@ -1,6 +1,8 @@
 //! Tables of a real ClickHouse server, 18.16.1: read, filled, made.
 
 use std::fmt::Write;
+use std::io::Read as _;
+use std::net::Shutdown;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
@@ -34,6 +36,25 @@ pub(crate) fn text(batches: &[RecordBatch]) -> String {
 fn session(server: &ClickHouse, folder: &Path) -> Session {
     let database = format!("clickhouse://default@{}/default", server.native());
     Session::new(SessionOptions::default().dir(folder).attach("db", database))
+}
+
+/// A server that is stopped closes its connections in good order: that is no answer, and may pass.
+#[tokio::test]
+async fn a_connection_that_the_server_closes_is_lost() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let _ = client.read(&mut [0; 4096]);
+            let _ = client.shutdown(Shutdown::Write);
+            let _ = client.read_to_end(&mut Vec::new());
+        }
+    });
+    let session = Session::new(SessionOptions::default());
+    let sql = format!("SELECT * FROM 'clickhouse://default@127.0.0.1:{port}/default/t'");
+    let error = session.query(&sql).await.err().expect("an error");
+    assert!(error.to_string().contains("closed"), "{error}");
+    assert!(error.is_of_connection(), "{error:?}");
 }
 
 pub(crate) async fn table(session: &Session, name: &str) -> Location {
