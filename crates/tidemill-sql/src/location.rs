@@ -145,9 +145,7 @@ impl Location {
     }
 
     /// An object of a store, or those that a pattern or a count of shards stands for. Its bytes tell the format as those of a file
-    /// do; of several objects, the first. The readers of other formats than those of records find out by themselves whether the name
-    /// is right, so names of these are believed without asking the store. A letter of a pattern that is one of an object's name has
-    /// its number: `%2A` for `*`, `%5B` for `[`.
+    /// do; of several objects, the first. A letter of a pattern that is one of an object's name has its number: `%2A` for `*`, `%5B` for `[`.
     ///
     /// # Errors
     ///
@@ -158,11 +156,9 @@ impl Location {
 
     async fn find_object(url: ObjectUrl) -> Result<Self> {
         let path = Path::new(url.url().path());
-        let named = Format::from_name(path).filter(|format| !format.has_records());
         let is_pattern = url.url().path().contains(shards::PATTERN) || shards::is_family(path);
-        let format = match named {
-            Some(format) => format,
-            None if is_pattern => match object::all_of(&url).await?.into_iter().next() {
+        let format = match is_pattern {
+            true => match object::all_of(&url).await?.into_iter().next() {
                 Some(first) => object::detect(first).await?,
                 None => {
                     return Err(Error::NotFound {
@@ -171,7 +167,7 @@ impl Location {
                     });
                 }
             },
-            None => object::detect(Object::open(&url)?).await?,
+            false => object::detect(Object::open(&url)?).await?,
         };
         let place = match is_pattern {
             true => Place::Objects(url),
@@ -322,7 +318,10 @@ impl Location {
             Place::File(path) => Ok(path),
             place => Err(Error::Unsupported {
                 what: format!("{place}: reading {} from there", self.format),
-                hint: "name one file".to_owned(),
+                hint: match place {
+                    Place::Object(_) => "download it, and name the file".to_owned(),
+                    _ => "name one file".to_owned(),
+                },
             }),
         }
     }

@@ -508,12 +508,25 @@ async fn objects_on_the_network_are_read_in_ranges() {
         count,
         numbers(&session, &format!("SELECT COUNT(*) FROM '{url}/large.riegeli'")).await
     );
-    let error = match session.query(&format!("SELECT * FROM '{url}/letter.doc'")).await {
-        Ok(_) => panic!("a table of an unknown format"),
-        Err(error) => error.to_string(),
-    };
-    assert!(
-        error.contains("letter.doc: a file of a format that is not known"),
-        "{error}"
-    );
+    // Nor is a name believed that tells something else.
+    for name in ["records.csv", "records.json", "records.parquet", "records.dbf"] {
+        fs::copy(folder.path().join("text.tfrecord"), folder.path().join(name)).expect("copied");
+        let count = numbers(&session, &format!("SELECT COUNT(*) FROM '{url}/{name}'")).await;
+        assert_eq!(count, [300], "{name}");
+    }
+    for name in ["page.csv", "page.parquet", "page.jsonl"] {
+        fs::write(folder.path().join(name), "<!DOCTYPE html><html>404</html>").expect("written");
+    }
+    for (name, expected) in [
+        ("letter.doc", "letter.doc: a file of a format that is not known"),
+        ("page.csv", "an HTML page"),
+        ("page.parquet", "an HTML page"),
+        ("page.jsonl", "an HTML page"),
+    ] {
+        let error = match session.query(&format!("SELECT * FROM '{url}/{name}'")).await {
+            Ok(_) => panic!("{name}"),
+            Err(error) => error.to_string(),
+        };
+        assert!(error.contains(expected), "{error}");
+    }
 }
