@@ -602,6 +602,34 @@ async fn xbase_tables_and_records_come_back_from_the_server() {
 }
 
 #[tokio::test]
+async fn bytes_are_stored_as_they_are_and_short_texts_are_filled_up() {
+    let Some(server) = ClickHouse::need() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = session(&server, folder.path());
+    server
+        .query("CREATE TABLE codes (s String, x FixedString(3)) ENGINE = MergeTree ORDER BY s")
+        .expect("made");
+    let rows = "SELECT X'D1CE00' AS s, 'ab' AS x UNION ALL SELECT X'41', 'abc'";
+    let codes = table(&session, "db.codes").await;
+    let copied = session.copy_query(rows, &codes, &CopyOptions::default(), |_| {}).await;
+    assert_eq!(copied.expect("copied").rows, 2);
+    let stored = server
+        .query("SELECT hex(s), hex(x) FROM codes ORDER BY s")
+        .expect("read");
+    assert_eq!(stored, "41\t616263\nD1CE00\t616200\n");
+    let made = table(&session, "db.made").await;
+    let copied = session
+        .copy_query("SELECT X'D1CE00' AS s", &made, &making(), |_| {})
+        .await;
+    assert_eq!(copied.expect("copied").rows, 1);
+    assert_eq!(server.query("SELECT hex(s) FROM made").expect("read"), "D1CE00\n");
+    let long = "SELECT X'42' AS s, 'abcd' AS x";
+    let refused = session.copy_query(long, &codes, &CopyOptions::default(), |_| {}).await;
+    let refused = refused.expect_err("too long").to_string();
+    assert!(refused.contains("row 1: abcd has more than 3 bytes"), "{refused}");
+}
+
+#[tokio::test]
 async fn passwords_are_in_no_error_and_no_plan() {
     let Some(server) = ClickHouse::need() else { return };
     let session = Session::new(SessionOptions::default());

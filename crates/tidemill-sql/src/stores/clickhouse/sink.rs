@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{Field, FieldRef, Schema, SchemaRef};
+use arrow_schema::{DataType as ArrowType, Field, FieldRef, Schema, SchemaRef};
 use tidemill_clickhouse::client::Insert;
 use tidemill_clickhouse::packet::server::ServerHello;
 use tidemill_clickhouse::{DataType, arrow_type, sql_text};
@@ -17,7 +17,7 @@ use super::error_at;
 use super::order_key::{is_ordered, spelled, with_key};
 use super::table::ServerTable;
 use crate::Result;
-use crate::stores::server::fitting::fitted;
+use crate::stores::server::fitting::{column_of, fitted};
 use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 
 pub(super) struct ClickHouseSink {
@@ -74,6 +74,18 @@ impl ClickHouseSink {
     }
 }
 
+/// Bytes for a String stay bytes, which need be no text.
+fn with_bytes_for_text(expected: &SchemaRef, rows: &SchemaRef) -> SchemaRef {
+    let fields = expected.fields().iter().map(|field| {
+        let is_bytes = column_of(rows, field.name()).is_some_and(|place| rows.field(place).data_type().is_binary());
+        match is_bytes && field.data_type().is_string() {
+            true => Arc::new(Field::clone(field).with_data_type(ArrowType::Binary)),
+            false => Arc::clone(field),
+        }
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
 #[async_trait::async_trait]
 impl TableSink for ClickHouseSink {
     fn columns(&self) -> Vec<String> {
@@ -82,7 +94,8 @@ impl TableSink for ClickHouseSink {
     }
 
     async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let fitted = fitted(batch, &self.insert.schema(), self.table.place(), self.rows)?;
+        let expected = with_bytes_for_text(&self.insert.schema(), &batch.schema());
+        let fitted = fitted(batch, &expected, self.table.place(), self.rows)?;
         self.rows += batch.num_rows() as u64;
         let written = self.insert.write(&fitted).await;
         written.map_err(error_at(self.table.place()))

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use arrow_array::builder::FixedSizeBinaryBuilder;
+use arrow_array::cast::AsArray as _;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::array_value_to_string;
 use arrow_cast::{CastOptions, cast_with_options};
@@ -130,6 +132,13 @@ fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Resu
         safe: false,
         ..CastOptions::default()
     };
+    if let (true, ArrowType::FixedSizeBinary(width)) = (from.is_string(), to) {
+        return padded(column, *width).map_err(|row| {
+            let (row_no, value) = (before + row as u64 + 1, as_text(&column.slice(row, 1)));
+            let why = format!("row {row_no}: {value} has more than {width} bytes");
+            unfit(place, field.name(), why)
+        });
+    }
     let from_instants = as_instants(column, to)?;
     let there = cast_with_options(&from_instants, to, &strict).map_err(|error| unfit(place, field.name(), error))?;
     let unfit_row = |row: usize, kept: &str| {
@@ -157,6 +166,26 @@ fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Resu
         None => Ok(there),
         Some(row) => unfit_row(row, &as_text(&back.slice(row, 1))),
     }
+}
+
+/// Texts as bytes of one width, with NULs behind the shorter ones, as ClickHouse has them in a FixedString. Else the row of one that is
+/// longer.
+fn padded(column: &ArrayRef, width: i32) -> std::result::Result<ArrayRef, usize> {
+    let texts = arrow_cast::cast(column, &ArrowType::Utf8).map_err(|_| 0_usize)?;
+    let texts = texts.as_string::<i32>();
+    let mut bytes = FixedSizeBinaryBuilder::with_capacity(texts.len(), width);
+    let mut one = vec![0; usize::try_from(width).unwrap_or_default()];
+    for (row, text) in texts.iter().enumerate() {
+        let Some(text) = text else {
+            bytes.append_null();
+            continue;
+        };
+        one.fill(0);
+        let room = one.get_mut(..text.len()).ok_or(row)?;
+        room.copy_from_slice(text.as_bytes());
+        bytes.append_value(&one).map_err(|_| row)?;
+    }
+    Ok(Arc::new(bytes.finish()))
 }
 
 /// Times without a zone are the instants that they would be in universal time, whatever the zone of the column they go to.
