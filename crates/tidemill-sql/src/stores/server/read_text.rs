@@ -14,8 +14,10 @@ pub(super) fn first_loss(text: &dyn Array, read: &dyn Array) -> Result<Option<(u
     let is_lost: fn(&str, &str, &DataType) -> bool = match read.data_type() {
         to if to.is_numeric() => |text, kept, _| match (Number::of(text), Number::of(kept)) {
             (Some(text), Some(kept)) => text != kept,
+            // A number that is kept as infinity.
+            (Some(_), None) => true,
             // Infinity and the like, which are read or refused.
-            _ => false,
+            (None, _) => false,
         },
         DataType::Date32 | DataType::Date64 => |text, _, _| has_time(text),
         DataType::Timestamp(..) | DataType::Time32(_) | DataType::Time64(_) => {
@@ -127,6 +129,8 @@ mod tests {
             ("0.1", DataType::Float32, None),
             ("0.1234567891", DataType::Float32, Some("0.12345679")),
             ("1e300", DataType::Float64, None),
+            ("1e400", DataType::Float64, Some("inf")),
+            ("inf", DataType::Float64, None),
             ("2024-01-31", DataType::Date32, None),
             ("2024-01-31T00:00:00", DataType::Date32, None),
             ("2024-01-31T23:59:59", DataType::Date32, Some("2024-01-31")),
