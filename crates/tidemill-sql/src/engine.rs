@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::{BooleanArray, RecordBatch, RecordBatchOptions};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -165,6 +165,22 @@ pub(crate) struct Request {
     pub(crate) batch_rows: usize,
     /// Which part of how many.
     pub(crate) part: (usize, usize),
+}
+
+/// The most values of a batch: where a table has very many columns, a batch has fewer rows.
+const BATCH_VALUES: usize = 2 << 20;
+
+/// How many rows a batch of these columns has.
+fn batch_rows(schema: &Schema, rows: usize) -> usize {
+    fn values(field: &FieldRef) -> usize {
+        match field.data_type() {
+            DataType::Struct(members) => members.iter().map(values).sum(),
+            DataType::List(element) | DataType::LargeList(element) => values(element),
+            _ => 1,
+        }
+    }
+    let values: usize = schema.fields().iter().map(values).sum();
+    rows.min(BATCH_VALUES / values.max(1)).max(1)
 }
 
 /// A condition over some columns; the engine decodes these first and the others for the chosen rows only.
@@ -547,7 +563,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
                 texts: self.texts.clone(),
                 offset: std::mem::take(&mut offset),
                 limit: self.limit,
-                batch_rows: context.session_config().batch_size(),
+                batch_rows: batch_rows(self.schema(), context.session_config().batch_size()),
                 part,
             };
             requests.push((engine, request));

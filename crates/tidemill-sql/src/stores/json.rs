@@ -46,6 +46,9 @@ const BATCH_BYTES: usize = 8 << 20;
 /// The default limit of a record's length.
 const MAX_RECORD: u64 = 32 << 20;
 
+/// The most keys of all records, those of their objects too.
+const MAX_COLUMNS: usize = 100_000;
+
 /// Smaller files are read by one thread.
 const DIVIDED_FROM: u64 = 1 << 20;
 
@@ -80,10 +83,18 @@ fn columns(place: &str, files: &[File]) -> Result<Schema> {
         Ok(values) => values,
         Err(error) => Box::new(std::iter::once(Err(error))),
     });
-    let mut shape = Shape::default();
+    let (mut shape, mut members) = (Shape::default(), 0);
     let values = std::iter::from_fn(|| match values.next()? {
         Ok(Record(record)) => {
-            shape.add(record.shape);
+            members += shape.add(record.shape);
+            if members > MAX_COLUMNS {
+                failed.get_or_insert(Error::Json {
+                    place: place.to_owned(),
+                    at: "first records".to_owned(),
+                    what: format!("more than {MAX_COLUMNS} different keys, and each is a column; write keys that are data as values"),
+                });
+                return None;
+            }
             Some(Ok(record.value))
         }
         Err(error) => {

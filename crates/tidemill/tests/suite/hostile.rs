@@ -457,6 +457,55 @@ fn batches_of_long_rows_stay_small() {
     assert!(peak < 150 << 20, "{peak}");
 }
 
+/// Records of which each has another key are rows of very many columns.
+#[test]
+fn batches_of_many_columns_stay_small() {
+    let folder = Folder::with(&[]);
+    for (name, keys) in [("some.jsonl", 5_000), ("nested.jsonl", 5_000), ("many.jsonl", 110_000)] {
+        let line = |key: usize| match name {
+            "nested.jsonl" => format!("{{\"a\": {{\"k{key}\": 1}}}}\n"),
+            _ => format!("{{\"k{key}\": 1}}\n"),
+        };
+        fs::write(folder.file(name), (0..keys).map(line).collect::<String>()).expect("written");
+    }
+    for command in [
+        &["cat", "some.jsonl"][..],
+        &["copy", "--quiet", "some.jsonl", "some.csv"],
+        &["cat", "some.csv"],
+        &["cat", "nested.jsonl"],
+    ] {
+        let (run, _, peak) = watched(&mut folder.command(command), BUSY * 10);
+        drop(run.done());
+        assert!(peak < 220 << 20, "{command:?}: {peak}");
+    }
+    let (run, _, peak) = watched(&mut folder.command(&["cat", "many.jsonl"]), BUSY * 10);
+    let said = run.failed();
+    assert!(
+        said.contains("many.jsonl") && said.contains("more than 100000 different keys"),
+        "{said}"
+    );
+    assert!(peak < 200 << 20, "{peak}");
+}
+
+/// A view may make values that stand nowhere in the file.
+#[test]
+fn values_of_views_stay_small() {
+    let folder = Folder::with(&[]);
+    for view in [
+        "CREATE TABLE t (n INTEGER)",
+        "CREATE VIEW large AS SELECT hex(zeroblob(150000000)) AS a",
+    ] {
+        drop(folder.run(&["sql", "--server", "sqlite:made.db", view]).done());
+    }
+    let (run, _, peak) = watched(&mut folder.command(&["cat", "sqlite:made.db/large"]), BUSY * 10);
+    let said = run.failed();
+    assert!(
+        said.contains("made.db/large") && said.contains("longer than 64 MiB"),
+        "{said}"
+    );
+    assert!(peak < 200 << 20, "{peak}");
+}
+
 /// Asks a statement that is too long for an argument.
 fn asked(folder: &Folder, sql: &str) -> Run {
     folder.fed(&["sql", "-"], sql)

@@ -39,30 +39,40 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn add(&mut self, other: Self) {
+    /// Returns how many members it has more.
+    pub(super) fn add(&mut self, other: Self) -> usize {
         let mut members = other.members;
+        let mut added = 0;
         for name in other.names {
             let Some(member) = members.remove(&name) else { continue };
-            self.add_member(name, member);
+            added += self.add_member(name, member);
         }
         if let Some(elements) = other.elements {
-            self.elements.get_or_insert_default().add(*elements);
+            added += self.elements.get_or_insert_default().add(*elements);
         }
         self.has_wide_number |= other.has_wide_number;
         self.has_fraction |= other.has_fraction;
         self.has_number |= other.has_number;
         self.has_denormal |= other.has_denormal;
         self.has_text |= other.has_text;
+        added
     }
 
-    fn add_member(&mut self, name: String, member: Self) {
+    fn add_member(&mut self, name: String, member: Self) -> usize {
         match self.members.get_mut(&name) {
             Some(known) => known.add(member),
             None => {
+                let added = 1 + member.member_count();
                 self.names.push(name.clone());
                 self.members.insert(name, member);
+                added
             }
         }
+    }
+
+    fn member_count(&self) -> usize {
+        let members = self.members.values().map(|member| 1 + member.member_count());
+        members.sum::<usize>() + self.elements.as_ref().map_or(0, |elements| elements.member_count())
     }
 
     fn of_float(value: f64) -> Self {
