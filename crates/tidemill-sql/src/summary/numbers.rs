@@ -18,6 +18,9 @@ pub(super) struct Numbers {
     /// Dates and times have no mean that could be told as a number.
     has_mean: bool,
     count: u64,
+    sum: f64,
+    /// What rounding has taken from the sum: Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974.
+    rounded: f64,
     /// By Welford's recurrence ("Note on a method for calculating corrected sums of squares and products", 1962).
     mean: f64,
     squares: f64,
@@ -34,6 +37,8 @@ impl Numbers {
         (data_type.is_numeric() || data_type.is_temporal()).then(|| Self {
             has_mean: data_type.is_numeric(),
             count: 0,
+            sum: 0.0,
+            rounded: 0.0,
             mean: 0.0,
             squares: 0.0,
             least: f64::INFINITY,
@@ -51,6 +56,12 @@ impl Numbers {
                 continue;
             }
             self.count += 1;
+            let sum = self.sum + value;
+            self.rounded += match self.sum.abs() >= value.abs() {
+                true => self.sum - sum + value,
+                false => value - sum + self.sum,
+            };
+            self.sum = sum;
             let distance = value - self.mean;
             self.mean += distance / self.count as f64;
             self.squares += distance * (value - self.mean);
@@ -79,7 +90,9 @@ impl Numbers {
             return Ok(());
         }
         if self.has_mean {
-            summary.mean = Some(self.mean);
+            let mean = (self.sum + self.rounded) / self.count as f64;
+            // A sum of large numbers may be beyond all numbers.
+            summary.mean = Some(if mean.is_finite() { mean } else { self.mean });
             summary.deviation = Some((self.squares / self.count as f64).sqrt());
         }
         self.sample.sort_by(f64::total_cmp);

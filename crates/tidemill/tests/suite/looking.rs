@@ -60,6 +60,16 @@ fn first_rows_and_some_rows() {
 }
 
 #[test]
+fn the_mean_is_the_sum_by_the_number_of_values() {
+    let folder = Folder::with(&[]);
+    let numbers: String = (0..10_000).map(|number| format!("{}\n", number % 10)).collect();
+    std::fs::write(folder.file("digits.csv"), format!("digit\n{numbers}")).expect("written");
+    let json = folder.run(&["summarize", "digits.csv", "--format", "jsonl"]).done();
+    let column: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(column["mean"], 4.5);
+}
+
+#[test]
 fn columns_are_summarized() {
     let folder = people();
     let json = folder.run(&["summarize", "people.csv", "--format", "jsonl"]).done();
