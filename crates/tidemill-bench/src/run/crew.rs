@@ -129,7 +129,12 @@ impl Crew {
             }
             while let Some(parts) = complete(&mut chunks, &working) {
                 let is_last = !working.contains(&true) && chunks.iter().all(VecDeque::is_empty);
-                if on_sample(time.sample(parts, is_last, self.clock.lap()))?.is_break() {
+                let sample = time.sample(parts, is_last, self.clock.lap());
+                // What a worker has left where its last interval ended with its last cycle.
+                if sample.duration_s <= 0.0 && sample.cycles() == 0 && sample.requests() == 0 {
+                    continue;
+                }
+                if on_sample(sample)?.is_break() {
                     stop.send_replace(true);
                 }
             }
