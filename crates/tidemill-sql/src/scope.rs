@@ -12,6 +12,7 @@
 //! What this does not do: it finds no fault with names that fit nothing (the planner does, and lists what there is).
 
 mod merged_columns;
+mod named;
 mod repeated;
 mod series;
 mod size;
@@ -21,12 +22,11 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     ExcludeSelectItem, Expr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select,
-    SelectItem, SelectItemQualifiedWildcardKind, SetExpr, Spanned, Statement, TableAlias, TableFactor, TableWithJoins,
-    Visitor, VisitorMut, WildcardAdditionalOptions,
+    SelectItem, SelectItemQualifiedWildcardKind, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins,
+    VisitorMut, WildcardAdditionalOptions,
 };
-use sqlparser::tokenizer::Location as SqlLocation;
 use tidemill_ads::sql::Type;
-use tidemill_ads::sql::walk::{self, Tree};
+use tidemill_ads::sql::walk;
 
 use crate::{Error, Result};
 
@@ -45,14 +45,7 @@ pub(crate) struct Bound {
     pub(crate) is_xbase: bool,
 }
 
-/// The tables that a query or another statement names, each once, as it spells them, and where it names them first; names of its own
-/// WITH queries are not among them.
-pub(crate) fn relations(statement: &impl Tree) -> Vec<(String, SqlLocation)> {
-    let mut collector = Collector::default();
-    let _ = walk::look_at(statement, &mut collector);
-    collector.relations
-}
-
+pub(crate) use named::{names_several, procedure, relations};
 pub(crate) use repeated::Renamed;
 
 /// Gives every name in the statement the spelling of what it means. `tables` goes by the spelling of [`relations`]. Columns that the
@@ -545,39 +538,6 @@ impl Relation {
                 columns,
             },
         }
-    }
-}
-
-#[derive(Default)]
-struct Collector {
-    relations: Vec<(String, SqlLocation)>,
-    with_queries: WithQueries<String>,
-}
-
-impl Visitor for Collector {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-        let own = query.with.iter().flat_map(|with| &with.cte_tables);
-        let own = own.map(|cte| cte.alias.name.value.to_lowercase());
-        self.with_queries.enter(query, own.collect());
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _query: &Query) -> ControlFlow<()> {
-        self.with_queries.leave();
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
-        if let TableFactor::Table { name, args: None, .. } = factor {
-            let written = text(name);
-            let is_known = self.relations.iter().any(|(known, _)| *known == written);
-            if !self.with_queries.queries.contains(&written.to_lowercase()) && !is_known {
-                self.relations.push((written, name.span().start));
-            }
-        }
-        ControlFlow::Continue(())
     }
 }
 

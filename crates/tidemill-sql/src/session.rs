@@ -375,7 +375,7 @@ impl Session {
         let (mut files, mut located) = (Vec::new(), Located::new());
         let (mut other, mut own, mut system) = (None, None, None);
         let relations = scope::relations(&*select.query);
-        let are_several = relations.len() > 1;
+        let are_several = scope::names_several(&select.query);
         for (name, place) in relations {
             if route::is_system(&name) {
                 system = Some(name);
@@ -397,7 +397,8 @@ impl Session {
             }
             located.insert(name, location);
         }
-        if let Some(own) = own.or(system.filter(|_| are_several)) {
+        let made = || system.or_else(|| scope::procedure(&select.query));
+        if let Some(own) = own.or_else(|| are_several.then(made).flatten()) {
             // The connection alone has it, and hands a join to the planner itself.
             return match other {
                 None => {

@@ -213,6 +213,12 @@ fn tables_of_the_system_are_joined() {
     let folder = tables();
     let sql = "SELECT COUNT(*) AS n FROM t, system.iota i";
     assert_eq!(answer(&folder, sql), "n\n3\n");
+    for sql in [
+        "SELECT COUNT(*) AS n FROM system.iota a, system.iota b",
+        "SELECT COUNT(*) AS n FROM (SELECT * FROM system.iota) a, (SELECT * FROM system.iota) b",
+    ] {
+        assert_eq!(answer(&folder, sql), "n\n1\n", "{sql}");
+    }
     assert_eq!(
         answer(
             &folder,
