@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tidemill_sql::Progress;
 
-use crate::terminal::is_quiet;
+use crate::terminal::{is_quiet, shown};
 
 /// The progress of one copy.
 pub(crate) struct CopyProgress {
@@ -21,7 +21,7 @@ impl CopyProgress {
         let drawn = io::stderr().is_terminal() && !is_quiet();
         let bar = ProgressBar::hidden()
             .with_style(style("{prefix} {human_pos} rows"))
-            .with_prefix(what.to_owned());
+            .with_prefix(shown(what));
         if drawn {
             bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
         }

@@ -68,8 +68,9 @@ impl Session {
                 if !namesakes.is_empty() {
                     let others: Vec<String> = namesakes.iter().map(Location::to_string).collect();
                     self.note(format!(
-                        "{name} is {location}; {} has the same name (write the extension, or --attach {name}=FILE)",
-                        others.join(", ")
+                        "{name} is {location}; {} {} the same name (write the extension, or --attach {name}=FILE)",
+                        others.join(", "),
+                        if others.len() == 1 { "has" } else { "have" }
                     ));
                 }
                 Ok(location)

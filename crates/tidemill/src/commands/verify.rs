@@ -54,6 +54,12 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
         Some(folder) => index::indexes_in(folder)?,
         None => Vec::new(),
     };
+    for remains in folder.iter().flat_map(|folder| remains_in(folder).unwrap_or_default()) {
+        tell!(
+            "{}: what a program had begun that was killed; the next copy into this folder removes it",
+            remains.display()
+        );
+    }
     if tables.is_empty() && strays.is_empty() {
         bail!("{}: no tables in this folder", args.file);
     }
@@ -73,12 +79,6 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
             }
             verified => verified?,
         }
-    }
-    for remains in folder.iter().flat_map(|folder| remains_in(folder).unwrap_or_default()) {
-        tell!(
-            "{}: what a program had begun that was killed; the next copy into this folder removes it",
-            remains.display()
-        );
     }
     for index in strays {
         report.write(&index::verify_alone(&index, &args)?)?;
