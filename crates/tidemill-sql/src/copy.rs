@@ -16,6 +16,7 @@ mod follow;
 mod into_server;
 mod keys;
 mod mapping;
+mod relations;
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -39,6 +40,7 @@ pub use self::follow::Follower;
 pub use self::keys::SourceKeys;
 pub(crate) use self::mapping::losses;
 pub use self::mapping::{Loss, MappedColumn};
+pub use self::relations::SourceRelation;
 
 use crate::answer::Answer;
 use crate::error::Left;

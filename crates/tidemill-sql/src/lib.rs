@@ -84,8 +84,8 @@ pub use answer::{Answer, Changed};
 pub use cast::cast_batch;
 pub use catalog::{NamedTables, SchemaTables};
 pub use copy::{
-    Copied, CopyOptions, Follower, Loss, MappedColumn, PlannedCopy, Progress, SourceKeys, Verify, remains_in,
-    remove_drafts,
+    Copied, CopyOptions, Follower, Loss, MappedColumn, PlannedCopy, Progress, SourceKeys, SourceRelation, Verify,
+    remains_in, remove_drafts,
 };
 pub use ddl::create_table;
 pub use difference::{Comparison, Counts};
@@ -106,7 +106,7 @@ pub use scan_counts::ScanCount;
 pub use session::Session;
 pub use sink::{FileOptions, Sink, StreamFormat, stream_sink};
 pub use stop::stoppable;
-pub use stores::server::{ServerKind, ServerUrl, TableIndex, TableOptions};
+pub use stores::server::{ForeignKey, ServerKind, ServerUrl, TableIndex, TableOptions};
 pub use summary::{BARS, ColumnSummary, KEPT_HASHES, SAMPLE, Summary, as_numbers, text_of_number};
 pub use tidemill_ads::sql::function_names;
 pub use tidemill_trust::with_causes;

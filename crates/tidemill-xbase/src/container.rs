@@ -66,6 +66,49 @@ pub struct ContainerTable {
     pub delete_trigger: Option<String>,
     /// The fields, in table order.
     pub fields: Vec<ContainerField>,
+    /// The relations to other tables, whose keys this table has.
+    pub relations: Vec<ContainerRelation>,
+}
+
+/// A relation of a table to its parent: a persistent relationship, in Visual FoxPro's words.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ContainerRelation {
+    /// The index tag of the table itself.
+    pub tag: String,
+    /// The long name of the parent.
+    pub parent: String,
+    /// The index tag of the parent that the keys are in.
+    pub parent_tag: String,
+    /// What a change of a key of the parent does to the table's records; `None` where nobody has chosen.
+    pub on_update: Option<IntegrityRule>,
+    /// What deleting a record of the parent does.
+    pub on_delete: Option<IntegrityRule>,
+    /// Whether a new record must have a parent: [`IntegrityRule::Restrict`] if it must.
+    pub on_insert: Option<IntegrityRule>,
+}
+
+/// What referential integrity asks for, in Visual FoxPro's Referential Integrity Builder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IntegrityRule {
+    /// The records are changed, or deleted, too.
+    Cascade,
+    /// The change is refused.
+    Restrict,
+    /// Nothing is done.
+    Ignore,
+}
+
+impl IntegrityRule {
+    fn of_letter(letter: u8) -> Option<Self> {
+        match letter {
+            b'C' => Some(Self::Cascade),
+            b'R' => Some(Self::Restrict),
+            b'I' => Some(Self::Ignore),
+            _ => None,
+        }
+    }
 }
 
 /// What a container says of a field.
@@ -149,6 +192,22 @@ impl Container {
     /// What it says of the table in a file: the one whose file is called so, else the one that has its name, in any case.
     pub fn table_at(&self, file: &Path) -> Option<&ContainerTable> {
         self.index_of(file).and_then(|index| self.tables.get(index))
+    }
+
+    /// The file of the table that has this name, in any case: a regular file in the container's own folder. Of the path that the container
+    /// has for it only the name counts.
+    pub fn file_of(&self, name: &str) -> Option<PathBuf> {
+        let mut tables = self.tables.iter();
+        let table = tables.find(|table| table.name.to_lowercase() == name.to_lowercase())?;
+        let own = || format!("{}.dbf", table.name);
+        let file = table
+            .file
+            .as_deref()
+            .map_or_else(own, |file| last_part(file).to_owned());
+        let path = link::beside_table(&self.path, &file)?;
+        std::fs::symlink_metadata(&path)
+            .is_ok_and(|found| found.is_file())
+            .then_some(path)
     }
 
     fn index_of(&self, file: &Path) -> Option<usize> {
@@ -263,6 +322,8 @@ struct Places {
     name: Place,
     properties: Place,
     code: Place,
+    /// Rules of referential integrity.
+    rules: Option<Place>,
 }
 
 impl Places {
@@ -277,6 +338,7 @@ impl Places {
             Ok::<_, Error>(Place { offset, width })
         };
         Ok(Self {
+            rules: place("RIINFO", 'C').ok(),
             id: place("OBJECTID", 'I')?,
             parent: place("PARENTID", 'I')?,
             kind: place("OBJECTTYPE", 'C')?,
@@ -292,6 +354,7 @@ impl Places {
 struct Objects {
     tables: Vec<(u32, ContainerTable)>,
     fields: Vec<(u32, u32, ContainerField)>,
+    relations: Vec<(u32, ContainerRelation)>,
     has_more: bool,
 }
 
@@ -308,6 +371,12 @@ impl Objects {
             "table" => self.tables.push((id, properties.table(name))),
             "field" => self.fields.push((parent, id, properties.field(name))),
             "database" | "index" => {}
+            "relation" => {
+                self.has_more = true;
+                let rules = places.rules.map(|place| place.cell(record)).unwrap_or_default();
+                self.relations
+                    .extend(properties.relation(rules).map(|relation| (parent, relation)));
+            }
             _ => self.has_more = true,
         }
     }
@@ -319,6 +388,11 @@ impl Objects {
         for (parent, _, field) in self.fields {
             if let Some((_, table)) = places.get(&parent).and_then(|at| self.tables.get_mut(*at)) {
                 table.fields.push(field);
+            }
+        }
+        for (parent, relation) in self.relations {
+            if let Some((_, table)) = places.get(&parent).and_then(|at| self.tables.get_mut(*at)) {
+                table.relations.push(relation);
             }
         }
         Container {

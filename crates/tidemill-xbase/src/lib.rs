@@ -150,7 +150,7 @@ pub use bitmap::{Bitmap, Members};
 pub use codepage::CodePage;
 pub use column_cache::ColumnCache;
 pub use columns::{Columns, Sharing};
-pub use container::{Container, ContainerField, ContainerLink, ContainerTable};
+pub use container::{Container, ContainerField, ContainerLink, ContainerRelation, ContainerTable, IntegrityRule};
 pub use damage::Damage;
 pub use error::{
     BadExpression, BadValue, BrokenRule, Corrupt, Error, IncompleteTransaction, NotRecovered, PendingChanges,

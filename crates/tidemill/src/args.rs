@@ -171,7 +171,8 @@ pub(crate) struct CopyArgs {
     /// With --create: also give the new table the indexes of the DBF or ADT table, and its primary key.
     ///
     /// For MySQL, PostgreSQL and SQLite. The primary key is the FoxPro container's, or else an AutoInc column that is a candidate key.
-    /// Index tags by an expression or with a condition are listed and left out.
+    /// Index tags by an expression or with a condition are listed and left out. For a folder, relations of the FoxPro container become
+    /// foreign keys; what cannot be one is listed with the reason.
     #[arg(long, requires = "create")]
     pub(crate) keys: bool,
     /// Replace the destination if it exists; a table of a database with --create only.
@@ -512,6 +513,7 @@ impl MakingArgs {
             order_by: self.order_by.clone(),
             primary_key: self.primary_key.clone(),
             indexes: Vec::new(),
+            foreign_keys: Vec::new(),
         }
     }
 }

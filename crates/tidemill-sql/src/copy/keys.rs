@@ -1,9 +1,10 @@
 //! The indexes of an xBase table, as a database makes them for its copy.
 
 use tidemill_xbase::expression::{self, BinaryOperator, Syntax, SyntaxKind, UnaryOperator};
-use tidemill_xbase::index::{Index, IndexOptions, Tag};
+use tidemill_xbase::index::Tag;
 use tidemill_xbase::{Dialect, Table, named_expression, production_path};
 
+use super::relations::{SourceRelation, open_index, relations_of};
 use crate::format::Format;
 use crate::location::Location;
 use crate::stores::server::{TableIndex, TableOptions};
@@ -19,6 +20,10 @@ pub struct SourceKeys {
     pub indexes: Vec<TableIndex>,
     /// The columns that are never NULL: those of a Visual FoxPro table that were made so, and whose type has no blank.
     pub required: Vec<String>,
+    /// Relations to other tables: of a Visual FoxPro container.
+    pub relations: Vec<SourceRelation>,
+    /// Relations that no foreign key can be made of: each with the parent and the reason.
+    pub relations_left_out: Vec<String>,
     /// Tags that no database has: by an expression, with a condition, of a part of the records. Each with its expression.
     pub left_out: Vec<String>,
 }
@@ -55,10 +60,8 @@ impl Session {
         let Some(index) = production_path(&table)? else {
             return Ok(keys);
         };
-        let options = IndexOptions::new()
-            .codepage(table.codepage())
-            .table_dialect(table.header().dialect);
-        let index = Index::open(index, &options)?;
+        let index = open_index(&table, index)?;
+        (keys.relations, keys.relations_left_out) = relations_of(&table, &index, self.options.xbase_options());
         let container = table.container().table();
         let primary = container.and_then(|table| table.primary_key.as_deref());
         for tag in index.tags() {
@@ -105,7 +108,7 @@ fn counts(table: &Table, columns: &[String]) -> bool {
 }
 
 /// The columns of a tag's keys; `None` where they are something else.
-fn columns_of(tag: &Tag, table: &Table) -> Option<Vec<String>> {
+pub(super) fn columns_of(tag: &Tag, table: &Table) -> Option<Vec<String>> {
     let condition = tag.condition.as_deref().map(expression::parse).transpose().ok()?;
     let is_whole = !tag.is_custom && !tag.is_bitmap && !tag.is_full_text && !tag.ignores_case;
     if !is_whole || !condition.is_none_or(|condition| leaves_out_no_row(&condition)) {

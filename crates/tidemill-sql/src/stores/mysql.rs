@@ -12,11 +12,14 @@ use std::sync::Arc;
 
 use arrow_schema::{FieldRef, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
+use tidemill_mysql::sql_text::{literal, quoted};
 use tidemill_mysql::{Client, Options, Table};
 
 use self::sink::MysqlSink;
 use super::server::resuming::Resumable;
-use super::server::{Address, Filling, Kind, ServerStore, ServerUrl, TableChange, TableOptions, TableSink};
+use super::server::{
+    Address, Filling, ForeignKey, Kind, Relating, ServerStore, ServerUrl, TableChange, TableOptions, TableSink, spelled,
+};
 use crate::answer::Answer;
 use crate::error::Fault;
 use crate::{Error, Result};
@@ -102,6 +105,10 @@ impl ServerStore for Mysql {
     fn transactions(&self) -> Option<&dyn Resumable> {
         Some(self)
     }
+
+    fn relating(&self) -> Option<&dyn Relating> {
+        Some(self)
+    }
 }
 
 #[async_trait::async_trait]
@@ -135,6 +142,57 @@ impl Resumable for Mysql {
         let draft = NamedTable::connect(draft, &self.0).await?.find().await?;
         let table = NamedTable::connect(table, &self.0).await?;
         sink::publish_draft(&draft, table, schema, making, replaces).await
+    }
+}
+
+/// The keys go by the indexes that tables get when they are filled.
+#[async_trait::async_trait]
+impl Relating for Mysql {
+    async fn make_foreign_key(&self, table: &ServerUrl, parent: &ServerUrl, key: &ForeignKey) -> Result<u64> {
+        let named = NamedTable::connect(table, &self.0).await?;
+        let (table, parent) = (
+            named.find().await?,
+            NamedTable::connect(parent, &self.0).await?.find().await?,
+        );
+        let names = |table: &Table, columns: &[String]| {
+            let there = table.columns.iter().map(|column| column.name.as_str());
+            spelled(columns, there, quoted, &named.place)
+        };
+        let columns = names(&table, &key.columns)?.join(", ");
+        let references = key.references(&parent.quoted_name(), &names(&parent, &key.parent_columns)?);
+        let made = format!(
+            "ALTER TABLE {} ADD FOREIGN KEY ({columns}) {references}",
+            table.quoted_name()
+        );
+        named.client.execute(&made).await.map_err(error_at(&named.place))?;
+        Ok(0)
+    }
+
+    async fn drop_foreign_keys(&self, tables: &[ServerUrl]) -> Result<()> {
+        let mut found = Vec::new();
+        let mut last = None;
+        for table in tables {
+            let named = NamedTable::connect(table, &self.0).await?;
+            match named.find().await {
+                Ok(table) => found.push(literal(&table.name)),
+                Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+            last = Some(named);
+        }
+        let Some(named) = last.filter(|_| !found.is_empty()) else {
+            return Ok(());
+        };
+        let tables = found.join(", ");
+        let next = format!(
+            "SELECT concat('ALTER TABLE `', replace(table_name, '`', '``'), '` DROP FOREIGN KEY `', \
+             replace(constraint_name, '`', '``'), '`') FROM information_schema.referential_constraints \
+             WHERE constraint_schema = database() AND table_name IN ({tables}) AND referenced_table_name IN ({tables}) LIMIT 1"
+        );
+        while let Some(statement) = scan::text_of(&named.client, &named.place, &next).await? {
+            named.client.execute(&statement).await.map_err(error_at(&named.place))?;
+        }
+        Ok(())
     }
 }
 

@@ -13,11 +13,14 @@ use std::sync::Arc;
 
 use arrow_schema::{FieldRef, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
+use tidemill_postgres::sql_text::{literal, quoted};
 use tidemill_postgres::{Client, Options, Table, arrow_type};
 
 use self::sink::PostgresSink;
 use super::server::resuming::Resumable;
-use super::server::{Address, Filling, Kind, ServerStore, ServerUrl, TableChange, TableOptions, TableSink};
+use super::server::{
+    Address, Filling, ForeignKey, Kind, Relating, ServerStore, ServerUrl, TableChange, TableOptions, TableSink, spelled,
+};
 use crate::answer::Answer;
 use crate::error::Fault;
 use crate::{Error, Result};
@@ -104,6 +107,10 @@ impl ServerStore for Postgres {
     fn transactions(&self) -> Option<&dyn Resumable> {
         Some(self)
     }
+
+    fn relating(&self) -> Option<&dyn Relating> {
+        Some(self)
+    }
 }
 
 #[async_trait::async_trait]
@@ -137,6 +144,58 @@ impl Resumable for Postgres {
         let draft = NamedTable::connect(draft, &self.0).await?.find().await?;
         let table = NamedTable::connect(table, &self.0).await?;
         sink::publish_draft(&draft, table, schema, making, replaces).await
+    }
+}
+
+/// The keys go by the indexes that tables get when they are filled.
+#[async_trait::async_trait]
+impl Relating for Postgres {
+    async fn make_foreign_key(&self, table: &ServerUrl, parent: &ServerUrl, key: &ForeignKey) -> Result<u64> {
+        let named = NamedTable::connect(table, &self.0).await?;
+        let (table, parent) = (
+            named.find().await?,
+            NamedTable::connect(parent, &self.0).await?.find().await?,
+        );
+        let names = |table: &Table, columns: &[String]| {
+            let there = table.columns.iter().map(|column| column.name.as_str());
+            spelled(columns, there, quoted, &named.place)
+        };
+        let columns = names(&table, &key.columns)?.join(", ");
+        let references = key.references(&parent.quoted_name(), &names(&parent, &key.parent_columns)?);
+        let made = format!(
+            "ALTER TABLE {} ADD FOREIGN KEY ({columns}) {references}",
+            table.quoted_name()
+        );
+        named.client.execute(&made).await.map_err(error_at(&named.place))?;
+        Ok(0)
+    }
+
+    async fn drop_foreign_keys(&self, tables: &[ServerUrl]) -> Result<()> {
+        let mut found = Vec::new();
+        let mut last = None;
+        for table in tables {
+            let named = NamedTable::connect(table, &self.0).await?;
+            match named.find().await {
+                Ok(table) => found.push(literal(&table.quoted_name())),
+                Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+            last = Some(named);
+        }
+        let Some(named) = last.filter(|_| !found.is_empty()) else {
+            return Ok(());
+        };
+        let tables = format!("(ARRAY[{}]::regclass[])", found.join(", "));
+        let dropped = format!(
+            "DO {} LANGUAGE plpgsql",
+            literal(&format!(
+                "DECLARE key record; BEGIN FOR key IN SELECT conrelid::regclass AS child, conname FROM pg_constraint \
+                 WHERE contype = 'f' AND conrelid = ANY {tables} AND confrelid = ANY {tables} LOOP \
+                 EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', key.child, key.conname); END LOOP; END"
+            ))
+        );
+        named.client.execute(&dropped).await.map_err(error_at(&named.place))?;
+        Ok(())
     }
 }
 

@@ -40,6 +40,7 @@ pub(super) mod condition;
 ))]
 pub(super) mod counted;
 pub(crate) mod fitting;
+mod foreign_key;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 pub(super) mod new_table;
 #[cfg_attr(
@@ -73,6 +74,10 @@ use std::sync::Arc;
 use arrow_schema::{FieldRef, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 
+pub use self::foreign_key::ForeignKey;
+pub(crate) use self::foreign_key::Relating;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+pub(super) use self::foreign_key::spelled;
 use self::resuming::Resumable;
 pub(crate) use self::sink::{Filling, IfThere, TableSink};
 pub use self::sink::{TableIndex, TableOptions};
@@ -303,6 +308,11 @@ pub(crate) trait ServerStore: fmt::Debug + Send + Sync {
 
     /// How a table is filled in several transactions, so that a copy into it can be resumed. Default: it is not.
     fn transactions(&self) -> Option<&dyn Resumable> {
+        None
+    }
+
+    /// How foreign keys are made. Default: tables have none.
+    fn relating(&self) -> Option<&dyn Relating> {
         None
     }
 

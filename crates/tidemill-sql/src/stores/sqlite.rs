@@ -23,7 +23,9 @@ use self::database::Database;
 use self::kind::Kind as ColumnKind;
 use self::sink::{SqliteSink, Writers};
 use super::server::resuming::Resumable;
-use super::server::{Address, Filling, Kind, ServerStore, ServerUrl, TableChange, TableOptions, TableSink};
+use super::server::{
+    Address, Filling, ForeignKey, Kind, Relating, ServerStore, ServerUrl, TableChange, TableOptions, TableSink,
+};
 use crate::answer::Answer;
 use crate::error::Fault;
 use crate::{Error, Result};
@@ -76,13 +78,22 @@ impl ServerStore for Sqlite {
 
     async fn change(&self, table: &ServerUrl, change: TableChange) -> Result<()> {
         let database = Database::of(table)?;
+        let name = match database.found().await {
+            Ok(name) => name,
+            Err(Error::NotFound { .. }) if change == (TableChange::Drop { if_exists: true }) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let referring = database.referring_to(&name).await?;
+        if !referring.is_empty() {
+            return Err(Error::Unsupported {
+                what: format!("{table}: {change} of a table that {} refers to", referring.join(", ")),
+                hint: "change that table first: its rows could go too".to_owned(),
+            });
+        }
+        let name = dialect::name(&name);
         let statement = match change {
-            TableChange::Drop { if_exists } => match database.found().await {
-                Ok(name) => format!("DROP TABLE {}", dialect::name(&name)),
-                Err(Error::NotFound { .. }) if if_exists => return Ok(()),
-                Err(error) => return Err(error),
-            },
-            TableChange::Truncate => format!("DELETE FROM {}", dialect::name(&database.found().await?)),
+            TableChange::Drop { .. } => format!("DROP TABLE {name}"),
+            TableChange::Truncate => format!("DELETE FROM {name}"),
         };
         database.execute(statement).await
     }
@@ -108,6 +119,10 @@ impl ServerStore for Sqlite {
     }
 
     fn transactions(&self) -> Option<&dyn Resumable> {
+        Some(self)
+    }
+
+    fn relating(&self) -> Option<&dyn Relating> {
         Some(self)
     }
 }
@@ -141,6 +156,35 @@ impl Resumable for Sqlite {
     ) -> Result<()> {
         let draft = Database::of(draft)?.found().await?;
         sink::publish_draft(&Database::of(table)?, draft, making, replaces).await
+    }
+}
+
+/// A table has its foreign keys from the start, and SQLite checks them where a program asks for it and changes rows.
+#[async_trait::async_trait]
+impl Relating for Sqlite {
+    async fn make_foreign_key(&self, table: &ServerUrl, parent: &ServerUrl, key: &ForeignKey) -> Result<u64> {
+        let (child, parent) = (Database::of(table)?, Database::of(parent)?);
+        let (table, parent) = (child.found().await?, parent.found().await?);
+        let pairs = key.columns.iter().zip(&key.parent_columns);
+        let (mut given, mut same) = (Vec::new(), Vec::new());
+        for (own, other) in pairs {
+            let (own, other) = (dialect::name(own), dialect::name(other));
+            given.push(format!("child.{own} IS NOT NULL"));
+            same.push(format!("parent.{other} = child.{own}"));
+        }
+        let orphans = format!(
+            "SELECT count(*) FROM {} child WHERE {} AND NOT EXISTS (SELECT 1 FROM {} parent WHERE {})",
+            dialect::name(&table),
+            given.join(" AND "),
+            dialect::name(&parent),
+            same.join(" AND ")
+        );
+        child.number(orphans).await
+    }
+
+    /// A table that is replaced takes nothing from those that refer to it.
+    async fn drop_foreign_keys(&self, _tables: &[ServerUrl]) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -182,6 +226,7 @@ impl std::fmt::Display for Explained {
                 " (the file or its folder cannot be written, or a program that ended has left a journal beside it)"
             }
             Some(Code::NotADatabase) => " (it may be encrypted)",
+            Some(Code::TooBig) => " (a value that is longer than 64 MiB and than the file)",
             _ => "",
         })
     }

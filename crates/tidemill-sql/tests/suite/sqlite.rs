@@ -295,6 +295,57 @@ async fn statements_insert_truncate_and_drop() {
     assert!(error(&session, "SELECT * FROM db.orders").await.contains("no tables"));
 }
 
+/// SQLite deletes the rows of a table that is dropped, and with them those that refer to them.
+#[tokio::test]
+async fn rows_that_refer_to_a_table_outlive_it() {
+    const SHOP: &str = r#"
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.executescript('''
+CREATE TABLE Customers (id INTEGER PRIMARY KEY, boss INTEGER REFERENCES customers (id));
+CREATE TABLE orders (id INTEGER, cust INTEGER REFERENCES customers (id) ON UPDATE CASCADE ON DELETE CASCADE);
+INSERT INTO Customers VALUES (1, NULL), (2, 1);
+INSERT INTO orders VALUES (10, 1), (11, 2);
+''')
+"#;
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(python) = Python::need(&[]) else { return };
+    let _made = python.run(SHOP, &[&folder.path().join("shop.db")]);
+    let session = session(folder.path());
+    std::fs::write(folder.path().join("new.csv"), "id,boss\n2,2\n3,\n").expect("written");
+    let source = session.locate("new.csv").await.expect("a file");
+    let customers = table(folder.path(), "customers");
+    for resume in [false, true] {
+        let options = CopyOptions {
+            overwrite: true,
+            resume,
+            ..creating()
+        };
+        let copied = session.copy(&source, &customers, &options, |_| {}).await;
+        assert_eq!(copied.expect("copied").rows, 2);
+        assert_eq!(
+            csv(&session, "SELECT * FROM db.orders ORDER BY id").await,
+            "10,1\n11,2\n"
+        );
+        assert_eq!(
+            csv(&session, "SELECT * FROM db.customers ORDER BY id").await,
+            "2,2\n3,\n"
+        );
+    }
+    for sql in ["DROP TABLE db.customers", "TRUNCATE TABLE db.customers"] {
+        let message = error(&session, sql).await;
+        assert!(message.contains("orders refers to"), "{message}");
+    }
+    for sql in [
+        "DROP TABLE db.orders",
+        "TRUNCATE TABLE db.customers",
+        "DROP TABLE db.customers",
+    ] {
+        let answer = session.query(sql).await.expect(sql);
+        answer.collect().await.expect(sql);
+    }
+}
+
 #[tokio::test]
 async fn groups_that_are_only_counted_are_counted_there() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -119,7 +119,7 @@ fn backlink(source: &Source, header: &Header, fields: &Fields, codepage: CodePag
 }
 
 /// The file of this name beside the table, in any case.
-fn beside_table(table: &Path, name: &str) -> Option<PathBuf> {
+pub(super) fn beside_table(table: &Path, name: &str) -> Option<PathBuf> {
     let folder = folder_of(table);
     let exact = folder.join(name);
     if std::fs::symlink_metadata(&exact).is_ok() {

@@ -6,7 +6,7 @@
 use crate::codepage::CodePage;
 use crate::header::u16_at;
 
-use super::{ContainerField, ContainerTable};
+use super::{ContainerField, ContainerRelation, ContainerTable, IntegrityRule};
 
 /// The numbers of properties that are read and written.
 pub(super) const FILE: u8 = 0x01;
@@ -18,6 +18,9 @@ const DEFAULT: u8 = 0x0B;
 const INSERT_TRIGGER: u8 = 0x0E;
 const UPDATE_TRIGGER: u8 = 0x0F;
 const DELETE_TRIGGER: u8 = 0x10;
+const TAG: u8 = 0x0D;
+const PARENT: u8 = 0x12;
+const PARENT_TAG: u8 = 0x13;
 const PRIMARY_KEY: u8 = 0x14;
 pub(super) const VERSION: u8 = 0x18;
 const INPUT_MASK: u8 = 0x36;
@@ -74,7 +77,21 @@ impl Properties {
             update_trigger: self.take(UPDATE_TRIGGER),
             delete_trigger: self.take(DELETE_TRIGGER),
             fields: Vec::new(),
+            relations: Vec::new(),
         }
+    }
+
+    /// A relation, with the letters of its rules: for updates, deletions and insertions. `None` where a part is missing.
+    pub(super) fn relation(mut self, rules: &[u8]) -> Option<ContainerRelation> {
+        let rule = |place: usize| rules.get(place).copied().and_then(IntegrityRule::of_letter);
+        Some(ContainerRelation {
+            tag: self.take(TAG)?,
+            parent: self.take(PARENT)?,
+            parent_tag: self.take(PARENT_TAG)?,
+            on_update: rule(0),
+            on_delete: rule(1),
+            on_insert: rule(2),
+        })
     }
 
     pub(super) fn field(mut self, name: String) -> ContainerField {

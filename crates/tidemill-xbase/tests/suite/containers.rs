@@ -10,8 +10,8 @@ use tempfile::TempDir;
 use tidemill_xbase::index::OrderSpec;
 use tidemill_xbase::{
     Alteration, CivilDate, CodePage, Container, ContainerLink, CreateOptions, Dialect, EditOptions, Error, Existing,
-    FieldSpec, KeySettings, OpenOptions, Scan, Table, TableEditor, TableIndex, TableSet, TableWriter, Value,
-    build_index,
+    FieldSpec, IntegrityRule, KeySettings, OpenOptions, Scan, Table, TableEditor, TableIndex, TableSet, TableWriter,
+    Value, build_index,
 };
 
 const TODAY: CivilDate = CivilDate {
@@ -217,6 +217,63 @@ fn a_container_that_does_not_fit_is_not_used_and_no_other_folder_is_looked_into(
         let table = open(&path);
         let names = names(&table);
         assert!(names == NAMES || names == SHORT, "{len}: {names:?}");
+    }
+}
+
+#[test]
+fn relations_are_those_of_the_table_that_has_the_keys() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/xbase/containers/shop/shop.dbc");
+    let container = Container::open(&path).unwrap();
+    let relations = container.tables().iter().flat_map(|table| {
+        table.relations.iter().map(|relation| {
+            let rules = [relation.on_update, relation.on_delete, relation.on_insert];
+            (
+                table.name.as_str(),
+                relation.tag.as_str(),
+                relation.parent.as_str(),
+                relation.parent_tag.as_str(),
+                rules,
+            )
+        })
+    });
+    let (cascade, restrict) = (Some(IntegrityRule::Cascade), Some(IntegrityRule::Restrict));
+    let ignore = Some(IntegrityRule::Ignore);
+    assert_eq!(
+        relations.collect::<Vec<_>>(),
+        [
+            ("customers", "boss", "customers", "cust_no", [None; 3]),
+            (
+                "orders",
+                "cust_no",
+                "Customers",
+                "cust_no",
+                [cascade, restrict, restrict]
+            ),
+            ("items", "order_no", "orders", "order_no", [restrict, cascade, ignore]),
+            ("items", "order_no", "customers", "boss", [ignore; 3]),
+        ]
+    );
+    assert_eq!(
+        container.file_of("CUSTOMERS"),
+        Some(path.with_file_name("customers.dbf"))
+    );
+    assert_eq!(container.file_of("nobody"), None);
+
+    // Neither a link nor a file of another folder.
+    let folder = TempDir::new().unwrap();
+    for name in ["shop.dbc", "shop.dct"] {
+        std::fs::copy(path.with_file_name(name), folder.path().join(name)).unwrap();
+    }
+    let container = Container::open(folder.path().join("shop.dbc")).unwrap();
+    assert_eq!(container.file_of("customers"), None);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(
+            path.with_file_name("customers.dbf"),
+            folder.path().join("customers.dbf"),
+        )
+        .unwrap();
+        assert_eq!(container.file_of("customers"), None);
     }
 }
 

@@ -173,6 +173,18 @@ fn show_plan(
         let unique = if index.is_unique { "unique " } else { "" };
         say!(" {unique}index ({})", index.columns.join(", "))?;
     }
+    for key in table.into_iter().flat_map(|table| &table.foreign_keys) {
+        let (columns, parent_columns) = (key.columns.join(", "), key.parent_columns.join(", "));
+        let mut actions = String::new();
+        for (does, what) in [(key.cascades_updates, "update"), (key.cascades_deletes, "delete")] {
+            actions += &if does {
+                format!(" on {what} cascade")
+            } else {
+                String::new()
+            };
+        }
+        say!(" foreign key ({columns}) to {} ({parent_columns}){actions}", key.parent)?;
+    }
     Ok(())
 }
 

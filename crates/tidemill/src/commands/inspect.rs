@@ -14,7 +14,7 @@ use comfy_table::{Table, presets};
 use serde::Serialize;
 use tidemill_sql::{Format, Location, Place, Session, create_table};
 use tidemill_xbase::index::IndexDialect;
-use tidemill_xbase::{ContainerLink, ContainerTable};
+use tidemill_xbase::{ContainerLink, ContainerRelation, ContainerTable, IntegrityRule};
 
 use crate::Outcome;
 use crate::args::{InspectArgs, ReportFormat, TableArgs};
@@ -149,6 +149,9 @@ struct ContainerDescription {
     rule: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     triggers: Vec<String>,
+    /// Those to the tables whose keys this one has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    relations: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -243,6 +246,7 @@ fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<Xbase
             .into_iter()
             .filter_map(|(when, what)| Some(format!("{when}: {}", what.as_ref()?)))
             .collect(),
+            relations: known.relations.iter().map(relation).collect(),
         }),
         notes,
         fields: visible
@@ -261,6 +265,35 @@ fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<Xbase
             })
             .collect(),
     })
+}
+
+/// A relation of a container, and what Visual FoxPro does to keep it.
+fn relation(relation: &ContainerRelation) -> String {
+    let rules = [
+        ("update", relation.on_update),
+        ("delete", relation.on_delete),
+        ("insert", relation.on_insert),
+    ];
+    let rules = rules.into_iter().filter_map(|(when, rule)| {
+        let rule = match rule? {
+            IntegrityRule::Cascade => "cascade",
+            IntegrityRule::Restrict => "restrict",
+            IntegrityRule::Ignore => "ignore",
+            _ => return None,
+        };
+        Some(format!("{when}: {rule}"))
+    });
+    let rules: Vec<String> = rules.collect();
+    let ContainerRelation {
+        tag,
+        parent,
+        parent_tag,
+        ..
+    } = relation;
+    match rules.is_empty() {
+        true => format!("{tag} to {parent} ({parent_tag})"),
+        false => format!("{tag} to {parent} ({parent_tag}), {}", rules.join(", ")),
+    }
 }
 
 /// What a container says of a field.
@@ -434,6 +467,12 @@ impl XbaseDescription {
                     .triggers
                     .iter()
                     .map(|trigger| ("trigger", trigger.clone()))
+                    .chain(
+                        container
+                            .relations
+                            .iter()
+                            .map(|relation| ("relation", relation.clone())),
+                    )
                     .collect::<Vec<_>>(),
             );
         }

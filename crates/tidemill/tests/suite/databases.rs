@@ -145,6 +145,107 @@ fn a_folder_goes_into_mariadb_with_its_indexes() {
     check(&books(), &server.url(), indexes);
 }
 
+/// Copies tables of a Visual FoxPro container. `keys` lists the foreign keys of a database.
+fn check_relations(database: &str, keys: &str, expected: &[&str]) {
+    let folder = Folder::with(&[]);
+    std::fs::create_dir(folder.file("shop")).expect("made");
+    for file in std::fs::read_dir(tidemill_testkit::corpus("xbase/containers/shop")).expect("read") {
+        let path = file.expect("a file").path();
+        let to = folder.file("shop").join(path.file_name().expect("a name"));
+        std::fs::copy(&path, to).expect("copied");
+    }
+    let copy = |more: &[&str]| folder.run(&[&["copy", "shop", database, "--create", "--keys"], more].concat());
+    let planned = copy(&["--dry-run"]).done();
+    assert!(
+        planned.contains(" foreign key (order_no) to orders (order_no) on delete cascade\n"),
+        "{planned}"
+    );
+    let listed = || {
+        let answer = folder.run(&["sql", "--server", database, keys, "--format", "csv"]);
+        answer.done().to_lowercase().replace('"', "")
+    };
+    let all = format!("{}\n", expected.join("\n")).to_lowercase();
+    for more in [&[][..], &["--overwrite"], &["--overwrite", "--resume"]] {
+        let copied = copy(more);
+        let told = copied.stderr.clone();
+        drop(copied.done());
+        assert!(
+            told.contains("relations left out: customers (the keys of its index tag boss are not unique)"),
+            "{told}"
+        );
+        assert!(!told.contains("foreign key"), "{told}");
+        assert_eq!(listed(), all, "{more:?}");
+    }
+    let inspected = folder.run(&["inspect", "shop/orders.dbf"]).done();
+    assert!(
+        inspected.contains("cust_no to Customers (cust_no), update: cascade, delete: restrict, insert: restrict"),
+        "{inspected}"
+    );
+    // Visual FoxPro keeps no relation of itself, so that records may have no parent.
+    drop(
+        folder
+            .run(&["sql", "INSERT INTO 'shop/orders.dbf' VALUES (13, 9, NULL)"])
+            .done(),
+    );
+    let copied = copy(&["--overwrite"]);
+    let told = copied.stderr.clone();
+    drop(copied.done());
+    assert!(told.contains("orders: foreign key (cust_no) to customers"), "{told}");
+    let count = folder.run(&[
+        "sql",
+        "--dir",
+        database,
+        "SELECT COUNT(*) AS n FROM orders",
+        "--format",
+        "csv",
+    ]);
+    assert_eq!(count.done(), "n\n4\n");
+    // SQLite has a key from the start, and asks nobody whether it holds.
+    let left = listed().lines().count();
+    assert_eq!(left, if database.starts_with("sqlite") { 4 } else { 3 }, "{}", listed());
+}
+
+#[test]
+fn relations_of_a_container_are_foreign_keys_in_sqlite() {
+    let keys = "SELECT child.name AS child, key.\"from\", key.\"table\", key.on_update, key.on_delete \
+                FROM sqlite_schema child, pragma_foreign_key_list(child.name) key ORDER BY 1";
+    let expected = [
+        "child,from,table,on_update,on_delete",
+        "customers,boss,customers,NO ACTION,NO ACTION",
+        "items,order_no,orders,NO ACTION,CASCADE",
+        "orders,cust_no,customers,CASCADE,NO ACTION",
+    ];
+    check_relations("sqlite:shop.db", keys, &expected);
+}
+
+#[test]
+fn relations_of_a_container_are_foreign_keys_in_postgresql() {
+    let Some(server) = Postgres::need() else { return };
+    let keys = "SELECT conrelid::regclass::text AS child, pg_get_constraintdef(oid) AS key FROM pg_constraint \
+                WHERE contype = 'f' ORDER BY 1";
+    let expected = [
+        "child,key",
+        "customers,FOREIGN KEY (boss) REFERENCES customers(cust_no)",
+        "items,FOREIGN KEY (order_no) REFERENCES orders(order_no) ON DELETE CASCADE",
+        "orders,FOREIGN KEY (cust_no) REFERENCES customers(cust_no) ON UPDATE CASCADE",
+    ];
+    check_relations(&server.url(), keys, &expected);
+}
+
+#[test]
+fn relations_of_a_container_are_foreign_keys_in_mariadb() {
+    let Some(server) = MariaDb::need() else { return };
+    let keys = "SELECT table_name AS child, referenced_table_name AS parent, update_rule, delete_rule \
+                FROM information_schema.referential_constraints WHERE constraint_schema = database() ORDER BY 1";
+    let expected = [
+        "child,parent,update_rule,delete_rule",
+        "customers,customers,RESTRICT,RESTRICT",
+        "items,orders,RESTRICT,CASCADE",
+        "orders,customers,CASCADE,RESTRICT",
+    ];
+    check_relations(&server.url(), keys, &expected);
+}
+
 #[test]
 fn a_copy_that_is_interrupted_leaves_nothing_in_mariadb() {
     let Some(server) = MariaDb::need() else { return };

@@ -71,6 +71,17 @@ pub(super) async fn answer(named: NamedTable, statements: &str) -> Result<Answer
     ))))
 }
 
+/// The text that a query gives; `None` without a row.
+pub(super) async fn text_of(client: &Client, place: &str, query: &str) -> Result<Option<String>> {
+    let failed = || error_at(place);
+    let mut read = Read::begin(client, place, query, None).await.map_err(failed())?;
+    let batch = read.next().await.map_err(failed())?;
+    // Behind the last row the connection can be used again.
+    while read.next().await.map_err(failed())?.is_some() {}
+    let batch = batch.filter(|batch| batch.num_rows() > 0);
+    Ok(batch.and_then(|batch| Some(batch.column(0).as_string_opt::<i32>()?.value(0).to_owned())))
+}
+
 /// The number that a query gives.
 pub(super) async fn number_of(client: &Client, place: &str, query: &str) -> Result<u64> {
     let failed = || error_at(place);

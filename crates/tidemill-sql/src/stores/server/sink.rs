@@ -2,6 +2,7 @@
 
 use arrow_array::RecordBatch;
 
+use super::ForeignKey;
 use crate::Result;
 
 /// How a table of a server is made, where it is not there.
@@ -19,6 +20,9 @@ pub struct TableOptions {
     pub primary_key: Option<String>,
     /// The indexes of a MySQL, PostgreSQL or SQLite table. Default: none.
     pub indexes: Vec<TableIndex>,
+    /// The foreign keys. SQLite has them from the start; for MySQL and PostgreSQL
+    /// [`Session::make_foreign_key`](crate::Session::make_foreign_key) makes them when all tables are filled. Default: none.
+    pub foreign_keys: Vec<ForeignKey>,
 }
 
 /// An index that a new table gets when its rows are there.
@@ -38,6 +42,7 @@ impl Default for TableOptions {
             order_by: "tuple()".to_owned(),
             primary_key: None,
             indexes: Vec::new(),
+            foreign_keys: Vec::new(),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{dialect, error_at};
@@ -33,6 +34,9 @@ pub(super) enum Values {
     /// Every column is text.
     Text,
 }
+
+/// The longest value that is read of a database that is no larger.
+const LONGEST_VALUE: u64 = 64 << 20;
 
 impl Database {
     /// # Errors
@@ -100,12 +104,29 @@ impl Database {
                 hint: format!("there is no file {}", self.path.display()),
             });
         }
-        self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)
+        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        // No value that is stored is longer than the file. One that a view makes up is not to take more memory than others.
+        let longest = std::fs::metadata(&self.path).map_or(0, |file| file.len());
+        let longest = i32::try_from(longest.max(LONGEST_VALUE)).unwrap_or(i32::MAX);
+        let limited = connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, longest);
+        limited.map_err(error_at(&self.place))?;
+        Ok(connection)
     }
 
     /// A connection that changes the database, which is made where there is none. The calling thread waits.
     pub(super) fn write(&self) -> Result<Connection> {
         self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
+    }
+
+    /// A connection that makes and replaces tables. What other tables have of a table that is replaced stays: SQLite deletes the rows of a
+    /// table that is dropped one by one where it keeps foreign keys, with those that refer to them ("Making Other Kinds Of Table Schema
+    /// Changes" of its documentation of ALTER TABLE).
+    pub(super) fn make(&self) -> Result<Connection> {
+        let connection = self.write()?;
+        connection
+            .pragma_update(None, "foreign_keys", false)
+            .map_err(error_at(&self.place))?;
+        Ok(connection)
     }
 
     fn connect(&self, flags: OpenFlags) -> Result<Connection> {
@@ -177,6 +198,25 @@ impl Database {
                 false => format!("the database has {}", tables.join(", ")),
             },
         })
+    }
+
+    /// The other tables that refer to a table, in order.
+    pub(super) async fn referring_to(&self, table: &str) -> Result<Vec<String>> {
+        const REFERRING: &str = "SELECT DISTINCT child.name FROM sqlite_schema child, pragma_foreign_key_list(child.name) key \
+                                 WHERE child.type = 'table' AND key.\"table\" = ?1 COLLATE NOCASE \
+                                 AND child.name <> ?1 COLLATE NOCASE ORDER BY 1";
+        let table = table.to_owned();
+        let found = self.wait(move |database| {
+            let connection = database.read()?;
+            let names = || -> rusqlite::Result<Vec<String>> {
+                connection
+                    .prepare(REFERRING)?
+                    .query_map([&table], |row| row.get(0))?
+                    .collect()
+            };
+            names().map_err(error_at(&database.place))
+        });
+        found.await
     }
 
     /// The number that a query gives.

@@ -122,14 +122,17 @@ impl Begun {
         columns: &[String],
     ) -> Result<Self> {
         let failed = || error_at(database.place());
-        let connection = database.write()?;
+        let adds = there.keeps_rows();
+        let connection = match making.create && !adds {
+            true => database.make()?,
+            false => database.write()?,
+        };
         connection.execute_batch("BEGIN IMMEDIATE").map_err(failed())?;
         let found = match database.found_by(&connection) {
             Ok(found) => Some(found),
             Err(Error::NotFound { .. }) if making.create => None,
             Err(error) => return Err(error),
         };
-        let adds = there.keeps_rows();
         let (table, types, is_made) = match found {
             Some(found) if !making.create || adds => {
                 let types = scan::types(database, &connection, &found)?;
@@ -204,7 +207,7 @@ pub(super) async fn publish_draft(
     let making = making.clone();
     let published = table.wait(move |table| {
         let failed = || error_at(table.place());
-        let connection = table.write()?;
+        let connection = table.make()?;
         connection.execute_batch("BEGIN IMMEDIATE").map_err(failed())?;
         let old = match table.found_by(&connection) {
             Ok(_) if !replaces => {
@@ -249,6 +252,11 @@ fn make(
     if let Some(key) = &making.primary_key {
         columns.push(format!("PRIMARY KEY ({key})"));
     }
+    columns.extend(making.foreign_keys.iter().map(|key| {
+        let names = |columns: &[String]| columns.iter().map(|column| name(column)).collect::<Vec<_>>();
+        let references = key.references(&name(&key.parent), &names(&key.parent_columns));
+        format!("FOREIGN KEY ({}) {references}", names(&key.columns).join(", "))
+    }));
     let made = format!("CREATE TABLE {} ({})", name(database.table()), columns.join(", "));
     connection.execute_batch(&made).map_err(error_at(database.place()))?;
     Ok(types)

@@ -8,12 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use tidemill_sql::{CopyOptions, Location, Place, ServerUrl, Session};
+use tidemill_sql::{CopyOptions, ForeignKey, Location, Place, ServerUrl, Session};
 use tokio::task::JoinSet;
 
 use super::{copy_table, plan_table};
 use crate::Outcome;
 use crate::args::CopyArgs;
+use crate::commands::counted;
 use crate::terminal::tell;
 
 /// Copies the tables, each under its own name.
@@ -29,34 +30,49 @@ pub(super) async fn copy_all(
     let into = Into::new(args)?;
     let pairs = tables.into_iter().map(|table| {
         let destination = into.destination(&table)?;
-        Ok((table, destination))
+        Ok(Pair {
+            source: table,
+            destination,
+            foreign_keys: Vec::new(),
+        })
     });
-    let pairs = pairs.collect::<anyhow::Result<Vec<_>>>()?;
+    let mut pairs = pairs.collect::<anyhow::Result<Vec<_>>>()?;
     compare(&pairs, options.overwrite)?;
+    if args.keys {
+        relate(session, &mut pairs)?;
+    }
     if args.dry_run {
         return plan_all(session, &pairs, args, options).await;
     }
-    if let (Into::Folder(folder, _), true) = (&into, pairs.iter().any(|(_, to)| to.file().is_ok())) {
+    if let (Into::Folder(folder, _), true) = (&into, pairs.iter().any(|pair| pair.destination.file().is_ok())) {
         fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {folder}"))?;
+    }
+    let are_related = pairs.iter().any(|pair| !pair.foreign_keys.is_empty());
+    if are_related && options.overwrite {
+        let tables: Vec<Location> = pairs.iter().map(|pair| pair.destination.clone()).collect();
+        session.drop_foreign_keys(&tables).await?;
     }
     let count = pairs.len();
     let (mut waiting, mut running) = (pairs.into_iter(), JoinSet::new());
-    let (mut done, mut failed) = (0, Vec::new());
+    let (mut copied, mut failed) = (Vec::new(), Vec::new());
     loop {
         while running.len() < args.jobs.get()
-            && let Some((table, destination)) = waiting.next()
+            && let Some(pair) = waiting.next()
         {
-            let (session, options, keys) = (Arc::clone(session), options.clone(), args.keys);
+            let (session, mut options, keys) = (Arc::clone(session), options.clone(), args.keys);
+            options.table.foreign_keys.clone_from(&pair.foreign_keys);
             running.spawn(async move {
-                let copied = copy_table(&session, &table, &destination, &options, keys).await;
-                (table, copied)
+                let copied = copy_table(&session, &pair.source, &pair.destination, &options, keys).await;
+                (pair, copied)
             });
         }
         let Some(ended) = running.join_next().await else { break };
-        done += 1;
         let (table, error) = match ended {
-            Ok((_, Ok(()))) => continue,
-            Ok((table, Err(error))) => (table, error),
+            Ok((pair, Ok(()))) => {
+                copied.push(pair);
+                continue;
+            }
+            Ok((pair, Err(error))) => (pair.source, error),
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 Err(error) => return Err(error.into()),
@@ -65,7 +81,7 @@ pub(super) async fn copy_all(
         if !args.keep_going {
             // What others have begun is removed with their tasks.
             running.shutdown().await;
-            let left = count - done;
+            let left = count - copied.len() - 1;
             return Err(error.context(match left {
                 0 => format!("{table} was not copied"),
                 1 => format!("{table} and 1 more table were not copied (--keep-going copies the others)"),
@@ -75,6 +91,7 @@ pub(super) async fn copy_all(
         tell!("{error:#}");
         failed.push(table.to_string());
     }
+    make_foreign_keys(session, &copied).await;
     if failed.is_empty() {
         return Ok(Outcome::Done);
     }
@@ -83,16 +100,85 @@ pub(super) async fn copy_all(
     Ok(Outcome::Negative)
 }
 
+/// A table, and what becomes of it.
+struct Pair {
+    source: Location,
+    destination: Location,
+    foreign_keys: Vec<ForeignKey>,
+}
+
+/// The relations of the tables among each other as foreign keys of their copies. Tables that others refer to come first.
+fn relate(session: &Session, pairs: &mut Vec<Pair>) -> anyhow::Result<()> {
+    let Some(first) = pairs.first() else { return Ok(()) };
+    if !session.has_foreign_keys(&first.destination)? {
+        return Ok(());
+    }
+    for place in 0..pairs.len() {
+        // What cannot be read is told when it is copied.
+        let Ok(keys) = session.keys_of(&pairs[place].source) else {
+            continue;
+        };
+        let mut left_out = keys.relations_left_out;
+        for relation in keys.relations {
+            let mut others = pairs.iter().map(|pair| &pair.source);
+            match others.find(|source| is_same_file(source, &relation.parent)) {
+                Some(parent) => {
+                    let key = relation.foreign_key(parent.table_name());
+                    pairs[place].foreign_keys.push(key);
+                }
+                None => left_out.push(format!("{} (it is not copied)", relation.parent.display())),
+            }
+        }
+        if !left_out.is_empty() {
+            tell!("{}: relations left out: {}", pairs[place].source, left_out.join(", "));
+        }
+    }
+    let mut sorted: Vec<Pair> = Vec::with_capacity(pairs.len());
+    while !pairs.is_empty() {
+        let waits = |pair: &Pair| {
+            pair.foreign_keys.iter().any(|key| {
+                let mut others = pairs.iter();
+                key.parent != pair.source.table_name() && others.any(|other| other.source.table_name() == key.parent)
+            })
+        };
+        // Tables that refer to each other come as they are.
+        let next = pairs.iter().position(|pair| !waits(pair)).unwrap_or(0);
+        sorted.push(pairs.remove(next));
+    }
+    *pairs = sorted;
+    Ok(())
+}
+
+/// Makes the foreign keys of tables that are copied. One that cannot be made is told, with the reason.
+async fn make_foreign_keys(session: &Session, pairs: &[Pair]) {
+    for pair in pairs {
+        let table = &pair.destination;
+        for key in &pair.foreign_keys {
+            let (columns, parent) = (key.columns.join(", "), &key.parent);
+            match session.make_foreign_key(table, key).await {
+                Ok(0) => {}
+                Ok(rows) => tell!(
+                    "{table}: foreign key ({columns}) to {parent}: {} without a row there",
+                    counted(rows, "row")
+                ),
+                Err(error) => tell!("{table}: foreign key ({columns}) to {parent} left out: {error:#}"),
+            }
+        }
+    }
+}
+
 /// Says what would be done. A table that cannot be copied is told like the others.
 async fn plan_all(
     session: &Session,
-    pairs: &[(Location, Location)],
+    pairs: &[Pair],
     args: &CopyArgs,
     options: &CopyOptions,
 ) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::Done;
-    for (table, destination) in pairs {
-        if let Err(error) = plan_table(session, table, destination, options, args.keys).await {
+    for pair in pairs {
+        let mut options = options.clone();
+        options.table.foreign_keys.clone_from(&pair.foreign_keys);
+        if let Err(error) = plan_table(session, &pair.source, &pair.destination, &options, args.keys).await {
             tell!("{error:#}");
             outcome = Outcome::Negative;
         }
@@ -135,10 +221,11 @@ impl<'a> Into<'a> {
 ///
 /// Two tables that would become one, a table that would be replaced by another's copy, and, unless they may be replaced, destinations
 /// that are there.
-fn compare(pairs: &[(Location, Location)], may_replace: bool) -> anyhow::Result<()> {
+fn compare(pairs: &[Pair], may_replace: bool) -> anyhow::Result<()> {
     let mut problems = Vec::new();
     let mut made: BTreeMap<String, &Location> = BTreeMap::new();
-    for (table, destination) in pairs {
+    for pair in pairs {
+        let (table, destination) = (&pair.source, &pair.destination);
         // Tables are found by their names in any case, and some file systems know no cases.
         if let Some(other) = made.insert(destination.to_string().to_lowercase(), table) {
             problems.push(format!("{other} and {table} would both become {destination}"));
@@ -146,8 +233,8 @@ fn compare(pairs: &[(Location, Location)], may_replace: bool) -> anyhow::Result<
         let Place::File(path) = &destination.place else {
             continue;
         };
-        let replaced = pairs.iter().find(|(source, _)| is_same_file(source, path));
-        if let Some((source, _)) = replaced {
+        let replaced = pairs.iter().find(|pair| is_same_file(&pair.source, path));
+        if let Some(Pair { source, .. }) = replaced {
             problems.push(format!(
                 "the copy of {table} would replace {source}, which is copied too"
             ));

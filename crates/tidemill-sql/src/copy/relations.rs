@@ -1,0 +1,177 @@
+//! The relations of an xBase table to others, as a database keeps them for its copy: foreign keys.
+//!
+//! They are the persistent relationships of a Visual FoxPro container. Each is between two index tags; where the keys of both are columns, and
+//! those of the parent are unique, a foreign key of these columns means the same. Visual FoxPro keeps a relation by triggers, and only where
+//! somebody asked for it; a foreign key always holds.
+
+use std::path::PathBuf;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use tidemill_xbase::index::{Index, IndexOptions};
+use tidemill_xbase::{Container, ContainerLink, ContainerRelation, IntegrityRule, OpenOptions, Table, production_path};
+
+use super::keys::columns_of;
+use crate::stores::server::{ForeignKey, ServerUrl};
+use crate::{Location, Place, Result, Session};
+
+/// A relation of a table to its parent, whose keys it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceRelation {
+    /// The columns of the table itself.
+    pub columns: Vec<String>,
+    /// The file of the parent.
+    pub parent: PathBuf,
+    /// The columns of the parent, which are unique.
+    pub parent_columns: Vec<String>,
+    /// Whether a changed key of the parent is changed here too.
+    pub cascades_updates: bool,
+    /// Whether records are deleted with that of the parent.
+    pub cascades_deletes: bool,
+}
+
+impl SourceRelation {
+    /// The same in a database, in which the parent has this name.
+    pub fn foreign_key(self, parent: String) -> ForeignKey {
+        ForeignKey {
+            columns: self.columns,
+            parent,
+            parent_columns: self.parent_columns,
+            cascades_updates: self.cascades_updates,
+            cascades_deletes: self.cascades_deletes,
+        }
+    }
+}
+
+/// The relations of a table, and those that no foreign key can be made of: each with its parent and the reason.
+pub(super) fn relations_of(table: &Table, index: &Index, options: &OpenOptions) -> (Vec<SourceRelation>, Vec<String>) {
+    let (mut relations, mut left_out) = (Vec::new(), Vec::new());
+    let ContainerLink::Used { container, .. } = table.container() else {
+        return (relations, left_out);
+    };
+    for relation in table.container().table().into_iter().flat_map(|known| &known.relations) {
+        match relation_of(relation, table, index, container, options) {
+            Ok(found) if relations.contains(&found) => {}
+            Ok(found) => relations.push(found),
+            Err(why) => left_out.push(format!("{} ({why})", relation.parent)),
+        }
+    }
+    (relations, left_out)
+}
+
+fn relation_of(
+    relation: &ContainerRelation,
+    table: &Table,
+    index: &Index,
+    container: &Container,
+    options: &OpenOptions,
+) -> std::result::Result<SourceRelation, String> {
+    let columns = columns_of_tag(table, index, &relation.tag, false)?;
+    let parent = container
+        .file_of(&relation.parent)
+        .ok_or("its table is not in the folder of the container")?;
+    let parent_columns = || -> Result<_> {
+        let table = Table::open(&parent, options)?;
+        let Some(index) = production_path(&table)? else {
+            return Ok(Err("its table has no index file".to_owned()));
+        };
+        let index = open_index(&table, index)?;
+        Ok(columns_of_tag(&table, &index, &relation.parent_tag, true))
+    };
+    let parent_columns = parent_columns().map_err(|error| error.to_string())??;
+    if columns.len() != parent_columns.len() {
+        return Err(format!(
+            "{} of its columns for {} here",
+            parent_columns.len(),
+            columns.len()
+        ));
+    }
+    Ok(SourceRelation {
+        columns,
+        parent,
+        parent_columns,
+        cascades_updates: relation.on_update == Some(IntegrityRule::Cascade),
+        cascades_deletes: relation.on_delete == Some(IntegrityRule::Cascade),
+    })
+}
+
+fn columns_of_tag(
+    table: &Table,
+    index: &Index,
+    name: &str,
+    is_parent: bool,
+) -> std::result::Result<Vec<String>, String> {
+    let mut tags = index.tags().iter();
+    let tag = tags
+        .find(|tag| tag.name.eq_ignore_ascii_case(name))
+        .ok_or_else(|| format!("there is no index tag {name}"))?;
+    if is_parent && !tag.is_candidate {
+        return Err(format!("the keys of its index tag {name} are not unique"));
+    }
+    columns_of(tag, table).ok_or_else(|| format!("the keys of index tag {name} are not columns"))
+}
+
+/// The production index of a table.
+pub(super) fn open_index(table: &Table, path: PathBuf) -> Result<Index> {
+    let options = IndexOptions::new()
+        .codepage(table.codepage())
+        .table_dialect(table.header().dialect);
+    Ok(Index::open(path, &options)?)
+}
+
+impl Session {
+    /// Makes a foreign key of a database's table that is filled. Returns how many rows refer to none all the same, where the
+    /// database makes the key in spite of them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database: rows that refer to none, columns of other types.
+    pub fn make_foreign_key<'a>(&'a self, table: &'a Location, key: &'a ForeignKey) -> BoxFuture<'a, Result<u64>> {
+        async move {
+            match self.relating(table)? {
+                Some((url, relating)) => relating.make_foreign_key(url, &url.beside(&key.parent), key).await,
+                None => Ok(0),
+            }
+        }
+        .boxed()
+    }
+
+    /// Drops the foreign keys between tables of one database that are about to be replaced: a table that others refer to cannot be.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn drop_foreign_keys<'a>(&'a self, tables: &'a [Location]) -> BoxFuture<'a, Result<()>> {
+        async move {
+            let first = tables.first().map(|table| self.relating(table));
+            let Some((_, relating)) = first.transpose()?.flatten() else {
+                return Ok(());
+            };
+            let urls = tables.iter().filter_map(|table| match &table.place {
+                Place::Server(url) => Some(url.clone()),
+                _ => None,
+            });
+            relating.drop_foreign_keys(&urls.collect::<Vec<_>>()).await
+        }
+        .boxed()
+    }
+
+    /// Whether the database of a table has foreign keys.
+    ///
+    /// # Errors
+    ///
+    /// A kind of server that this build does not have.
+    pub fn has_foreign_keys(&self, table: &Location) -> Result<bool> {
+        Ok(self.relating(table)?.is_some())
+    }
+
+    fn relating<'a>(
+        &'a self,
+        table: &'a Location,
+    ) -> Result<Option<(&'a ServerUrl, &'a dyn crate::stores::server::Relating)>> {
+        match &table.place {
+            Place::Server(url) => Ok(self.servers.of(url)?.relating().map(|relating| (url, relating))),
+            _ => Ok(None),
+        }
+    }
+}
