@@ -47,7 +47,7 @@ use super::tables::{Clock, FiredChange, Snapshot, TableInUse, Tables};
 use super::user_functions::UserFunctions;
 use super::value::Value;
 use super::watch::Watch;
-use crate::dictionary::{Dictionary, ObjectKind, Rights};
+use crate::dictionary::{Dictionary, ObjectKind, Rights, TableProperty};
 use crate::progress::Work;
 use crate::sole_use::{Changing, SoleUse};
 use crate::transactions::Transactions;
@@ -672,6 +672,10 @@ impl Tables for ConnectionTables<'_> {
 
     fn field_rule(&mut self, table: &str, field: &str, property: FieldProperty) -> Value {
         dictionary::shown(self.connection.field_property(table, field, property))
+    }
+
+    fn primary_key(&mut self, table: &str) -> Value {
+        dictionary::shown(self.connection.table_property(table, TableProperty::PrimaryKey))
     }
 
     fn relations(&mut self) -> Result<Vec<[Value; 9]>> {

@@ -7,11 +7,14 @@ use super::error::Result;
 use super::select::batch_of;
 use super::value::{Type, Value};
 use super::vector::Vector;
+use crate::FieldType;
 
 /// Rows that are made one after the other.
 #[derive(Debug)]
 pub(super) struct Listing {
     columns: Vec<(&'static str, Type)>,
+    /// Which of the columns have whole numbers of 16 bits.
+    short: Vec<bool>,
     rows: Vec<Vec<Value>>,
 }
 
@@ -19,6 +22,7 @@ impl Listing {
     /// No rows, of columns like `Name,Character,200;Field_Num,Integer`.
     pub(super) fn new(definition: &'static str) -> Self {
         let columns = definition.split(';').filter(|column| !column.is_empty());
+        let short = columns.clone().map(|column| column.ends_with(",ShortInt")).collect();
         let column = |written: &'static str| {
             let mut parts = written.split(',');
             let (name, type_name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -36,6 +40,7 @@ impl Listing {
         };
         Self {
             columns: columns.map(column).collect(),
+            short,
             rows: Vec::new(),
         }
     }
@@ -65,7 +70,18 @@ impl Listing {
         let columns: Vec<_> = self
             .columns
             .iter()
-            .map(|(name, type_of)| ColumnDescription::of_type((*name).to_owned(), *type_of))
+            .zip(self.short)
+            .map(|((name, type_of), is_short)| {
+                let column = ColumnDescription::of_type((*name).to_owned(), *type_of);
+                match is_short {
+                    true => ColumnDescription {
+                        field_type: FieldType::ShortInteger,
+                        length: 2,
+                        ..column
+                    },
+                    false => column,
+                }
+            })
             .collect();
         let batch = batch_of(&columns, arrays, count)?;
         Ok(Rows {

@@ -3,6 +3,7 @@
 
 mod answers;
 mod definitions;
+mod metadata;
 
 use tidemill_xbase::index::OrderSpec;
 

@@ -88,12 +88,13 @@ fn of_tables(tables: &mut dyn Tables) -> Result<Listing> {
         let table = snapshot.table();
         let memo = table.memo().map_or(Value::Null, |memo| number(memo.block_size()));
         let (no, null) = (Value::Logical(false), Value::Null);
+        let primary_key = tables.primary_key(&name);
         listing.row([
             text(name),
             text(file_name(table.path())),
             number(type_of(table)),
             no.clone(),
-            null.clone(),
+            primary_key,
             null.clone(),
             no.clone(),
             null.clone(),

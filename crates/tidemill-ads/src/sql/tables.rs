@@ -766,6 +766,11 @@ pub trait Tables {
         Value::Null
     }
 
+    /// The name of the primary key that a data dictionary says a table has; NULL where it says nothing. Default: there is none.
+    fn primary_key(&mut self, _table: &str) -> Value {
+        Value::Null
+    }
+
     /// The relations of a data dictionary: the columns of `system.relations`. Default: there are none.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
+use arrow_array::types::{Int32Type, Int64Type};
 use arrow_schema::DataType;
 use tidemill_xbase::aof::Filter;
 use tidemill_xbase::expression::{BinaryOperator, Syntax, SyntaxKind};
@@ -309,7 +309,7 @@ fn fields_of(rows: &Rows) -> Vec<FieldSpec> {
                 FieldType::CaseInsensitiveString | FieldType::NChar | FieldType::NMemo => {
                     FieldSpec::new(name, 'M', 4, 0)
                 }
-                FieldType::ShortInteger => FieldSpec::new(name, 'I', 4, 0),
+                FieldType::ShortInteger => FieldSpec::new(name, 'I', if is_short(rows, at) { 2 } else { 4 }, 0),
                 FieldType::RowVersion => FieldSpec::new(name, 'I', 8, 0),
                 FieldType::CurrencyDouble => FieldSpec::new(name, 'B', 8, 4),
                 FieldType::ModificationTime => FieldSpec::new(name, 'T', 8, 0),
@@ -322,6 +322,22 @@ fn fields_of(rows: &Rows) -> Vec<FieldSpec> {
             spec.nullable(true)
         })
         .collect()
+}
+
+/// Whether all numbers of a column have 16 bits, in arrays that can be written to a field of so many.
+fn is_short(rows: &Rows, column: usize) -> bool {
+    let mut columns = rows.batches.iter().map(|batch| batch.column(column));
+    columns.all(|column| match column.data_type() {
+        DataType::Int64 => {
+            let numbers = column.as_primitive::<Int64Type>();
+            numbers.iter().flatten().all(|number| i16::try_from(number).is_ok())
+        }
+        DataType::Int32 => {
+            let numbers = column.as_primitive::<Int32Type>();
+            numbers.iter().flatten().all(|number| i16::try_from(number).is_ok())
+        }
+        _ => false,
+    })
 }
 
 /// Whether a column has whole numbers beyond 32 bits.

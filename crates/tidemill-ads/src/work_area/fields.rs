@@ -99,7 +99,8 @@ impl FieldType {
         }
     }
 
-    fn of_adt(adt_type: AdtType) -> Self {
+    /// The type of a field of an ADT.
+    pub(crate) fn of_adt(adt_type: AdtType) -> Self {
         match adt_type {
             AdtType::Logical => Self::Logical,
             AdtType::Numeric => Self::Numeric,

@@ -3,6 +3,7 @@
 mod altering;
 mod indexes;
 mod links;
+mod metadata;
 mod packages;
 mod procedures;
 mod relations;

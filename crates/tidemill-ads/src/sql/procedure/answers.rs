@@ -6,6 +6,7 @@
 use tidemill_xbase::{Deleted, Field, FieldKind, Scan};
 
 use super::definitions::KEYWORDS;
+use super::metadata;
 use crate::FieldType;
 use crate::connection::up_time;
 use crate::machine::{host_name, login_name};
@@ -44,6 +45,16 @@ impl Arguments<'_> {
         }
     }
 
+    /// Whether it is true.
+    pub(super) fn is_true(&self, place: usize) -> bool {
+        match self.0.get(place) {
+            Some(Value::Logical(is_true)) => *is_true,
+            Some(Value::Text(text)) => matches!(text.trim().to_uppercase().as_str(), "TRUE" | "T" | "1"),
+            Some(other) => other.to_i64().is_some_and(|number| number != 0),
+            None => false,
+        }
+    }
+
     fn pattern(&self, place: usize) -> Pattern {
         match self.text(place) {
             text if text.is_empty() => Pattern::new("%", None),
@@ -67,6 +78,14 @@ pub(super) fn fill(
         "sp_getapplicationid" => listing.row([text(tables.application())]),
         "sp_gettables" => of_tables(listing, arguments, tables)?,
         "sp_getcolumns" => of_columns(listing, arguments, tables)?,
+        "sp_getcatalogs" => listing.row([metadata::catalog(tables)]),
+        "sp_getprimarykeys" => metadata::primary_keys(listing, arguments, tables)?,
+        "sp_getindexinfo" => metadata::indexes(listing, arguments, tables)?,
+        "sp_getbestrowidentifier" => metadata::row_identifiers(listing, arguments, tables)?,
+        "sp_getimportedkeys" => metadata::foreign_keys(listing, true, arguments, tables)?,
+        "sp_getforeignkeycolumns" => metadata::foreign_keys(listing, false, arguments, tables)?,
+        "sp_getprocedures" => metadata::procedures(listing, arguments, tables)?,
+        "sp_getprocedurecolumns" => metadata::procedure_columns(listing, arguments, tables)?,
         "sp_getsqlkeywords" => KEYWORDS.split_whitespace().for_each(|word| listing.row([text(word)])),
         "sp_gettablesizeinfo" => sizes(listing, &TableName::new(arguments.needed(0, name)?), tables)?,
         "sp_gettableencryptiontype" => {
@@ -392,7 +411,7 @@ fn of_columns(listing: &mut Listing, arguments: &Arguments<'_>, tables: &mut dyn
 }
 
 /// The type of ODBC (`sql.h`, `sqlext.h`), its name, and whether it is a number.
-fn odbc_type(field_type: FieldType) -> (i64, &'static str, bool) {
+pub(super) fn odbc_type(field_type: FieldType) -> (i64, &'static str, bool) {
     use FieldType as F;
     match field_type {
         F::Logical => (-7, "LOGICAL", false),

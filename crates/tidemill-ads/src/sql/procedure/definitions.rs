@@ -1,4 +1,5 @@
-//! The procedures that there are: names, parameters and columns of their rows, as the help of ADS 12 has them.
+//! The procedures that there are: names, parameters and columns of their rows, as the help of ADS 12 has them. Those of `metadata` are as
+//! clients have them.
 
 /// A procedure: its name, what it takes and what it gives, both as in `AdsCreateTable`.
 pub(super) type Definition = (&'static str, &'static str, &'static str);
@@ -13,6 +14,17 @@ const NAMED_TABLE: &str = "TableName,Character,255";
 const NAMED_USER: &str = "UserName,Character,200";
 const INDEX: &str = "TableName,Character,515;FileName,Character,515;TagName,Character,128;Expression,Character,510;Condition,Character,510;\
     Options,Integer;PageSize,Integer";
+
+/// The columns of `DatabaseMetaData.getImportedKeys`.
+const IMPORTED_KEYS: &str = "PKTABLE_CAT,Character,200;PKTABLE_SCHEM,Character,200;PKTABLE_NAME,Character,255;PKCOLUMN_NAME,Character,200;\
+    FKTABLE_CAT,Character,200;FKTABLE_SCHEM,Character,200;FKTABLE_NAME,Character,255;FKCOLUMN_NAME,Character,200;KEY_SEQ,ShortInt;\
+    UPDATE_RULE,ShortInt;DELETE_RULE,ShortInt;FK_NAME,Character,200;PK_NAME,Character,200;DEFERRABILITY,ShortInt";
+/// The same without DEFERRABILITY, and with the name of the relation.
+const FOREIGN_KEY_COLUMNS: &str = "PKTABLE_CAT,Character,200;PKTABLE_SCHEM,Character,200;PKTABLE_NAME,Character,255;\
+    PKCOLUMN_NAME,Character,200;FKTABLE_CAT,Character,200;FKTABLE_SCHEM,Character,200;FKTABLE_NAME,Character,255;\
+    FKCOLUMN_NAME,Character,200;KEY_SEQ,ShortInt;UPDATE_RULE,ShortInt;DELETE_RULE,ShortInt;FK_NAME,Character,200;PK_NAME,Character,200;\
+    NAME,Character,200";
+const ASKED_TABLE: &str = "catalog,Character,200;schema,Character,200;table,Character,255";
 
 /// What changes something, and gives no rows.
 pub(super) const ACTIONS: &[Definition] = &[
@@ -190,6 +202,13 @@ pub(super) const ACTIONS: &[Definition] = &[
 pub(super) const ANSWERS: &[Definition] = &[
     ("sp_GetApplicationID", "", "ApplicationID,Memo"),
     (
+        "sp_GetBestRowIdentifier",
+        "catalog,Character,200;schema,Character,200;table,Character,255;scope,ShortInt;nullable,Logical",
+        "SCOPE,ShortInt;COLUMN_NAME,Character,200;DATA_TYPE,ShortInt;TYPE_NAME,Character,20;COLUMN_SIZE,Integer;BUFFER_LENGTH,Integer;\
+         DECIMAL_DIGITS,ShortInt;PSEUDO_COLUMN,ShortInt",
+    ),
+    ("sp_GetCatalogs", "", "TABLE_CAT,Character,200"),
+    (
         "sp_GetCollations",
         "Pattern,Character,100",
         "Name,Character,100;ShortName,Character,8;Description,Memo;Version,Integer;CodePage,Integer;FoxCompat,Logical;\
@@ -209,7 +228,39 @@ pub(super) const ANSWERS: &[Definition] = &[
          NULLABLE,ShortInt;REMARKS,Memo;COLUMN_DEF,Memo;SQL_DATA_TYPE,Integer;SQL_DATETIME_SUB,Integer;CHAR_OCTET_LENGTH,Integer;\
          ORDINAL_POSITION,Integer;IS_NULLABLE,Character,4;NOCPTRANS,ShortInt",
     ),
+    (
+        "sp_GetForeignKeyColumns",
+        "catalog,Character,200;schema,Character,200;table,Character,255;name,Character,200",
+        FOREIGN_KEY_COLUMNS,
+    ),
+    ("sp_GetImportedKeys", ASKED_TABLE, IMPORTED_KEYS),
+    (
+        "sp_GetIndexInfo",
+        "catalog,Character,200;schema,Character,200;table,Character,255;unique,Logical;approximate,Logical",
+        "TABLE_CAT,Character,200;TABLE_SCHEM,Character,200;TABLE_NAME,Character,255;NON_UNIQUE,Logical;INDEX_QUALIFIER,Character,200;\
+         INDEX_NAME,Character,200;TYPE,ShortInt;ORDINAL_POSITION,ShortInt;COLUMN_NAME,Character,200;ASC_OR_DESC,Character,1;\
+         CARDINALITY,Integer;PAGES,Integer;FILTER_CONDITION,Memo",
+    ),
     ("sp_GetLinks", "", "LinkAlias,Character,200;Path,Character,260"),
+    (
+        "sp_GetPrimaryKeys",
+        ASKED_TABLE,
+        "TABLE_CAT,Character,200;TABLE_SCHEM,Character,200;TABLE_NAME,Character,255;COLUMN_NAME,Character,200;KEY_SEQ,ShortInt;\
+         PK_NAME,Character,200",
+    ),
+    (
+        "sp_GetProcedureColumns",
+        "catalog,Character,200;schemaPattern,Character,200;procedureNamePattern,Character,200;columnNamePattern,Character,200",
+        "PROCEDURE_CAT,Character,200;PROCEDURE_SCHEM,Character,200;PROCEDURE_NAME,Character,200;COLUMN_NAME,Character,200;\
+         COLUMN_TYPE,ShortInt;DATA_TYPE,ShortInt;TYPE_NAME,Character,20;PRECISION,Integer;LENGTH,Integer;SCALE,ShortInt;\
+         RADIX,ShortInt;NULLABLE,ShortInt;REMARKS,Memo",
+    ),
+    (
+        "sp_GetProcedures",
+        "catalog,Character,200;schemaPattern,Character,200;procedureNamePattern,Character,200",
+        "PROCEDURE_CAT,Character,200;PROCEDURE_SCHEM,Character,200;PROCEDURE_NAME,Character,200;NUM_INPUT_PARAMS,Integer;\
+         NUM_OUTPUT_PARAMS,Integer;NUM_RESULT_SETS,Integer;REMARKS,Memo;PROCEDURE_TYPE,ShortInt",
+    ),
     (
         "sp_GetRecordCRC",
         "TableName,Character,256;RecordNumber,Integer",
