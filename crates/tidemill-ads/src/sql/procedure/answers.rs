@@ -352,7 +352,11 @@ fn of_tables(listing: &mut Listing, arguments: &Arguments<'_>, tables: &mut dyn 
         names.retain(|name| is_wanted(kind) && pattern.matches(&name.to_lowercase()));
         names.sort();
         for name in names {
-            listing.row([Value::Null, Value::Null, text(name), text(kind)]);
+            let catalog = match kind {
+                "SYSTEM TABLE" => text("system"),
+                _ => metadata::catalog(tables),
+            };
+            listing.row([catalog, Value::Null, text(name), text(kind)]);
         }
     }
     Ok(())
@@ -381,7 +385,7 @@ fn of_columns(listing: &mut Listing, arguments: &Arguments<'_>, tables: &mut dyn
             );
             let is_text = !is_number && !is_day && column.field_type != FieldType::Logical;
             listing.row([
-                null.clone(),
+                metadata::catalog(tables),
                 null.clone(),
                 text(name.as_str()),
                 text(column.name),
