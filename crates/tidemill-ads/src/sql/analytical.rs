@@ -5,6 +5,8 @@
 //! condition picks. So it sees what this connection has not yet committed, and indexes answer conditions as they do in the direct
 //! lanes.
 
+mod procedures;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -16,7 +18,7 @@ use sqlparser::ast::{self, Query as SqlQuery, Spanned as _};
 use sqlparser::tokenizer::Location;
 use tidemill_xbase::Table;
 
-use super::answer::{ColumnDescription, Rows};
+use super::answer::{Answer, ColumnDescription, Rows};
 use super::bind::{Parameters, Scope};
 use super::error::{Error, Kind, Result};
 use super::evaluate::{Session, evaluate_alone};
@@ -25,7 +27,7 @@ use super::frames;
 use super::functions::find_variable;
 use super::parser::{parse, parse_expression};
 use super::prepared::{Facts, Prepared};
-use super::select::{Compiled, Item, Plan, Query, Source, Top, columns_of, system_rows, table_name};
+use super::select::{Compiled, Item, Plan, Query, Source, Top, columns_of, procedure_shape, system_rows, table_name};
 use super::statement::{Select, Statement, StatementKind, TableName};
 use super::stream::RowStream;
 use super::tables::{Snapshot, Tables};
@@ -129,8 +131,17 @@ impl Template {
         if let Some(row) = select.start_at {
             start_at(&mut query, row)?;
         }
-        let (relations, qualifiers) = relations(&query);
+        let Names {
+            relations,
+            procedures,
+            qualifiers,
+            ..
+        } = Names::of(&query);
         let mut columns = Vec::new();
+        for procedure in &procedures {
+            let shape = procedure_shape(procedure, tables)?;
+            columns.extend(shape.columns.into_iter().map(|column| column.name));
+        }
         for relation in &relations {
             if relation.system().is_none() && tables.view(relation)?.is_none() {
                 let snapshot = tables
@@ -203,11 +214,13 @@ impl Template {
         let mut query = self.query.clone();
         let mut filler = Filler(session);
         walk::change(&mut query, &mut filler)?;
+        let given = procedures::run(&mut query, &self.relations, tables, session)?;
+        let given = given.into_iter().map(|(name, rows)| Ok((name, Lent::Rows(rows))));
         let lent = self.relations.iter();
         let lent = lent.map(|name| Ok((name.to_string(), Lent::of(name, self.has_numbers, tables)?)));
         Ok(AnalyticalQuery {
             text: query.to_string(),
-            tables: lent.collect::<Result<_>>()?,
+            tables: lent.chain(given).collect::<Result<_>>()?,
             facts: Facts::of(tables),
             shows_deleted: tables.shows_deleted(),
         })
@@ -268,7 +281,7 @@ enum Lent {
         /// Whether the numbers of its records are a column.
         has_numbers: bool,
     },
-    /// What a view shows, or a table of `system`.
+    /// What a view shows, a table of `system`, or what a procedure gave.
     Rows(Rows),
 }
 
@@ -442,27 +455,28 @@ impl RecordBatchReader for Reader {
     }
 }
 
-/// The tables that a query names, each once; what names one of its WITH queries is none. And all that may stand before a column of the
-/// query.
-fn relations(query: &SqlQuery) -> (Vec<TableName>, Vec<String>) {
-    let mut names = Names::default();
-    let _ = walk::look_at(query, &mut names);
-    let Names {
-        relations,
-        mut qualifiers,
-        ..
-    } = names;
-    qualifiers.extend(relations.iter().map(|name| name.last().to_owned()));
-    (relations, qualifiers)
-}
-
 #[derive(Default)]
 struct Names {
+    /// The tables that a query names, each once; what names one of its WITH queries is none.
     relations: Vec<TableName>,
-    /// Aliases, and names of WITH queries.
+    /// The procedures that it takes for tables.
+    procedures: Vec<TableName>,
+    /// Whether the next name is that of a procedure.
+    is_procedure: bool,
+    /// All that may stand before a column of the query.
     qualifiers: Vec<String>,
     /// The queries that are being looked at, one within another.
     open: Vec<WithQueries>,
+}
+
+impl Names {
+    fn of(query: &SqlQuery) -> Self {
+        let mut names = Self::default();
+        let _ = walk::look_at(query, &mut names);
+        let tables = names.relations.iter().chain(&names.procedures);
+        names.qualifiers.extend(tables.map(|name| name.last().to_owned()));
+        names
+    }
 }
 
 /// The WITH queries of a query, of which so many have been looked at: these alone can be named by what follows. A query is not
@@ -518,11 +532,16 @@ impl ast::Visitor for Names {
         {
             self.qualifiers.push(alias.name.value.clone());
         }
+        self.is_procedure = matches!(factor, ast::TableFactor::Table { args: Some(_), .. });
         ControlFlow::Continue(())
     }
 
     fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> ControlFlow<Error> {
         let name = table_name(relation);
+        if std::mem::take(&mut self.is_procedure) {
+            self.procedures.push(name);
+            return ControlFlow::Continue(());
+        }
         let is_with = name.parts.len() == 1 && self.open.iter().any(|open| open.has(name.last()));
         if !is_with && !self.relations.contains(&name) {
             self.relations.push(name);

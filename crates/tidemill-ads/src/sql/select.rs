@@ -34,7 +34,7 @@ use super::tables::{Snapshot, Tables};
 use super::value::{Type, Value};
 use super::vector::{Vector, data_type, into_type};
 
-pub(super) use plan::{Item, Plan, Source, Top, only_select, system_rows, table_name};
+pub(super) use plan::{Item, Plan, Source, Top, only_select, procedure_shape, system_rows, table_name};
 pub(super) use union::Query;
 
 /// The condition of the last run, which the next one can use when its parameters have the same values.

@@ -345,6 +345,45 @@ fn views_and_system_tables_are_rows() {
 }
 
 #[test]
+fn what_procedures_give_is_rows() {
+    let mut shop = Shop::new();
+    let query = shop.asked(
+        "SELECT a.INDEX_NAME, b.TABLE_NAME FROM (EXECUTE PROCEDURE sp_GetIndexInfo( NULL, NULL, :name, False, True )) a
+         LEFT OUTER JOIN (EXECUTE PROCEDURE sp_GetIndexInfo( NULL, NULL, 'cust' + 'omers', False, True )) b
+         ON a.INDEX_NAME = b.INDEX_NAME LEFT OUTER JOIN (EXECUTE PROCEDURE sp_GetCatalogs()) ON 1 = 1 JOIN orders ON 1 = 1
+         WHERE a.TYPE <> 0",
+        &[Value::Text("orders".to_owned())],
+    );
+    for part in [
+        "FROM \"sp_GetIndexInfo\" a ",
+        "JOIN \"sp_GetIndexInfo 2\" b ",
+        "JOIN \"sp_GetCatalogs\" ON",
+    ] {
+        assert!(query.text().contains(part), "{}", query.text());
+    }
+    let count = |table: &str, filter: Option<&str>| {
+        let scan = TableScan {
+            table: table.to_owned(),
+            columns: vec![2],
+            filter: filter.map(str::to_owned),
+            ..TableScan::default()
+        };
+        rows_of(query.scan(&scan).unwrap()).unwrap().count()
+    };
+    assert_eq!(count("sp_GetIndexInfo", None), 2);
+    assert_eq!(count("sp_GetIndexInfo", Some("\"INDEX_NAME\" = 'ID'")), 1);
+    assert_eq!(count("sp_GetIndexInfo 2", Some("\"TABLE_NAME\" = 'customers'")), 1);
+    assert_eq!(query.schema("sp_GetCatalogs").unwrap().fields().len(), 1);
+    for sql in [
+        "SELECT * FROM (EXECUTE PROCEDURE sp_PackTable( 'orders' )) p JOIN orders ON 1 = 1",
+        "SELECT * FROM (EXECUTE PROCEDURE sp_Weather()) p JOIN orders ON 1 = 1",
+    ] {
+        let error = shop.try_run(sql, &[]).unwrap_err().to_string();
+        assert!(error.contains("NativeError = 2134"), "{sql}: {error}");
+    }
+}
+
+#[test]
 fn answers_go_where_they_are_wanted() {
     let mut shop = Shop::new();
     let make = format!("SELECT o.id, o.cust INTO made {JOIN}");

@@ -286,6 +286,22 @@ fn source(
     }
 }
 
+/// No rows, of the columns that a procedure gives.
+///
+/// # Errors
+/// [`Kind::NoFunction`] for one that there is not or that gives no rows.
+pub(in crate::sql) fn procedure_shape(name: &TableName, tables: &mut dyn Tables) -> Result<Rows> {
+    let at = |error: Error| error.at(name.location.0);
+    let shape = match procedure::output_of(name.last()) {
+        Some(definition) => Some(Listing::new(definition).finish()?),
+        None => tables.procedure_shape(name.last()).map_err(at)?,
+    };
+    shape.ok_or_else(|| {
+        let why = format!("Procedure not found, or it gives no rows: {name}");
+        at(Error::new(Kind::NoFunction, why))
+    })
+}
+
 /// What a procedure gives, as a table.
 fn procedure(
     name: &TableName,
@@ -294,16 +310,7 @@ fn procedure(
     tables: &mut dyn Tables,
     parameters: &mut Parameters,
 ) -> Result<(Source, Vec<Column>, Vec<String>)> {
-    let at = |error: Error| error.at(name.location.0);
-    let shape = match procedure::output_of(name.last()) {
-        Some(definition) => Some(Listing::new(definition).finish()?),
-        None => tables.procedure_shape(name.last()).map_err(at)?,
-    };
-    let Some(shape) = shape else {
-        let why = format!("Procedure not found, or it gives no rows: {name}");
-        return Err(at(Error::new(Kind::NoFunction, why)));
-    };
-    let columns = columns_of(&shape);
+    let columns = columns_of(&procedure_shape(name, tables)?);
     let argument = |argument: &ast::FunctionArg| match argument {
         ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => {
             Scope::new(&[], Vec::new(), parameters).bind(expr)
