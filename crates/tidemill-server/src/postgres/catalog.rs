@@ -224,6 +224,7 @@ impl Catalog {
                 let keys = session.keys_of(&table.location).unwrap_or_default();
                 found.push(ServedTable {
                     indexes: self.numbers.indexes(&schema.name, &table.name, &columns, &keys),
+                    foreign_keys: self.numbers.foreign_keys(&schema.name, &table.name, &columns, &keys),
                     name: table.name.clone(),
                     columns,
                 });
@@ -449,6 +450,13 @@ mod tests {
             is_unique,
         };
         let keys = tidemill_sql::SourceKeys {
+            relations: vec![tidemill_sql::SourceRelation {
+                columns: vec!["TOTAL".to_owned()],
+                parent: "books/People.dbf".into(),
+                parent_columns: vec!["id".to_owned()],
+                cascades_updates: true,
+                cascades_deletes: false,
+            }],
             primary_key: vec!["ID".to_owned()],
             indexes: vec![
                 index(&["name", "ID"], false),
@@ -460,6 +468,7 @@ mod tests {
         public.put(vec![ServedTable {
             name: "people".to_owned(),
             indexes: catalog.numbers.indexes("public", "people", &schema, &keys),
+            foreign_keys: catalog.numbers.foreign_keys("public", "people", &schema, &keys),
             columns: schema,
         }]);
         for (text, expected) in [
@@ -474,6 +483,15 @@ mod tests {
                 "people_pkey|true|true|CREATE UNIQUE INDEX people_pkey ON public.people USING btree (\"ID\")|PRIMARY KEY (\"ID\")|p\n\
                  people_name_id_idx|false|false|CREATE INDEX people_name_id_idx ON public.people USING btree (name, \"ID\")||\n\
                  people_name_id_idx1|false|true|CREATE UNIQUE INDEX people_name_id_idx1 ON public.people USING btree (name, \"ID\")||",
+            ),
+            (
+                "SELECT r.conname, pg_catalog.pg_get_constraintdef(r.oid, true), c.relname FROM pg_catalog.pg_constraint r JOIN pg_class c ON c.oid = r.confrelid WHERE r.conrelid = 'people'::regclass AND r.contype = 'f' ORDER BY 1",
+                "people_total_fkey|FOREIGN KEY (total) REFERENCES \"People\"(id) ON UPDATE CASCADE|people",
+            ),
+            // As pgjdbc looks for imported keys.
+            (
+                "SELECT pkc.relname, pka.attname, fkc.relname, fka.attname, con.confupdtype, con.confdeltype, pkic.relname FROM pg_catalog.pg_class pkc, pg_catalog.pg_attribute pka, pg_catalog.pg_class fkc, pg_catalog.pg_attribute fka, pg_catalog.pg_constraint con, pg_catalog.generate_series(1, 32) pos(n), pg_catalog.pg_class pkic WHERE pkc.oid = pka.attrelid AND pka.attnum = con.confkey[pos.n] AND con.confrelid = pkc.oid AND fkc.oid = fka.attrelid AND fka.attnum = con.conkey[pos.n] AND con.conrelid = fkc.oid AND con.contype = 'f' AND pkic.relkind = 'i' AND pkic.oid = con.conindid",
+                "people|ID|people|total|c|a|people_pkey",
             ),
             // As pgjdbc does.
             (
@@ -492,6 +510,10 @@ mod tests {
             (
                 "SELECT tc.constraint_name, kc.column_name, kc.ordinal_position FROM information_schema.table_constraints tc JOIN information_schema.key_column_usage kc ON tc.constraint_name = kc.constraint_name WHERE tc.constraint_type = 'PRIMARY KEY'",
                 "people_pkey|ID|1",
+            ),
+            (
+                "SELECT tc.constraint_name, kc.column_name, u.table_name, u.column_name, rc.unique_constraint_name, rc.update_rule, rc.delete_rule FROM information_schema.table_constraints tc JOIN information_schema.key_column_usage kc ON tc.constraint_name = kc.constraint_name JOIN information_schema.constraint_column_usage u ON u.constraint_name = tc.constraint_name JOIN information_schema.referential_constraints rc ON rc.constraint_name = tc.constraint_name WHERE tc.constraint_type = 'FOREIGN KEY'",
+                "people_total_fkey|total|people|ID|people_pkey|CASCADE|NO ACTION",
             ),
             (
                 "SELECT column_name, numeric_precision, numeric_scale FROM information_schema.columns WHERE table_name = 'people' AND table_schema = 'public' ORDER BY ordinal_position",
@@ -514,6 +536,7 @@ mod tests {
         public.put(vec![ServedTable {
             name: "customers".to_owned(),
             columns: Arc::new(schema),
+            foreign_keys: Vec::new(),
             indexes: Vec::new(),
         }]);
         let values = RecordBatch::new_empty(Arc::new(arrow_schema::Schema::empty()));

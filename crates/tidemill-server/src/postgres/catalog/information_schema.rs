@@ -112,7 +112,7 @@ const VIEWS: &[(&str, &str)] = &[
         "table_constraints",
         "SELECT current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS constraint_name, \
          current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name, \
-         'PRIMARY KEY' AS constraint_type, 'NO' AS is_deferrable, 'NO' AS initially_deferred, 'YES' AS enforced, \
+         CASE k.contype WHEN 'f' THEN 'FOREIGN KEY' ELSE 'PRIMARY KEY' END AS constraint_type, 'NO' AS is_deferrable, 'NO' AS initially_deferred, 'YES' AS enforced, \
          CAST(NULL AS VARCHAR) AS nulls_distinct \
          FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid \
          JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace",
@@ -133,26 +133,33 @@ const VIEWS: &[(&str, &str)] = &[
         "SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name, \
          a.attname AS column_name, current_database() AS constraint_catalog, n.nspname AS constraint_schema, \
          k.conname AS constraint_name \
-         FROM (SELECT conname, connamespace, conrelid, unnest(conkey) AS place FROM pg_catalog.pg_constraint) k \
-         JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace \
-         JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.place",
+         FROM (SELECT conname, connamespace, CASE contype WHEN 'f' THEN confrelid ELSE conrelid END AS used, \
+         unnest(CASE contype WHEN 'f' THEN confkey ELSE conkey END) AS place FROM pg_catalog.pg_constraint) k \
+         JOIN pg_catalog.pg_class c ON c.oid = k.used JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace \
+         JOIN pg_catalog.pg_attribute a ON a.attrelid = k.used AND a.attnum = k.place",
+    ),
+    (
+        "referential_constraints",
+        "SELECT current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS constraint_name, \
+         current_database() AS unique_constraint_catalog, n.nspname AS unique_constraint_schema, \
+         i.relname AS unique_constraint_name, 'NONE' AS match_option, \
+         CASE k.confupdtype WHEN 'c' THEN 'CASCADE' ELSE 'NO ACTION' END AS update_rule, \
+         CASE k.confdeltype WHEN 'c' THEN 'CASCADE' ELSE 'NO ACTION' END AS delete_rule \
+         FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class i ON i.oid = k.conindid \
+         JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.contype = 'f'",
     ),
     (
         "constraint_table_usage",
         "SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name, \
          current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS constraint_name \
-         FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid \
+         FROM (SELECT conname, connamespace, CASE contype WHEN 'f' THEN confrelid ELSE conrelid END AS used \
+         FROM pg_catalog.pg_constraint) k JOIN pg_catalog.pg_class c ON c.oid = k.used \
          JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace",
     ),
 ];
 
 /// Names and columns.
 const EMPTY: &[(&str, &str)] = &[
-    (
-        "referential_constraints",
-        "constraint_catalog, constraint_schema, constraint_name, unique_constraint_catalog, unique_constraint_schema, \
-         unique_constraint_name, match_option, update_rule, delete_rule",
-    ),
     (
         "check_constraints",
         "constraint_catalog, constraint_schema, constraint_name, check_clause",

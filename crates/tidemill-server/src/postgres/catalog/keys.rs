@@ -5,6 +5,8 @@
 //!
 //! [docs]: https://www.postgresql.org/docs/15/catalog-pg-index.html
 
+mod constraints;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,6 +26,8 @@ use datafusion::physical_plan::{ExecutionPlan, collect};
 use tidemill_postgres::arrow_type::column_type;
 use tidemill_sql::SourceKeys;
 
+pub(super) use self::constraints::ServedForeignKey;
+use self::constraints::{constraints, find_foreign_key};
 use super::super::functions::{of_texts, quote_name};
 use super::super::rows::{INT2_VECTOR, OID, OID_VECTOR, SPECIAL};
 use super::ServedSchema;
@@ -46,6 +50,7 @@ pub(super) struct ServedTable {
     pub(super) name: String,
     pub(super) columns: SchemaRef,
     pub(super) indexes: Vec<ServedIndex>,
+    pub(super) foreign_keys: Vec<ServedForeignKey>,
 }
 
 /// An index of a table.
@@ -98,14 +103,7 @@ impl IndexNumbers {
             .map(|index| (&index.columns, index.is_unique, false));
         let mut found: Vec<ServedIndex> = Vec::new();
         for (names, is_unique, is_primary) in primary.into_iter().chain(others) {
-            let places = names.iter().map(|name| {
-                let place = columns
-                    .fields()
-                    .iter()
-                    .position(|field| field.name().eq_ignore_ascii_case(name))?;
-                Some((columns.field(place).name().clone(), i16::try_from(place + 1).ok()?))
-            });
-            let Some(places) = places.collect::<Option<Vec<_>>>() else {
+            let Some(places) = places_of(names, columns) else {
                 continue;
             };
             let stem = match is_primary {
@@ -121,11 +119,8 @@ impl IndexNumbers {
                 false => (1..).map(|more| format!("{stem}{more}")).find(|name| is_free(name)),
             };
             let Some(name) = name else { continue };
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let next = FIRST_INDEX + i32::try_from(known.len()).unwrap_or_default();
-            let oid = *known.entry((schema.to_owned(), name.clone())).or_insert(next);
             found.push(ServedIndex {
-                oid,
+                oid: self.number(schema, &name),
                 name,
                 columns: places,
                 is_unique,
@@ -134,6 +129,22 @@ impl IndexNumbers {
         }
         found
     }
+
+    fn number(&self, schema: &str, name: &str) -> i32 {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = FIRST_INDEX + i32::try_from(known.len()).unwrap_or_default();
+        *known.entry((schema.to_owned(), name.to_owned())).or_insert(next)
+    }
+}
+
+/// Columns of a table with their places in it, from 1.
+fn places_of(names: &[String], columns: &SchemaRef) -> Option<Vec<(String, i16)>> {
+    let places = names.iter().map(|name| {
+        let mut fields = columns.fields().iter();
+        let place = fields.position(|field| field.name().eq_ignore_ascii_case(name))?;
+        Some((columns.field(place).name().clone(), i16::try_from(place + 1).ok()?))
+    });
+    places.collect()
 }
 
 /// Which table of the catalogue.
@@ -440,28 +451,6 @@ fn indexes(tables: &[Numbered]) -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-fn constraints(tables: &[Numbered]) -> Vec<(&'static str, ArrayRef)> {
-    let all = pairs(tables).filter(|(_, index)| index.is_primary);
-    vec![
-        (
-            "oid",
-            of_numbers(all.clone().map(|(_, index)| index.oid + TO_CONSTRAINT)),
-        ),
-        ("conname", of_text(all.clone().map(|(_, index)| &index.name))),
-        (
-            "connamespace",
-            of_numbers(all.clone().map(|(table, _)| table.schema_oid)),
-        ),
-        ("contype", of_text(all.clone().map(|_| "p"))),
-        ("convalidated", of_flags(all.clone().map(|_| true))),
-        ("conrelid", of_numbers(all.clone().map(|(table, _)| table.oid))),
-        ("conindid", of_numbers(all.clone().map(|(_, index)| index.oid))),
-        ("conislocal", of_flags(all.clone().map(|_| true))),
-        ("connoinherit", of_flags(all.clone().map(|_| true))),
-        ("conkey", of_lists(all.map(|(_, index)| places(index)))),
-    ]
-}
-
 fn index_names(tables: &[Numbered]) -> Vec<(&'static str, ArrayRef)> {
     let all = pairs(tables);
     let definition = |(table, index): (&Numbered, &ServedIndex)| index.definition(&table.schema, &table.table.name);
@@ -614,7 +603,8 @@ pub(super) fn functions(served: &[Arc<ServedSchema>]) -> Vec<ScalarUDF> {
         of_texts("pg_get_constraintdef", any(), move |given| {
             let found = find(&of_constraint, number(given, 0), TO_CONSTRAINT);
             let found = found.filter(|(_, _, index)| index.is_primary);
-            Ok(found.map(|(_, _, index)| format!("PRIMARY KEY ({})", index.column_names())))
+            let primary = found.map(|(_, _, index)| format!("PRIMARY KEY ({})", index.column_names()));
+            Ok(primary.or_else(|| find_foreign_key(&of_constraint, number(given, 0))))
         }),
     ]
 }
