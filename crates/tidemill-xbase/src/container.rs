@@ -26,7 +26,7 @@ use crate::field::Field;
 use crate::header::u32_at;
 use crate::memo::MemoReader;
 use crate::regular_file;
-use crate::stamp::FileMemo;
+use crate::stamp::{FileMemo, FileStamp};
 use crate::table::{OpenOptions, Table};
 
 pub use link::ContainerLink;
@@ -40,7 +40,12 @@ pub struct Container {
     path: PathBuf,
     tables: Vec<ContainerTable>,
     has_more: bool,
+    /// What its files were when they were read; `None` of one in memory.
+    stamps: Option<Stamps>,
 }
+
+/// What the files of a container are: that of its memos need not be there.
+type Stamps = (FileStamp, Option<FileStamp>);
 
 /// What a container says of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -163,11 +168,29 @@ impl Container {
     /// for more properties than any container has.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        let stamps = stamps_of(path);
         let file = Arc::new(regular_file::open_found_to_read(path)?);
         let table = Table::of_open(path, file, &options())?;
         let memo = beside(path, &["dct"]).ok();
         let is_link = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-        Self::of(&table, memo.is_some_and(|memo| !is_link(&memo)))
+        let container = Self::of(&table, memo.is_some_and(|memo| !is_link(&memo)))?;
+        Ok(Self { stamps, ..container })
+    }
+
+    /// Whether its files certainly are what they were.
+    pub(crate) fn is_current(&self) -> bool {
+        let Some((dbc, dct)) = &self.stamps else {
+            return true;
+        };
+        let Some((dbc_now, dct_now)) = stamps_of(&self.path) else {
+            return false;
+        };
+        let is_memo = match (dct, &dct_now) {
+            (Some(dct), Some(now)) => dct.vouches_for(now),
+            (None, None) => true,
+            _ => false,
+        };
+        dbc.vouches_for(&dbc_now) && is_memo
     }
 
     /// A container in memory. Errors call it `memory.dbf`.
@@ -269,13 +292,23 @@ impl Field {
     }
 }
 
+/// The stamps of the container at `path`, and of its memos.
+fn stamps_of(path: &Path) -> Option<Stamps> {
+    let memos = beside(path, &["dct"]).ok();
+    Some((
+        FileStamp::of(path).ok()?,
+        memos.and_then(|memos| FileStamp::of(&memos).ok()),
+    ))
+}
+
 /// Containers as they were found in their files.
 static KNOWN: FileMemo<(), Arc<Container>> = FileMemo::new(16);
 
 /// [`Container::open`], remembered for as long as the file is what it was.
 pub(crate) fn open_known(path: &Path) -> Result<Arc<Container>> {
-    let stamp = crate::stamp::FileStamp::of(path).ok();
-    if let Some(known) = stamp.as_ref().and_then(|stamp| KNOWN.get(path, stamp, &())) {
+    let stamp = FileStamp::of(path).ok();
+    let known = stamp.as_ref().and_then(|stamp| KNOWN.get(path, stamp, &()));
+    if let Some(known) = known.filter(|known| known.is_current()) {
         return Ok(known);
     }
     let found = Arc::new(Container::open(path)?);
@@ -399,6 +432,7 @@ impl Objects {
             path: path.to_owned(),
             tables: self.tables.into_iter().map(|(_, table)| table).collect(),
             has_more: self.has_more,
+            stamps: None,
         }
     }
 }

@@ -402,7 +402,7 @@ impl Table {
     /// [`Error::Io`] when a file is no longer there.
     pub fn is_current(&self) -> Result<bool> {
         let memo = self.memo.as_ref().ok();
-        Ok(self.source.is_current()? && memo.map_or(Ok(true), Memo::is_current)?)
+        Ok(self.source.is_current()? && memo.map_or(Ok(true), Memo::is_current)? && self.container.is_current())
     }
 
     /// Whether the file is a compressed table of DATASUS (`.dbc`), which is held in memory as it is when it is expanded, and not

@@ -47,6 +47,14 @@ impl ContainerLink {
         }
     }
 
+    /// Whether the container that is used certainly still is what it was.
+    pub(crate) fn is_current(&self) -> bool {
+        match self {
+            Self::Used { container, .. } => container.is_current(),
+            _ => true,
+        }
+    }
+
     /// What the container says of the fields, in the order of [`Table::fields`](crate::Table::fields); empty where it is not used.
     pub fn fields(&self) -> &[ContainerField] {
         self.table().map_or(&[], |table| table.fields.as_slice())
