@@ -168,7 +168,7 @@ pub(crate) struct Request {
 }
 
 /// The most values of a batch: where a table has very many columns, a batch has fewer rows.
-const BATCH_VALUES: usize = 2 << 20;
+const BATCH_VALUES: usize = 1 << 20;
 
 /// How many rows a batch of these columns has.
 fn batch_rows(schema: &Schema, rows: usize) -> usize {

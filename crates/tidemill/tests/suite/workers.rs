@@ -172,7 +172,7 @@ fn workers_let_in_who_has_the_token_and_a_certificate() {
         (vec!["--workers-token-file", "token"], "ertificate|UnknownIssuer"),
         (
             vec!["--workers-ca", "authority.pem", "--workers-token-file", "token"],
-            "ertificate|connection closed",
+            "ertificate|connection closed|broken pipe",
         ),
         (
             vec![
@@ -185,7 +185,7 @@ fn workers_let_in_who_has_the_token_and_a_certificate() {
                 "--workers-token-file",
                 "token",
             ],
-            "ertificate|UnknownCA|DecryptError|connection closed",
+            "ertificate|UnknownCA|DecryptError|connection closed|broken pipe",
         ),
     ] {
         let said = ask(&more).failed();
