@@ -32,7 +32,7 @@ const CORPUS = {
   table: "upd_cdx", text: "CODE", number: "NUM", date: "DAT", key: "ID", lastRow: null,
   long: { table: "memo_dbt", column: "NOTE", part: "grow grow" },
   nulls: { table: "types_vfp", text: "C10" },
-  slow: "SELECT COUNT(*) AS n FROM big_cdx a JOIN big_cdx b ON a.AMT < b.AMT",
+  slow: "SELECT COUNT(*) AS n FROM big_cdx a JOIN big_cdx b ON a.AMT < b.AMT AND a.CODE || b.CODE LIKE '%Z%Z%Z%'",
   huge: "big_cdx", deleted: "upd_cdx", copied: "big_cdx",
 };
 
