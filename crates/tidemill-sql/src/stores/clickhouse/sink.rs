@@ -42,7 +42,9 @@ impl ClickHouseSink {
         if !options.create || (adds && table.exists().await?) {
             table = table.found().await?;
         } else if there == IfThere::GoOn {
-            make_table(&table, &table.name(), schema, options).await?;
+            // The server may still be making it for a copy that was killed.
+            let name = format!("IF NOT EXISTS {}", table.name());
+            make_table(&table, &name, schema, options).await?;
             table = table.found().await?;
         } else {
             draft = Some(Draft::make(&table, schema, options, there).await?);
@@ -131,7 +133,7 @@ impl TableSink for ClickHouseSink {
     }
 }
 
-/// Makes a table of this name, with columns for rows of this schema.
+/// Makes a table, with columns for rows of this schema. `name` is what stands behind CREATE TABLE.
 pub(super) async fn make_table(
     table: &ServerTable,
     name: &str,
