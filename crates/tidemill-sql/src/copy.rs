@@ -40,7 +40,7 @@ pub use self::follow::Follower;
 pub use self::keys::SourceKeys;
 pub(crate) use self::mapping::losses;
 pub use self::mapping::{Loss, MappedColumn};
-pub use self::relations::SourceRelation;
+pub use self::relations::{SourceRelation, SourceRelations};
 
 use crate::answer::Answer;
 use crate::error::Left;

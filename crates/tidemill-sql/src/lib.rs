@@ -84,8 +84,8 @@ pub use answer::{Answer, Changed};
 pub use cast::cast_batch;
 pub use catalog::{NamedTables, SchemaTables};
 pub use copy::{
-    Copied, CopyOptions, Follower, Loss, MappedColumn, PlannedCopy, Progress, SourceKeys, SourceRelation, Verify,
-    remains_in, remove_drafts,
+    Copied, CopyOptions, Follower, Loss, MappedColumn, PlannedCopy, Progress, SourceKeys, SourceRelation,
+    SourceRelations, Verify, remains_in, remove_drafts,
 };
 pub use ddl::create_table;
 pub use difference::{Comparison, Counts};

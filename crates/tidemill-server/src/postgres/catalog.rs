@@ -222,9 +222,12 @@ impl Catalog {
                 };
                 // Statements that use a damaged index report the damage.
                 let keys = session.keys_of(&table.location).unwrap_or_default();
+                let relations = session.relations_of(&table.location).unwrap_or_default().relations;
                 found.push(ServedTable {
                     indexes: self.numbers.indexes(&schema.name, &table.name, &columns, &keys),
-                    foreign_keys: self.numbers.foreign_keys(&schema.name, &table.name, &columns, &keys),
+                    foreign_keys: self
+                        .numbers
+                        .foreign_keys(&schema.name, &table.name, &columns, &relations),
                     name: table.name.clone(),
                     columns,
                 });
@@ -449,14 +452,14 @@ mod tests {
             columns: columns.iter().map(|&name| name.to_owned()).collect(),
             is_unique,
         };
+        let relations = [tidemill_sql::SourceRelation {
+            columns: vec!["TOTAL".to_owned()],
+            parent: "books/People.dbf".into(),
+            parent_columns: vec!["id".to_owned()],
+            cascades_updates: true,
+            cascades_deletes: false,
+        }];
         let keys = tidemill_sql::SourceKeys {
-            relations: vec![tidemill_sql::SourceRelation {
-                columns: vec!["TOTAL".to_owned()],
-                parent: "books/People.dbf".into(),
-                parent_columns: vec!["id".to_owned()],
-                cascades_updates: true,
-                cascades_deletes: false,
-            }],
             primary_key: vec!["ID".to_owned()],
             indexes: vec![
                 index(&["name", "ID"], false),
@@ -468,7 +471,7 @@ mod tests {
         public.put(vec![ServedTable {
             name: "people".to_owned(),
             indexes: catalog.numbers.indexes("public", "people", &schema, &keys),
-            foreign_keys: catalog.numbers.foreign_keys("public", "people", &schema, &keys),
+            foreign_keys: catalog.numbers.foreign_keys("public", "people", &schema, &relations),
             columns: schema,
         }]);
         for (text, expected) in [

@@ -157,7 +157,8 @@ impl Writing<'_> {
             }
             return Ok(self.copied(0, 0, sums.as_ref()));
         }
-        let sink = ResumableSink::begin(server, filled_url, &schema, rows_before).await?;
+        let foreign_keys = draft.as_ref().map_or(&[][..], |_| &making.foreign_keys);
+        let sink = ResumableSink::begin(server, filled_url, &schema, rows_before, foreign_keys).await?;
         let rows = insert(answer, Box::new(sink), |batch, rows| step(batch, rows, &mut sums)).await?;
         match &sums {
             Some(sums) => self.compare_sums(&filled, sums, before, rows).await?,

@@ -4,7 +4,7 @@ use tidemill_xbase::expression::{self, BinaryOperator, Syntax, SyntaxKind, Unary
 use tidemill_xbase::index::Tag;
 use tidemill_xbase::{Dialect, Table, named_expression, production_path};
 
-use super::relations::{SourceRelation, open_index, relations_of};
+use super::relations::open_index;
 use crate::format::Format;
 use crate::location::Location;
 use crate::stores::server::{TableIndex, TableOptions};
@@ -20,10 +20,6 @@ pub struct SourceKeys {
     pub indexes: Vec<TableIndex>,
     /// The columns that are never NULL: those of a Visual FoxPro table that were made so, and whose type has no blank.
     pub required: Vec<String>,
-    /// Relations to other tables: of a Visual FoxPro container.
-    pub relations: Vec<SourceRelation>,
-    /// Relations that no foreign key can be made of: each with the parent and the reason.
-    pub relations_left_out: Vec<String>,
     /// Tags that no database has: by an expression, with a condition, of a part of the records. Each with its expression.
     pub left_out: Vec<String>,
 }
@@ -61,7 +57,6 @@ impl Session {
             return Ok(keys);
         };
         let index = open_index(&table, index)?;
-        (keys.relations, keys.relations_left_out) = relations_of(&table, &index, self.options.xbase_options());
         let container = table.container().table();
         let primary = container.and_then(|table| table.primary_key.as_deref());
         for tag in index.tags() {

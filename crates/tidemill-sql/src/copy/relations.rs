@@ -12,7 +12,8 @@ use tidemill_xbase::index::{Index, IndexOptions};
 use tidemill_xbase::{Container, ContainerLink, ContainerRelation, IntegrityRule, OpenOptions, Table, production_path};
 
 use super::keys::columns_of;
-use crate::stores::server::{ForeignKey, ServerUrl};
+use crate::format::Format;
+use crate::stores::server::{ForeignKey, Relating, ServerUrl};
 use crate::{Location, Place, Result, Session};
 
 /// A relation of a table to its parent, whose keys it has.
@@ -43,20 +44,13 @@ impl SourceRelation {
     }
 }
 
-/// The relations of a table, and those that no foreign key can be made of: each with its parent and the reason.
-pub(super) fn relations_of(table: &Table, index: &Index, options: &OpenOptions) -> (Vec<SourceRelation>, Vec<String>) {
-    let (mut relations, mut left_out) = (Vec::new(), Vec::new());
-    let ContainerLink::Used { container, .. } = table.container() else {
-        return (relations, left_out);
-    };
-    for relation in table.container().table().into_iter().flat_map(|known| &known.relations) {
-        match relation_of(relation, table, index, container, options) {
-            Ok(found) if relations.contains(&found) => {}
-            Ok(found) => relations.push(found),
-            Err(why) => left_out.push(format!("{} ({why})", relation.parent)),
-        }
-    }
-    (relations, left_out)
+/// The relations of a table to others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceRelations {
+    /// Those that are foreign keys.
+    pub relations: Vec<SourceRelation>,
+    /// Those that no foreign key can be made of: each with the parent and the reason.
+    pub left_out: Vec<String>,
 }
 
 fn relation_of(
@@ -120,6 +114,36 @@ pub(super) fn open_index(table: &Table, path: PathBuf) -> Result<Index> {
 }
 
 impl Session {
+    /// The relations that the Visual FoxPro container of a table has for it. Other tables have none.
+    ///
+    /// # Errors
+    ///
+    /// As opening the table and its index.
+    pub fn relations_of(&self, source: &Location) -> Result<SourceRelations> {
+        let mut found = SourceRelations::default();
+        let Some(path) = source.file().ok().filter(|_| source.format == Format::Xbase) else {
+            return Ok(found);
+        };
+        let options = self.options.xbase_options();
+        let table = Table::open(path, options)?;
+        let ContainerLink::Used { container, .. } = table.container() else {
+            return Ok(found);
+        };
+        let known = table.container().table().map_or(&[][..], |known| &known.relations);
+        let Some(index) = production_path(&table)?.filter(|_| !known.is_empty()) else {
+            return Ok(found);
+        };
+        let index = open_index(&table, index)?;
+        for relation in known {
+            match relation_of(relation, &table, &index, container, options) {
+                Ok(relation) if found.relations.contains(&relation) => {}
+                Ok(relation) => found.relations.push(relation),
+                Err(why) => found.left_out.push(format!("{} ({why})", relation.parent)),
+            }
+        }
+        Ok(found)
+    }
+
     /// Makes a foreign key of a database's table that is filled. Returns how many rows refer to none all the same, where the
     /// database makes the key in spite of them.
     ///
@@ -165,10 +189,7 @@ impl Session {
         Ok(self.relating(table)?.is_some())
     }
 
-    fn relating<'a>(
-        &'a self,
-        table: &'a Location,
-    ) -> Result<Option<(&'a ServerUrl, &'a dyn crate::stores::server::Relating)>> {
+    fn relating<'a>(&'a self, table: &'a Location) -> Result<Option<(&'a ServerUrl, &'a dyn Relating)>> {
         match &table.place {
             Place::Server(url) => Ok(self.servers.of(url)?.relating().map(|relating| (url, relating))),
             _ => Ok(None),

@@ -19,7 +19,8 @@ use tidemill_postgres::{Client, Options, Table, arrow_type};
 use self::sink::PostgresSink;
 use super::server::resuming::Resumable;
 use super::server::{
-    Address, Filling, ForeignKey, Kind, Relating, ServerStore, ServerUrl, TableChange, TableOptions, TableSink, spelled,
+    Address, Filling, ForeignKey, KeyTable, Kind, Relating, ServerStore, ServerUrl, TableChange, TableOptions,
+    TableSink,
 };
 use crate::answer::Answer;
 use crate::error::Fault;
@@ -151,40 +152,30 @@ impl Resumable for Postgres {
 #[async_trait::async_trait]
 impl Relating for Postgres {
     async fn make_foreign_key(&self, table: &ServerUrl, parent: &ServerUrl, key: &ForeignKey) -> Result<u64> {
-        let named = NamedTable::connect(table, &self.0).await?;
-        let (table, parent) = (
-            named.find().await?,
-            NamedTable::connect(parent, &self.0).await?.find().await?,
+        let (named, parent) = (
+            NamedTable::connect(table, &self.0).await?,
+            NamedTable::connect(parent, &self.0).await?,
         );
-        let names = |table: &Table, columns: &[String]| {
-            let there = table.columns.iter().map(|column| column.name.as_str());
-            spelled(columns, there, quoted, &named.place)
-        };
-        let columns = names(&table, &key.columns)?.join(", ");
-        let references = key.references(&parent.quoted_name(), &names(&parent, &key.parent_columns)?);
-        let made = format!(
-            "ALTER TABLE {} ADD FOREIGN KEY ({columns}) {references}",
-            table.quoted_name()
-        );
+        let (table, parent) = (named.find().await?, parent.find().await?);
+        let made = key.statement(&named.key_table(&table), &named.key_table(&parent))?;
         named.client.execute(&made).await.map_err(error_at(&named.place))?;
         Ok(0)
     }
 
     async fn drop_foreign_keys(&self, tables: &[ServerUrl]) -> Result<()> {
+        let Some(first) = tables.first() else { return Ok(()) };
+        let named = NamedTable::connect(first, &self.0).await?;
         let mut found = Vec::new();
-        let mut last = None;
         for table in tables {
-            let named = NamedTable::connect(table, &self.0).await?;
-            match named.find().await {
+            match NamedTable::connect(table, &self.0).await?.find().await {
                 Ok(table) => found.push(literal(&table.quoted_name())),
                 Err(Error::NotFound { .. }) => {}
                 Err(error) => return Err(error),
             }
-            last = Some(named);
         }
-        let Some(named) = last.filter(|_| !found.is_empty()) else {
+        if found.is_empty() {
             return Ok(());
-        };
+        }
         let tables = format!("(ARRAY[{}]::regclass[])", found.join(", "));
         let dropped = format!(
             "DO {} LANGUAGE plpgsql",
@@ -252,6 +243,16 @@ impl NamedTable {
             schema: path.schema,
             table: path.table.unwrap_or_default(),
         })
+    }
+
+    /// A table of the server, for a statement that makes a key.
+    fn key_table<'t>(&'t self, table: &'t Table) -> KeyTable<'t> {
+        KeyTable {
+            name: table.quoted_name(),
+            columns: table.columns.iter().map(|column| column.name.as_str()).collect(),
+            quoted,
+            place: &self.place,
+        }
     }
 
     /// The table that is there, whose name may differ in case.

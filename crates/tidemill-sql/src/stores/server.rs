@@ -75,9 +75,9 @@ use arrow_schema::{FieldRef, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 
 pub use self::foreign_key::ForeignKey;
-pub(crate) use self::foreign_key::Relating;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
-pub(super) use self::foreign_key::spelled;
+pub(super) use self::foreign_key::KeyTable;
+pub(crate) use self::foreign_key::Relating;
 use self::resuming::Resumable;
 pub(crate) use self::sink::{Filling, IfThere, TableSink};
 pub use self::sink::{TableIndex, TableOptions};

@@ -87,7 +87,7 @@ impl ServerStore for Sqlite {
         if !referring.is_empty() {
             return Err(Error::Unsupported {
                 what: format!("{table}: {change} of a table that {} refers to", referring.join(", ")),
-                hint: "change that table first: its rows could go too".to_owned(),
+                hint: "drop or empty that table first".to_owned(),
             });
         }
         let name = dialect::name(&name);

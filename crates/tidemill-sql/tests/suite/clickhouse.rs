@@ -609,14 +609,18 @@ async fn bytes_are_stored_as_they_are_and_short_texts_are_filled_up() {
     server
         .query("CREATE TABLE codes (s String, x FixedString(3)) ENGINE = MergeTree ORDER BY s")
         .expect("made");
-    let rows = "SELECT X'D1CE00' AS s, 'ab' AS x UNION ALL SELECT X'41', 'abc'";
     let codes = table(&session, "db.codes").await;
-    let copied = session.copy_query(rows, &codes, &CopyOptions::default(), |_| {}).await;
-    assert_eq!(copied.expect("copied").rows, 2);
+    for (rows, count) in [
+        ("SELECT X'D1CE00' AS s, 'ab' AS x UNION ALL SELECT X'41', 'abc'", 2),
+        ("SELECT 'z' AS s, X'FF' AS x", 1),
+    ] {
+        let copied = session.copy_query(rows, &codes, &CopyOptions::default(), |_| {}).await;
+        assert_eq!(copied.expect("copied").rows, count);
+    }
     let stored = server
         .query("SELECT hex(s), hex(x) FROM codes ORDER BY s")
         .expect("read");
-    assert_eq!(stored, "41\t616263\nD1CE00\t616200\n");
+    assert_eq!(stored, "41\t616263\n7A\tFF0000\nD1CE00\t616200\n");
     let made = table(&session, "db.made").await;
     let copied = session
         .copy_query("SELECT X'D1CE00' AS s", &made, &making(), |_| {})

@@ -148,12 +148,7 @@ fn a_folder_goes_into_mariadb_with_its_indexes() {
 /// Copies tables of a Visual FoxPro container. `keys` lists the foreign keys of a database.
 fn check_relations(database: &str, keys: &str, expected: &[&str]) {
     let folder = Folder::with(&[]);
-    std::fs::create_dir(folder.file("shop")).expect("made");
-    for file in std::fs::read_dir(tidemill_testkit::corpus("xbase/containers/shop")).expect("read") {
-        let path = file.expect("a file").path();
-        let to = folder.file("shop").join(path.file_name().expect("a name"));
-        std::fs::copy(&path, to).expect("copied");
-    }
+    folder.add("xbase/containers/shop", "shop");
     let copy = |more: &[&str]| folder.run(&[&["copy", "shop", database, "--create", "--keys"], more].concat());
     let planned = copy(&["--dry-run"]).done();
     assert!(
@@ -165,7 +160,13 @@ fn check_relations(database: &str, keys: &str, expected: &[&str]) {
         answer.done().to_lowercase().replace('"', "")
     };
     let all = format!("{}\n", expected.join("\n")).to_lowercase();
-    for more in [&[][..], &["--overwrite"], &["--overwrite", "--resume"]] {
+    // A table that is whole already has its keys once.
+    for more in [
+        &["--resume"][..],
+        &["--resume"],
+        &["--overwrite"],
+        &["--overwrite", "--resume"],
+    ] {
         let copied = copy(more);
         let told = copied.stderr.clone();
         drop(copied.done());
@@ -181,16 +182,48 @@ fn check_relations(database: &str, keys: &str, expected: &[&str]) {
         inspected.contains("cust_no to Customers (cust_no), update: cascade, delete: restrict, insert: restrict"),
         "{inspected}"
     );
+    // A copy that fails leaves the keys that there were: before it has begun, and half way.
+    let items = folder.file("shop/items.dbf");
+    let whole = std::fs::read(&items).expect("read");
+    std::fs::write(&items, &whole[..whole.len() - 30]).expect("written");
+    let failed = copy(&["--overwrite"]).failed();
+    assert!(failed.contains("nothing was copied"), "{failed}");
+    assert!(failed.contains("items.dbf"), "{failed}");
+    assert_eq!(listed(), all);
+    let said = copy(&["--overwrite", "--keep-going"]).stderr;
+    assert!(said.contains("not copied: "), "{said}");
+    assert_eq!(listed(), all);
+    std::fs::write(&items, &whole).expect("written");
+    let other = folder.file("shop/other.dbf");
+    for sql in [
+        "CREATE TABLE 'shop/other.dbf' (amount NUMERIC(8, 2))",
+        "INSERT INTO 'shop/other.dbf' VALUES (12.50)",
+    ] {
+        drop(folder.run(&["sql", sql]).done());
+    }
+    let mut bytes = std::fs::read(&other).expect("read");
+    let place = bytes.windows(5).rposition(|part| part == b"12.50").expect("the amount");
+    bytes[place..place + 5].copy_from_slice(b"12,xx");
+    std::fs::write(&other, &bytes).expect("written");
+    let failed = copy(&["--overwrite"]).failed();
+    assert!(failed.contains("(--keep-going copies the others)"), "{failed}");
+    assert_eq!(listed(), all);
+    std::fs::remove_file(&other).expect("removed");
     // Visual FoxPro keeps no relation of itself, so that records may have no parent.
     drop(
         folder
             .run(&["sql", "INSERT INTO 'shop/orders.dbf' VALUES (13, 9, NULL)"])
             .done(),
     );
-    let copied = copy(&["--overwrite"]);
-    let told = copied.stderr.clone();
-    drop(copied.done());
-    assert!(told.contains("orders: foreign key (cust_no) to customers"), "{told}");
+    for more in [&["--overwrite"][..], &["--overwrite", "--resume"]] {
+        let copied = copy(more);
+        let told = copied.stderr.clone();
+        drop(copied.done());
+        assert!(
+            told.contains("orders: foreign key (cust_no) to customers"),
+            "{more:?}: {told}"
+        );
+    }
     let count = folder.run(&[
         "sql",
         "--dir",

@@ -21,6 +21,16 @@ impl Folder {
         Self(folder)
     }
 
+    /// Copies a folder of the corpus.
+    pub(crate) fn add(&self, from: &str, to: &str) {
+        let to = self.file(to);
+        fs::create_dir(&to).expect("made");
+        for file in fs::read_dir(tidemill_testkit::corpus(from)).expect("read") {
+            let file = file.expect("a file");
+            fs::copy(file.path(), to.join(file.file_name())).expect("copied");
+        }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }

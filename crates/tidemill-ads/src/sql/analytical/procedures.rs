@@ -58,7 +58,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// The name of a procedure, with a number behind it where something else is called so.
+    /// The name of a procedure, followed by a number if the name is taken.
     fn free_name(&self, procedure: &str) -> String {
         let is_taken = |name: &str| {
             let mut taken = self.done.iter().map(|(known, _)| known.as_str());

@@ -23,6 +23,8 @@ use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 pub(super) struct ClickHouseSink {
     table: ServerTable,
     insert: Insert,
+    /// The columns of the rows, in order.
+    expected: SchemaRef,
     draft: Option<Draft>,
     rows: u64,
 }
@@ -62,6 +64,7 @@ impl ClickHouseSink {
         let begun = insert.begin().await.map_err(error_at(table.place()));
         match (begun, draft) {
             (Ok(insert), draft) => Ok(Self {
+                expected: with_bytes_for_text(&insert.schema(), schema),
                 table,
                 insert,
                 draft,
@@ -96,8 +99,7 @@ impl TableSink for ClickHouseSink {
     }
 
     async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let expected = with_bytes_for_text(&self.insert.schema(), &batch.schema());
-        let fitted = fitted(batch, &expected, self.table.place(), self.rows)?;
+        let fitted = fitted(batch, &self.expected, self.table.place(), self.rows)?;
         self.rows += batch.num_rows() as u64;
         let written = self.insert.write(&fitted).await;
         written.map_err(error_at(self.table.place()))

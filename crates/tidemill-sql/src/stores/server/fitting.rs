@@ -132,7 +132,7 @@ fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Resu
         safe: false,
         ..CastOptions::default()
     };
-    if let (true, ArrowType::FixedSizeBinary(width)) = (from.is_string(), to) {
+    if let (true, ArrowType::FixedSizeBinary(width)) = (from.is_string() || from.is_binary(), to) {
         return padded(column, *width).map_err(|row| {
             let (row_no, value) = (before + row as u64 + 1, as_text(&column.slice(row, 1)));
             let why = format!("row {row_no}: {value} has more than {width} bytes");
@@ -168,21 +168,21 @@ fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Resu
     }
 }
 
-/// Texts as bytes of one width, with NULs behind the shorter ones, as ClickHouse has them in a FixedString. Else the row of one that is
-/// longer.
+/// Texts and bytes as bytes of one width, with NULs behind the shorter ones, as ClickHouse has them in a FixedString. Else the row of a
+/// longer one.
 fn padded(column: &ArrayRef, width: i32) -> std::result::Result<ArrayRef, usize> {
-    let texts = arrow_cast::cast(column, &ArrowType::Utf8).map_err(|_| 0_usize)?;
-    let texts = texts.as_string::<i32>();
-    let mut bytes = FixedSizeBinaryBuilder::with_capacity(texts.len(), width);
+    let values = arrow_cast::cast(column, &ArrowType::Binary).map_err(|_| 0_usize)?;
+    let values = values.as_binary::<i32>();
+    let mut bytes = FixedSizeBinaryBuilder::with_capacity(values.len(), width);
     let mut one = vec![0; usize::try_from(width).unwrap_or_default()];
-    for (row, text) in texts.iter().enumerate() {
-        let Some(text) = text else {
+    for (row, value) in values.iter().enumerate() {
+        let Some(value) = value else {
             bytes.append_null();
             continue;
         };
         one.fill(0);
-        let room = one.get_mut(..text.len()).ok_or(row)?;
-        room.copy_from_slice(text.as_bytes());
+        let room = one.get_mut(..value.len()).ok_or(row)?;
+        room.copy_from_slice(value);
         bytes.append_value(&one).map_err(|_| row)?;
     }
     Ok(Arc::new(bytes.finish()))

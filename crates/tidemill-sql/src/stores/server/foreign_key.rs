@@ -1,6 +1,8 @@
 //! Foreign keys between tables of one database.
 
 use super::ServerUrl;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+use super::fitting::unfit;
 use crate::Result;
 
 /// A foreign key of a table.
@@ -18,14 +20,12 @@ pub struct ForeignKey {
     pub cascades_deletes: bool,
 }
 
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 impl ForeignKey {
-    /// The key as a statement has it behind the columns: `REFERENCES parent (a, b) ON DELETE CASCADE`, of names that are quoted.
-    #[cfg_attr(
-        not(any(feature = "mysql", feature = "postgres", feature = "sqlite")),
-        expect(dead_code, reason = "no server of this build has foreign keys")
-    )]
-    pub(crate) fn references(&self, parent: &str, parent_columns: &[String]) -> String {
-        let mut written = format!("REFERENCES {parent} ({})", parent_columns.join(", "));
+    /// The key as a statement has it: `FOREIGN KEY (a) REFERENCES parent (b) ON DELETE CASCADE`, of names that are quoted.
+    pub(crate) fn clause(&self, columns: &[String], parent: &str, parent_columns: &[String]) -> String {
+        let (columns, parent_columns) = (columns.join(", "), parent_columns.join(", "));
+        let mut written = format!("FOREIGN KEY ({columns}) REFERENCES {parent} ({parent_columns})");
         for (does, what) in [(self.cascades_updates, "UPDATE"), (self.cascades_deletes, "DELETE")] {
             if does {
                 written += &format!(" ON {what} CASCADE");
@@ -33,24 +33,46 @@ impl ForeignKey {
         }
         written
     }
+
+    /// The statement that gives a table the key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnfitColumn`](crate::Error::UnfitColumn) for a column that is not there.
+    #[cfg(any(feature = "mysql", feature = "postgres"))]
+    pub(crate) fn statement(&self, table: &KeyTable<'_>, parent: &KeyTable<'_>) -> Result<String> {
+        let columns = table.spelled(&self.columns)?;
+        let clause = self.clause(&columns, &parent.name, &parent.spelled(&self.parent_columns)?);
+        Ok(format!("ALTER TABLE {} ADD {clause}", table.name))
+    }
 }
 
-/// The columns of a key as a table spells them; else the error.
+/// A table, as a statement that makes a key names it.
 #[cfg(any(feature = "mysql", feature = "postgres"))]
-pub(crate) fn spelled<'t>(
-    names: &[String],
-    columns: impl Iterator<Item = &'t str> + Clone,
-    quoted: fn(&str) -> String,
-    place: &str,
-) -> Result<Vec<String>> {
-    let spelled = names.iter().map(|name| {
-        let exactly = columns.clone().find(|column| column == name);
-        let found = exactly.or_else(|| columns.clone().find(|column| column.eq_ignore_ascii_case(name)));
-        found
-            .map(quoted)
-            .ok_or_else(|| super::fitting::unfit(place, name, "there is no such column".to_owned()))
-    });
-    spelled.collect()
+pub(crate) struct KeyTable<'t> {
+    /// As it stands in a statement.
+    pub(crate) name: String,
+    /// The names of its columns.
+    pub(crate) columns: Vec<&'t str>,
+    /// Quotes a name.
+    pub(crate) quoted: fn(&str) -> String,
+    /// The URL without its password.
+    pub(crate) place: &'t str,
+}
+
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+impl KeyTable<'_> {
+    /// Columns as the table spells them, quoted.
+    fn spelled(&self, names: &[String]) -> Result<Vec<String>> {
+        let spelled = names.iter().map(|name| {
+            let mut columns = self.columns.iter();
+            let exactly = columns.find(|column| *column == name);
+            let found = exactly.or_else(|| self.columns.iter().find(|column| column.eq_ignore_ascii_case(name)));
+            let found = found.ok_or_else(|| unfit(self.place, name, "there is no such column"))?;
+            Ok((self.quoted)(found))
+        });
+        spelled.collect()
+    }
 }
 
 /// A kind of server whose tables have foreign keys.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-use super::{Filling, IfThere, ServerStore, ServerUrl, TableOptions, TableSink};
+use super::{Filling, ForeignKey, IfThere, ServerStore, ServerUrl, TableOptions, TableSink};
 use crate::Result;
 
 /// Rows of a transaction.
@@ -105,18 +105,22 @@ pub(crate) struct ResumableSink<'a> {
 }
 
 impl<'a> ResumableSink<'a> {
-    /// Begins to fill the table, which has the first rows of the source.
+    /// Begins to fill the table, which has the first rows of the source. `foreign_keys` are those of a draft.
     pub(crate) async fn begin(
         store: &'a dyn ServerStore,
         table: &'a ServerUrl,
         schema: &SchemaRef,
         before: u64,
+        foreign_keys: &[ForeignKey],
     ) -> Result<Self> {
         let mut sink = Self {
             store,
             table,
             schema: schema.clone(),
-            making: TableOptions::default(),
+            making: TableOptions {
+                foreign_keys: foreign_keys.to_vec(),
+                ..TableOptions::default()
+            },
             columns: Vec::new(),
             transaction: None,
             before,

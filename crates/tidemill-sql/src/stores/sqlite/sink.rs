@@ -123,7 +123,9 @@ impl Begun {
     ) -> Result<Self> {
         let failed = || error_at(database.place());
         let adds = there.keeps_rows();
-        let connection = match making.create && !adds {
+        // Rows of a new table are there before those that they refer to.
+        let is_new = (making.create && !adds) || !making.foreign_keys.is_empty();
+        let connection = match is_new {
             true => database.make()?,
             false => database.write()?,
         };
@@ -254,8 +256,7 @@ fn make(
     }
     columns.extend(making.foreign_keys.iter().map(|key| {
         let names = |columns: &[String]| columns.iter().map(|column| name(column)).collect::<Vec<_>>();
-        let references = key.references(&name(&key.parent), &names(&key.parent_columns));
-        format!("FOREIGN KEY ({}) {references}", names(&key.columns).join(", "))
+        key.clause(&names(&key.columns), &name(&key.parent), &names(&key.parent_columns))
     }));
     let made = format!("CREATE TABLE {} ({})", name(database.table()), columns.join(", "));
     connection.execute_batch(&made).map_err(error_at(database.place()))?;

@@ -34,12 +34,13 @@ pub(super) async fn copy_all(
             source: table,
             destination,
             foreign_keys: Vec::new(),
+            has_known_keys: true,
         })
     });
     let mut pairs = pairs.collect::<anyhow::Result<Vec<_>>>()?;
     compare(&pairs, options.overwrite)?;
     if args.keys {
-        relate(session, &mut pairs)?;
+        relate(session, &mut pairs, args.keep_going || args.dry_run)?;
     }
     if args.dry_run {
         return plan_all(session, &pairs, args, options).await;
@@ -48,13 +49,19 @@ pub(super) async fn copy_all(
         fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {folder}"))?;
     }
     let are_related = pairs.iter().any(|pair| !pair.foreign_keys.is_empty());
-    if are_related && options.overwrite {
-        let tables: Vec<Location> = pairs.iter().map(|pair| pair.destination.clone()).collect();
+    // A table that others refer to cannot be replaced, and a copy that is resumed may have made some of them before.
+    if are_related && (options.overwrite || options.resume) {
+        let known = pairs.iter().filter(|pair| pair.has_known_keys);
+        let tables: Vec<Location> = known.map(|pair| pair.destination.clone()).collect();
         session.drop_foreign_keys(&tables).await?;
     }
+    let all = match are_related {
+        true => pairs.clone(),
+        false => Vec::new(),
+    };
     let count = pairs.len();
     let (mut waiting, mut running) = (pairs.into_iter(), JoinSet::new());
-    let (mut copied, mut failed) = (Vec::new(), Vec::new());
+    let (mut copied, mut failed) = (0, Vec::new());
     loop {
         while running.len() < args.jobs.get()
             && let Some(pair) = waiting.next()
@@ -63,16 +70,16 @@ pub(super) async fn copy_all(
             options.table.foreign_keys.clone_from(&pair.foreign_keys);
             running.spawn(async move {
                 let copied = copy_table(&session, &pair.source, &pair.destination, &options, keys).await;
-                (pair, copied)
+                (pair.source, copied)
             });
         }
         let Some(ended) = running.join_next().await else { break };
         let (table, error) = match ended {
-            Ok((pair, Ok(()))) => {
-                copied.push(pair);
+            Ok((_, Ok(()))) => {
+                copied += 1;
                 continue;
             }
-            Ok((pair, Err(error))) => (pair.source, error),
+            Ok((table, Err(error))) => (table, error),
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 Err(error) => return Err(error.into()),
@@ -81,7 +88,9 @@ pub(super) async fn copy_all(
         if !args.keep_going {
             // What others have begun is removed with their tasks.
             running.shutdown().await;
-            let left = count - copied.len() - 1;
+            // Tables that stay as they were get their keys back.
+            make_foreign_keys(session, &all, None).await;
+            let left = count - copied - 1;
             return Err(error.context(match left {
                 0 => format!("{table} was not copied"),
                 1 => format!("{table} and 1 more table were not copied (--keep-going copies the others)"),
@@ -91,7 +100,7 @@ pub(super) async fn copy_all(
         tell!("{error:#}");
         failed.push(table.to_string());
     }
-    make_foreign_keys(session, &copied).await;
+    make_foreign_keys(session, &all, Some(&failed)).await;
     if failed.is_empty() {
         return Ok(Outcome::Done);
     }
@@ -100,26 +109,39 @@ pub(super) async fn copy_all(
     Ok(Outcome::Negative)
 }
 
-/// A table, and what becomes of it.
+/// A source table, its destination and its foreign keys.
+#[derive(Clone)]
 struct Pair {
     source: Location,
     destination: Location,
     foreign_keys: Vec<ForeignKey>,
+    /// False where the source cannot be read: what keys its table in the database has to have, nobody knows.
+    has_known_keys: bool,
 }
 
 /// The relations of the tables among each other as foreign keys of their copies. Tables that others refer to come first.
-fn relate(session: &Session, pairs: &mut Vec<Pair>) -> anyhow::Result<()> {
+///
+/// # Errors
+///
+/// A source that cannot be read, unless the others are copied all the same: its copy reports it then.
+fn relate(session: &Session, pairs: &mut Vec<Pair>, keeps_going: bool) -> anyhow::Result<()> {
     let Some(first) = pairs.first() else { return Ok(()) };
     if !session.has_foreign_keys(&first.destination)? {
         return Ok(());
     }
     for place in 0..pairs.len() {
-        // What cannot be read is told when it is copied.
-        let Ok(keys) = session.keys_of(&pairs[place].source) else {
-            continue;
+        let found = match session.relations_of(&pairs[place].source) {
+            Ok(found) => found,
+            Err(_) if keeps_going => {
+                pairs[place].has_known_keys = false;
+                continue;
+            }
+            Err(error) => {
+                return Err(anyhow::Error::from(error).context("nothing was copied (--keep-going copies the other tables)"));
+            }
         };
-        let mut left_out = keys.relations_left_out;
-        for relation in keys.relations {
+        let mut left_out = found.left_out;
+        for relation in found.relations {
             let mut others = pairs.iter().map(|pair| &pair.source);
             match others.find(|source| is_same_file(source, &relation.parent)) {
                 Some(parent) => {
@@ -149,16 +171,19 @@ fn relate(session: &Session, pairs: &mut Vec<Pair>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes the foreign keys of tables that are copied. One that cannot be made is told, with the reason.
-async fn make_foreign_keys(session: &Session, pairs: &[Pair]) {
+/// Makes the foreign keys of the copied tables. Reports each key that cannot be made, with the reason, but for tables that
+/// failed; without a list of these, none.
+async fn make_foreign_keys(session: &Session, pairs: &[Pair], failed: Option<&[String]>) {
     for pair in pairs {
         let table = &pair.destination;
+        let is_reported = failed.is_some_and(|failed| !failed.contains(&pair.source.to_string()));
         for key in &pair.foreign_keys {
             let (columns, parent) = (key.columns.join(", "), &key.parent);
             match session.make_foreign_key(table, key).await {
                 Ok(0) => {}
+                _ if !is_reported => {}
                 Ok(rows) => tell!(
-                    "{table}: foreign key ({columns}) to {parent}: {} without a row there",
+                    "{table}: foreign key ({columns}) to {parent}: {} without a parent",
                     counted(rows, "row")
                 ),
                 Err(error) => tell!("{table}: foreign key ({columns}) to {parent} left out: {error:#}"),

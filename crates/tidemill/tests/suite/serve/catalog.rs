@@ -3,6 +3,7 @@
 use tidemill_testkit::Postgres;
 
 use super::{Served, books, check};
+use crate::run::Folder;
 
 /// What [`books`] made, and a table with a primary key.
 fn with_keys() -> Served {
@@ -284,6 +285,18 @@ fn programs_for_looking_at_tables_are_let_in() {
     ] {
         check(&served, statements, expected);
     }
+}
+
+#[test]
+fn relations_of_a_container_are_reflected_as_foreign_keys() {
+    let folder = Folder::with(&[]);
+    folder.add("xbase/containers/shop", "shop");
+    let served = Served::with(folder, &["shop"]);
+    served.python(
+        &["psycopg[binary]==3.2.10", "sqlalchemy==2.0.43"],
+        include_str!("foreign_keys_client.py"),
+        &[&served.port()],
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{Int16Builder, ListBuilder};
 use arrow_schema::SchemaRef;
-use tidemill_sql::SourceKeys;
+use tidemill_sql::SourceRelation;
 
 use super::super::super::functions::quote_name;
 use super::super::ServedSchema;
@@ -58,10 +58,10 @@ impl IndexNumbers {
         schema: &str,
         table: &str,
         columns: &SchemaRef,
-        keys: &SourceKeys,
+        relations: &[SourceRelation],
     ) -> Vec<ServedForeignKey> {
         let mut found: Vec<ServedForeignKey> = Vec::new();
-        for relation in &keys.relations {
+        for relation in relations {
             let Some(places) = places_of(&relation.columns, columns) else {
                 continue;
             };
