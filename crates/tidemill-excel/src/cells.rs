@@ -2,9 +2,11 @@
 
 use std::io::{BufReader, Read, Seek};
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use calamine::{Data, Reader, Xls, Xlsx};
 
+use crate::check;
 use crate::error::{Error, Result};
 
 /// A workbook that is open.
@@ -19,12 +21,14 @@ enum Kind<R: Read + Seek> {
 pub(crate) type Cell = (u32, u32, Data);
 
 impl<R: Read + Seek> Workbook<R> {
-    /// Opens a file, whose first bytes tell whether it is of Excel 2007 and later or of Excel 97.
+    /// Opens a file, whose first bytes tell whether it is of Excel 2007 and later or of Excel 97. `max_held` are the bytes of memory that
+    /// texts, styles and the cells of `.xls` sheets may take.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`].
-    pub fn open(mut file: R) -> Result<Self> {
+    /// [`Error::Damaged`], [`Error::TooLarge`].
+    pub fn open(mut file: R, max_held: u64) -> Result<Self> {
+        file.rewind().map_err(damaged)?;
         let mut beginning = [0; 4];
         let mut filled = 0;
         while filled < beginning.len() {
@@ -33,12 +37,20 @@ impl<R: Read + Seek> Workbook<R> {
                 read => filled += read,
             }
         }
+        let is_archive = beginning == *b"PK\x03\x04";
+        file.rewind().map_err(damaged)?;
+        unwinding(|| match is_archive {
+            true => check::archive(BufReader::new(&mut file), max_held),
+            false => check::compound_file(BufReader::new(&mut file), max_held),
+        })?;
         file.rewind().map_err(damaged)?;
         let file = BufReader::new(file);
-        Ok(Self(match &beginning {
-            b"PK\x03\x04" => Kind::Xlsx(Box::new(Xlsx::new(file).map_err(damaged)?)),
-            _ => Kind::Xls(Box::new(Xls::new(file).map_err(damaged)?)),
-        }))
+        unwinding(|| {
+            Ok(Self(match is_archive {
+                true => Kind::Xlsx(Box::new(Xlsx::new(file).map_err(damaged)?)),
+                false => Kind::Xls(Box::new(Xls::new(file).map_err(damaged)?)),
+            }))
+        })
     }
 
     /// The names of the sheets, in their order.
@@ -79,6 +91,10 @@ impl<R: Read + Seek> Workbook<R> {
             wanted: (sheet + 1).to_string(),
             sheets: sheets.clone(),
         })?;
+        unwinding(|| self.each_cell_of(name, take))
+    }
+
+    fn each_cell_of(&mut self, name: &str, take: &mut dyn FnMut(Cell) -> ControlFlow<()>) -> Result<()> {
         match &mut self.0 {
             // Cell by cell: what a sheet says of its size is not believed.
             Kind::Xlsx(workbook) => {
@@ -106,6 +122,15 @@ impl<R: Read + Seek> Workbook<R> {
         }
         Ok(())
     }
+}
+
+/// A panic of a reader as an error.
+fn unwinding<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| {
+        let words = cause.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| cause.downcast_ref::<&str>().copied());
+        Err(damaged(words.unwrap_or("its reader failed")))
+    })
 }
 
 fn damaged(error: impl std::fmt::Display) -> Error {

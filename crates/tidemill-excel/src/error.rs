@@ -10,6 +10,12 @@ pub enum Error {
     /// The file is no workbook, or a damaged one.
     #[error("a workbook that cannot be read: {0}")]
     Damaged(String),
+    /// The workbook would take more memory than it may.
+    #[error("the workbook needs more than {limit} bytes of memory")]
+    TooLarge {
+        /// How many bytes it may take.
+        limit: u64,
+    },
     /// A sheet that the workbook has not.
     #[error("sheet {wanted} not found; the sheets are {}", sheets.join(", "))]
     NoSheet {

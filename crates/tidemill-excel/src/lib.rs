@@ -17,7 +17,7 @@
 //! writer.write(&batch)?;
 //! let file = writer.finish(Vec::new())?;
 //!
-//! let mut workbook = Workbook::open(Cursor::new(file))?;
+//! let mut workbook = Workbook::open(Cursor::new(file), 1 << 20)?;
 //! let look = workbook.look(0, &SheetOptions::default())?;
 //! let mut rows = 0;
 //! workbook.read(0, &look, &[0], 1024, &mut |batch| {
@@ -41,6 +41,7 @@
 //! specifications and limits".
 
 mod cells;
+mod check;
 mod error;
 mod look;
 mod read;

@@ -15,8 +15,11 @@ use crate::cells::Workbook;
 use crate::error::Result;
 use crate::look::{SheetLook, text};
 
+/// The text of a batch, in bytes, after which no row is added.
+const BATCH_TEXT: usize = 4 << 20;
+
 impl<R: Read + Seek> Workbook<R> {
-    /// Gives the rows of a sheet in batches until `take` has enough. `projection` are the numbers of the columns that are wanted.
+    /// Gives the rows of a sheet in batches until `take` has enough: of `batch_rows`, or fewer where their text is long. `projection` are the numbers of the columns that are wanted.
     ///
     /// # Errors
     ///
@@ -35,7 +38,7 @@ impl<R: Read + Seek> Workbook<R> {
             .map(|column| projection.iter().position(|wanted| *wanted == column))
             .collect();
         let mut columns: Vec<Vec<Data>> = vec![Vec::new(); projection.len()];
-        let (mut rows, mut current) = (0_usize, None);
+        let (mut rows, mut text_bytes, mut current) = (0_usize, 0, None);
         let mut done = Ok(ControlFlow::Continue(()));
         let mut flush = |columns: &mut Vec<Vec<Data>>, rows: &mut usize| -> Result<ControlFlow<()>> {
             if *rows == 0 {
@@ -57,7 +60,8 @@ impl<R: Read + Seek> Workbook<R> {
                 return ControlFlow::Continue(());
             }
             if current != Some(row) {
-                if rows >= batch_rows.max(1) {
+                if rows >= batch_rows.max(1) || text_bytes >= BATCH_TEXT {
+                    text_bytes = 0;
                     done = flush(&mut columns, &mut rows);
                     if !matches!(done, Ok(ControlFlow::Continue(()))) {
                         return ControlFlow::Break(());
@@ -68,6 +72,9 @@ impl<R: Read + Seek> Workbook<R> {
             }
             let slot = look.places.binary_search(&place).ok().and_then(|column| slots[column]);
             if let Some(values) = slot.and_then(|slot| columns.get_mut(slot)) {
+                if let Data::String(text) = &value {
+                    text_bytes += text.len();
+                }
                 values.resize(rows - 1, Data::Empty);
                 values.push(value);
             }

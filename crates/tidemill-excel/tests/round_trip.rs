@@ -20,7 +20,7 @@ fn written(batches: &[RecordBatch]) -> Vec<u8> {
 }
 
 fn read(file: Vec<u8>, options: &SheetOptions) -> (SheetLook, Vec<RecordBatch>) {
-    let mut workbook = Workbook::open(Cursor::new(file)).expect("a workbook");
+    let mut workbook = Workbook::open(Cursor::new(file), 1 << 20).expect("a workbook");
     let look = workbook.look(0, options).expect("a sheet");
     let all: Vec<usize> = (0..look.columns.fields().len()).collect();
     let mut batches = Vec::new();
@@ -133,7 +133,7 @@ fn sheets_are_named_or_numbered() {
     let mut workbook = rust_xlsxwriter::Workbook::new();
     workbook.add_worksheet().set_name("First").expect("a name");
     workbook.add_worksheet().set_name("Prices").expect("a name");
-    let workbook = Workbook::open(Cursor::new(workbook.save_to_buffer().expect("a file"))).expect("a workbook");
+    let workbook = Workbook::open(Cursor::new(workbook.save_to_buffer().expect("a file")), 1 << 20).expect("a workbook");
     assert_eq!(workbook.sheet("prices").expect("named"), 1);
     assert_eq!(workbook.sheet("2").expect("numbered"), 1);
     let error = workbook.sheet("3").expect_err("two sheets").to_string();
@@ -160,16 +160,16 @@ fn damaged_files_are_errors() {
     let column: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1000));
     let file = written(&[RecordBatch::try_from_iter([("n", column)]).expect("a batch")]);
     for len in (0..file.len()).step_by(97) {
-        let Ok(mut workbook) = Workbook::open(Cursor::new(file[..len].to_vec())) else {
+        let Ok(mut workbook) = Workbook::open(Cursor::new(file[..len].to_vec()), 1 << 20) else {
             continue;
         };
         assert!(workbook.look(0, &SheetOptions::default()).is_err(), "cut at {len}");
     }
-    assert!(Workbook::open(Cursor::new(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1".to_vec())).is_err());
+    assert!(Workbook::open(Cursor::new(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1".to_vec()), 1 << 20).is_err());
     for at in (0..file.len()).step_by(13) {
         let mut bent = file.clone();
         bent[at] ^= 0x55;
-        if let Ok(mut workbook) = Workbook::open(Cursor::new(bent)) {
+        if let Ok(mut workbook) = Workbook::open(Cursor::new(bent), 1 << 20) {
             let _ = workbook.look(0, &SheetOptions::default());
         }
     }

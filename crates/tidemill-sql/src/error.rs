@@ -475,9 +475,15 @@ impl Error {
     #[cfg(feature = "excel")]
     pub(crate) fn excel(file: impl std::fmt::Display) -> impl FnOnce(tidemill_excel::Error) -> Self {
         let place = file.to_string();
-        move |error| Self::Excel {
-            place,
-            error: Box::new(error),
+        move |error| match error {
+            tidemill_excel::Error::TooLarge { .. } => Self::TooLarge {
+                place,
+                what: error.to_string(),
+            },
+            error => Self::Excel {
+                place,
+                error: Box::new(error),
+            },
         }
     }
 

@@ -17,6 +17,7 @@ use crate::ads_connection::blocking;
 use crate::engine::{BATCHES_IN_FLIGHT, Batches, Chosen, Engine, EngineTable, Request};
 use crate::format::ExcelSheet;
 use crate::location::{Location, SourceReader};
+use crate::options::SessionOptions;
 use crate::{Error, Result};
 
 /// What the options behind the name of a workbook say: `sheet=Prices&header=no&skip=2`.
@@ -37,7 +38,8 @@ pub(crate) fn options(location: &Location, text: &str) -> Result<ExcelSheet> {
             "sheet" => {
                 let path = location.file()?;
                 let file = File::open(path).map_err(Error::io(path, "open"))?;
-                let workbook = Workbook::open(file).map_err(Error::excel(location))?;
+                // Its rows are read within the limit of the session, which is not known here.
+                let workbook = Workbook::open(file, u64::MAX).map_err(Error::excel(location))?;
                 sheet.number = workbook.sheet(&value).map_err(Error::excel(location))?;
             }
             "header" => match &*value {
@@ -52,7 +54,15 @@ pub(crate) fn options(location: &Location, text: &str) -> Result<ExcelSheet> {
     Ok(sheet)
 }
 
-pub(super) async fn open(location: &Location, sheet: &ExcelSheet) -> Result<Arc<dyn TableProvider>> {
+/// A workbook may take so many times its size in memory, and what the session allows more.
+const TIMES: u64 = 8;
+
+pub(super) async fn open(
+    location: &Location,
+    sheet: &ExcelSheet,
+    options: &SessionOptions,
+) -> Result<Arc<dyn TableProvider>> {
+    let max_expansion = options.expansion();
     let sources = location.sources().await?;
     let sheet = *sheet;
     // Sources wait, which a thread of the runtime must not do.
@@ -65,11 +75,14 @@ pub(super) async fn open(location: &Location, sheet: &ExcelSheet) -> Result<Arc<
                 header: sheet.header,
                 skip: sheet.skip,
             };
-            let look = workbook(&source).and_then(|mut workbook| workbook.look(sheet.number, &options));
+            let size = source.size().map_err(Error::io(&name, "read"))?;
+            let max_held = size.saturating_mul(TIMES).saturating_add(max_expansion);
+            let look = workbook(&source, max_held).and_then(|mut workbook| workbook.look(sheet.number, &options));
             Ok(ExcelEngine {
                 look: look.map_err(Error::excel(&name))?,
                 sheet: sheet.number,
                 source,
+                max_held,
                 name,
             })
         });
@@ -78,12 +91,13 @@ pub(super) async fn open(location: &Location, sheet: &ExcelSheet) -> Result<Arc<
     Ok(Arc::new(EngineTable::new(location.to_string(), engines.await?)?))
 }
 
-fn workbook(source: &SharedSource) -> tidemill_excel::Result<Workbook<SourceReader>> {
-    Workbook::open(SourceReader::new(Arc::clone(source)))
+fn workbook(source: &SharedSource, max_held: u64) -> tidemill_excel::Result<Workbook<SourceReader>> {
+    Workbook::open(SourceReader::new(Arc::clone(source)), max_held)
 }
 
 struct ExcelEngine {
     source: SharedSource,
+    max_held: u64,
     name: String,
     sheet: usize,
     look: SheetLook,
@@ -112,15 +126,12 @@ impl Engine for ExcelEngine {
 
     fn scan(&self, request: Request) -> Result<Batches> {
         let (sender, receiver) = sync_channel(BATCHES_IN_FLIGHT);
-        let (source, name, look, sheet) = (
-            Arc::clone(&self.source),
-            self.name.clone(),
-            self.look.clone(),
-            self.sheet,
-        );
+        let (name, look, sheet, max_held) = (self.name.clone(), self.look.clone(), self.sheet, self.max_held);
+        let source = Arc::clone(&self.source);
         // The reader of a sheet gives its cells by a call, so that it has a thread of its own. It ends when nobody takes its batches.
         std::thread::spawn(move || {
-            let failed = send(&source, &look, sheet, request, &sender).err();
+            let opened = workbook(&source, max_held).map_err(Failed::Workbook);
+            let failed = opened.and_then(|workbook| send(workbook, &look, sheet, request, &sender)).err();
             if let Some(error) = failed {
                 let error = match error {
                     Failed::Workbook(error) => Error::excel(&name)(error),
@@ -140,7 +151,7 @@ enum Failed {
 
 /// Sends what is asked of a sheet, as long as somebody takes it.
 fn send(
-    source: &SharedSource,
+    mut workbook: Workbook<SourceReader>,
     look: &SheetLook,
     sheet: usize,
     request: Request,
@@ -160,7 +171,6 @@ fn send(
             ControlFlow::Break(())
         }
     };
-    let mut workbook = workbook(source).map_err(Failed::Workbook)?;
     let read = workbook.read(sheet, look, &needed, batch_rows, take);
     failed.and(read.map_err(Failed::Workbook))
 }

@@ -23,7 +23,7 @@ use tidemill_csv::Packing;
 use tidemill_riegeli::{SharedSource, Source};
 
 use self::shape::{Record, Shape};
-use self::text::{Form, Pieces, Stop, opened};
+use self::text::{Form, Pieces, Stop, opened, values, whole_lines};
 use self::whole::Records;
 use crate::ads_connection::blocking;
 use crate::engine::{Batches, Chosen, Engine, EngineTable, Request, estimated_rows};
@@ -46,6 +46,9 @@ const BATCH_BYTES: usize = 8 << 20;
 /// The default limit of a record's length.
 const MAX_RECORD: u64 = 32 << 20;
 
+/// The default limit of the values of a record that is longer than a batch.
+const MAX_VALUES: usize = 2_000_000;
+
 /// The most keys of all records, those of their objects too.
 const MAX_COLUMNS: usize = 100_000;
 
@@ -54,15 +57,21 @@ const DIVIDED_FROM: u64 = 1 << 20;
 
 pub(super) async fn open(location: &Location, options: &SessionOptions) -> Result<Arc<dyn TableProvider>> {
     let sources = location.sources().await?;
-    let max_record = match options.reads_long_lines() {
-        true => u64::MAX,
-        false => MAX_RECORD,
+    let limits = match options.reads_long_lines() {
+        true => Limits {
+            record: u64::MAX,
+            values: usize::MAX,
+        },
+        false => Limits {
+            record: MAX_RECORD,
+            values: MAX_VALUES,
+        },
     };
     let place = location.to_string();
     // Sources wait, which a thread of the runtime must not do.
     blocking(move || {
         let sources = sources.into_iter().filter_map(|(file, source)| Some((file, source?)));
-        let files = sources.map(|(file, source)| File::open(&file, source, max_record));
+        let files = sources.map(|(file, source)| File::open(&file, source, limits));
         let files: Vec<File> = files.collect::<Result<_>>()?;
         let schema = Arc::new(columns(&place, &files)?);
         let engines = files.into_iter().map(|file| JsonEngine {
@@ -114,6 +123,15 @@ fn columns(place: &str, files: &[File]) -> Result<Schema> {
     }
 }
 
+/// What a record may be, at most.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// Its length in bytes.
+    record: u64,
+    /// Its values, where it is longer than a batch.
+    values: usize,
+}
+
 /// One file.
 struct File {
     name: String,
@@ -121,13 +139,13 @@ struct File {
     is_local: bool,
     packing: Packing,
     form: Form,
-    max_record: u64,
+    limits: Limits,
     /// How long the first records are, where that was looked at.
     record_bytes: Option<u64>,
 }
 
 impl File {
-    fn open(file: &Location, source: SharedSource, max_record: u64) -> Result<Self> {
+    fn open(file: &Location, source: SharedSource, limits: Limits) -> Result<Self> {
         let name = file.to_string();
         let looked = opened(SourceReader::new(Arc::clone(&source)));
         let (_, packing, form) = looked.map_err(Error::io(&name, "read"))?;
@@ -137,7 +155,7 @@ impl File {
             source,
             packing,
             form,
-            max_record,
+            limits,
             record_bytes: None,
         };
         // Of an object the beginning would be fetched once more.
@@ -154,7 +172,7 @@ impl File {
 
     fn pieces(&self) -> Result<Pieces> {
         let text = self.text().map_err(Error::io(&self.name, "read"))?;
-        Ok(Pieces::new(text, self.max_record))
+        Ok(Pieces::new(text, self.limits.record))
     }
 
     /// The mean length of the first lines.
@@ -172,7 +190,7 @@ impl File {
             return pieces.between(0, range.end).map_err(|stop| self.stopped(stop));
         }
         let bytes = SourceReader::from(Arc::clone(&self.source), range.start - 1);
-        let pieces = Pieces::new(Box::new(bytes), self.max_record);
+        let pieces = Pieces::new(Box::new(bytes), self.limits.record);
         pieces
             .between(range.start, range.end)
             .map_err(|stop| self.stopped(stop))
@@ -211,7 +229,7 @@ impl File {
     }
 
     fn looked_at_bytes(&self) -> u64 {
-        LOOKED_AT_BYTES.max(self.max_record)
+        LOOKED_AT_BYTES.max(self.limits.record)
     }
 
     /// Returns false if the file cannot be read; the scan reports that error.
@@ -230,7 +248,7 @@ impl File {
             Stop::Io(error) => Error::io(&self.name, "read")(error),
             Stop::LongLine(at) => Error::TooLarge {
                 place: self.name.clone(),
-                what: format!("the record at byte {at} is longer than {} MiB", self.max_record >> 20),
+                what: format!("the record at byte {at} is longer than {} MiB", self.limits.record >> 20),
             },
         }
     }
@@ -381,6 +399,8 @@ impl Engine for JsonEngine {
             fed: pieces.place(),
             pieces,
             piece: Vec::new(),
+            taken: 0,
+            values: 0,
             file: Arc::clone(&self.file),
             needed,
             chosen,
@@ -393,8 +413,12 @@ struct Rows {
     decoder: Records,
     is_strict: bool,
     pieces: Pieces,
-    /// The rest of the lines that were read last.
+    /// The lines that were read last.
     piece: Vec<u8>,
+    /// How many of their bytes the decoder has taken.
+    taken: usize,
+    /// The values since the last batch, of lines that are longer than a batch.
+    values: usize,
     /// Offsets in the text: the end of the last batch, and the end of what the decoder was given.
     flushed_at: u64,
     fed: u64,
@@ -407,7 +431,9 @@ struct Rows {
 impl Rows {
     fn read_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
-            if self.piece.is_empty() {
+            if self.taken == self.piece.len() {
+                self.taken = 0;
+                self.piece.clear();
                 match self.pieces.next().map_err(|stop| self.file.stopped(stop))? {
                     Some(piece) => self.piece.extend_from_slice(piece),
                     None => {
@@ -416,20 +442,35 @@ impl Rows {
                     }
                 }
             }
-            let taken = match self.decoder.decode(&self.piece) {
-                Ok(taken) => taken,
-                Err(error) => return Err(self.located(&error)),
-            };
-            self.piece.drain(..taken);
+            let (room, rest) = (BATCH_BYTES.saturating_sub(self.held()), &self.piece[self.taken..]);
+            let lines = whole_lines(rest, room);
+            if lines.len() > room {
+                // A line that is longer than a batch has one of its own.
+                if !self.decoder.is_empty() && !self.decoder.has_partial_record() {
+                    return self.flush();
+                }
+                self.values += values(lines);
+                if self.values > self.file.limits.values {
+                    return Err(Error::TooLarge {
+                        place: self.file.name.clone(),
+                        what: format!(
+                            "the record at byte {} has more than {} values",
+                            self.flushed_at, self.file.limits.values
+                        ),
+                    });
+                }
+            }
+            let (length, decoded) = (lines.len(), self.decoder.decode(lines));
+            let taken = decoded.map_err(|error| self.located(&error))?;
+            self.taken += taken;
             self.fed += taken as u64;
-            let held = self.fed - self.flushed_at;
             match self.decoder.has_partial_record() {
-                true if held > self.file.max_record.max(2 * BATCH_BYTES as u64) => {
+                true if self.fed - self.flushed_at > self.file.limits.record.max(2 * BATCH_BYTES as u64) => {
                     return Err(self.file.stopped(Stop::LongLine(self.flushed_at)));
                 }
                 true => {}
                 // The decoder takes no more than a batch.
-                false if !self.piece.is_empty() || held >= BATCH_BYTES as u64 => {
+                false if taken < length || self.held() >= BATCH_BYTES => {
                     if let Some(batch) = self.flush()? {
                         return Ok(Some(batch));
                     }
@@ -439,10 +480,15 @@ impl Rows {
         }
     }
 
+    /// The bytes that the decoder was given since the last batch.
+    fn held(&self) -> usize {
+        usize::try_from(self.fed - self.flushed_at).unwrap_or(usize::MAX)
+    }
+
     fn flush(&mut self) -> Result<Option<RecordBatch>> {
         match self.decoder.flush() {
             Ok(batch) => {
-                self.flushed_at = self.fed;
+                (self.flushed_at, self.values) = (self.fed, 0);
                 Ok(batch)
             }
             Err(error) => Err(self.located(&error)),

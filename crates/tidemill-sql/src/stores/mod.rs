@@ -67,7 +67,7 @@ pub(crate) async fn open(
         Format::Native => native::open(location).await,
         Format::Csv(options) => csv::open(location, &options).await,
         #[cfg(feature = "excel")]
-        Format::Excel(sheet) => excel::open(location, &sheet).await,
+        Format::Excel(sheet) => excel::open(location, &sheet, options).await,
         #[cfg(not(feature = "excel"))]
         Format::Excel(_) => Err(Error::Unsupported {
             what: format!("{location}: a workbook"),

@@ -129,7 +129,10 @@ impl Shape {
     }
 }
 
-/// A value with its shape.
+/// The most elements of an array among which one that is equal is looked for.
+const LOOKED_BACK: usize = 4;
+
+/// A value with its shape. The value is one that stands for all of its type, so that a large array of numbers is a small one.
 pub(super) struct Shaped {
     pub(super) value: Value,
     pub(super) shape: Shape,
@@ -186,20 +189,22 @@ impl<'de> Visitor<'de> for Any {
         Ok(Shaped::new(Value::Null, Shape::default()))
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Shaped, E> {
-        Ok(Shaped::new(value, Shape::default()))
+    fn visit_bool<E: Error>(self, _value: bool) -> Result<Shaped, E> {
+        Ok(Shaped::new(false, Shape::default()))
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Shaped, E> {
-        Ok(Shaped::new(value, Shape::of_whole(false)))
+    fn visit_i64<E: Error>(self, _value: i64) -> Result<Shaped, E> {
+        Ok(Shaped::new(0, Shape::of_whole(false)))
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Shaped, E> {
-        Ok(Shaped::new(value, Shape::of_whole(i64::try_from(value).is_err())))
+        let is_wide = i64::try_from(value).is_err();
+        let value = if is_wide { u64::MAX } else { 0 };
+        Ok(Shaped::new(value, Shape::of_whole(is_wide)))
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Shaped, E> {
-        Ok(Shaped::new(value, Shape::of_float(value)))
+        Ok(Shaped::new(0.5, Shape::of_float(value)))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Shaped, E> {
@@ -209,13 +214,16 @@ impl<'de> Visitor<'de> for Any {
             has_text: !has_denormal,
             ..Shape::default()
         };
-        Ok(Shaped::new(value, shape))
+        Ok(Shaped::new("", shape))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Shaped, A::Error> {
         let (mut values, mut all) = (Vec::new(), Shape::default());
         while let Some(Shaped { value, shape }) = elements.next_element()? {
-            values.push(value);
+            let mut last = values.iter().rev().take(LOOKED_BACK);
+            if !last.any(|known| *known == value) {
+                values.push(value);
+            }
             all.add(shape);
         }
         let shape = Shape {
@@ -282,6 +290,13 @@ mod tests {
             columns(r#"{"l":[1,18446744073709551615],"s":{"n":18446744073709551615}}"#),
             ["l: List(Decimal128(38, 0))", "s: Struct(\"n\": Decimal128(38, 0))"]
         );
+    }
+
+    #[test]
+    fn an_array_keeps_one_element_of_a_type() {
+        let record = r#"{"a":[1,2,"x",3,"y",null,[1.5,2.5],[2.5],{"b":1},{"b":2}]}"#;
+        let Record(Shaped { value, .. }) = serde_json::from_str(record).expect("a record");
+        assert_eq!(value.to_string(), r#"{"a":[0,"",null,[0.5],{"b":0}]}"#);
     }
 
     #[test]

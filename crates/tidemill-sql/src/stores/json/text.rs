@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr3_iter, memrchr};
 use tidemill_csv::Packing;
 
 /// Bytes that are read at once.
@@ -130,6 +130,32 @@ impl<R: BufRead> Read for Elements<R> {
 
 fn invalid(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// The lines at the beginning of a text that are whole within `room` bytes; the first one if it is longer.
+pub(super) fn whole_lines(text: &[u8], room: usize) -> &[u8] {
+    let Some((within, behind)) = text.split_at_checked(room) else {
+        return text;
+    };
+    let end = memrchr(b'\n', within).or_else(|| memchr(b'\n', behind).map(|end| room + end));
+    match end {
+        Some(end) => &text[..=end],
+        None => text,
+    }
+}
+
+/// How many values lines have, about: those behind a comma.
+pub(super) fn values(lines: &[u8]) -> usize {
+    let (mut count, mut in_string, mut escaped) = (0, false, None);
+    for at in memchr3_iter(b',', b'"', b'\\', lines) {
+        match lines[at] {
+            _ if escaped == Some(at) => {}
+            b'\\' => escaped = Some(at + 1),
+            b'"' => in_string = !in_string,
+            _ => count += usize::from(!in_string),
+        }
+    }
+    count
 }
 
 /// Reads a text in pieces of whole lines.
@@ -294,6 +320,21 @@ mod tests {
                 assert_eq!(found, text, "{parts} parts");
             }
         }
+    }
+
+    #[test]
+    fn values_are_counted_outside_of_strings() {
+        for (lines, expected) in [("", 0), ("[1,2,3]", 2), (r#"{"a,":"\\\",,","b\\":[1,2]}"#, 2)] {
+            assert_eq!(values(lines.as_bytes()), expected, "{lines}");
+        }
+    }
+
+    #[test]
+    fn lines_are_cut_at_their_ends() {
+        for (room, expected) in [(0, "a\n"), (2, "a\n"), (3, "a\n"), (5, "a\nbb\n"), (6, "a\nbb\n"), (9, "a\nbb\nccc")] {
+            assert_eq!(whole_lines(b"a\nbb\nccc", room), expected.as_bytes(), "{room}");
+        }
+        assert_eq!(whole_lines(b"ccc", 1), b"ccc");
     }
 
     #[test]
