@@ -223,7 +223,10 @@ impl Location {
                     format,
                 })
             }
-            None => Self::new_file(Path::new(text)),
+            None => {
+                ServerUrl::refuse_without_slashes(text)?;
+                Self::new_file(Path::new(text))
+            }
         }
     }
 

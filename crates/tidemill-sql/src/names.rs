@@ -152,6 +152,7 @@ impl Names {
         if let Some(found) = self.place(name)? {
             return Ok(found);
         }
+        ServerUrl::refuse_without_slashes(name)?;
         match &self.database {
             Some(database) => Location::server(database.with_table(name)).map(Found::table),
             None => self.by_stem(name),

@@ -17,10 +17,13 @@
 //!
 //! A number of more digits than a floating-point number keeps is a decimal: `CAST('1234567890123456.78' AS DECIMAL(18, 2))`.
 //!
+//! Conditions of [`joins`] stand where the planner takes them.
+//!
 //! [`patterns`] of dates and times get the letters that the engine knows, and [`similar`] patterns are regular expressions.
 
 mod escapes;
 mod functions;
+mod joins;
 mod patterns;
 mod similar;
 
@@ -86,6 +89,9 @@ impl VisitorMut for Forms {
 
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
         let outer = aliases(&select.from);
+        if let Err(error) = joins::put(select, &outer) {
+            return ControlFlow::Break(error);
+        }
         if let Some(condition) = &mut select.selection {
             for_each_conjunct(condition, &mut |part| {
                 if let Some(exists) = not_in_as_exists(part, &outer) {
@@ -359,7 +365,7 @@ fn not_in_as_exists(expr: &Expr, outer: &[String]) -> Option<Expr> {
         return None;
     };
     let is_plain = subquery.limit_clause.is_none() && subquery.fetch.is_none() && subquery.with.is_none();
-    if !is_plain || !is_ungrouped(select) || !names_one_of(select, outer) {
+    if !is_plain || !is_ungrouped(select) || !names_one_of(&**select, outer) {
         return None;
     }
     // Within the subquery a name alone would be one of its own columns.
@@ -392,9 +398,9 @@ fn not_in_as_exists(expr: &Expr, outer: &[String]) -> Option<Expr> {
 }
 
 /// Whether a column of one of these tables is named.
-fn names_one_of(select: &Select, tables: &[String]) -> bool {
+fn names_one_of(query: &impl walk::Tree, tables: &[String]) -> bool {
     let mut is_named = false;
-    let _: ControlFlow<()> = walk::expressions(select, &mut |part| {
+    let _: ControlFlow<()> = walk::expressions(query, &mut |part| {
         if let Expr::CompoundIdentifier(parts) = part
             && let Some(table) = parts.first()
         {

@@ -57,9 +57,9 @@ impl fmt::Debug for SecretUrl {
 
 /// A text in which every URL is without its secrets.
 ///
-/// A blank ends a URL, unless a password begins before it and an `@` follows.
+/// A blank ends a URL, unless a password begins before it and an `@` follows. `clickhouse:/ann:secret@host` was meant to be one.
 pub fn without_secrets(text: &str) -> Cow<'_, str> {
-    if !text.contains("://") && !text.contains('=') {
+    if !text.contains("://") && !text.contains(['=', '@']) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
@@ -72,12 +72,33 @@ pub fn without_secrets(text: &str) -> Cow<'_, str> {
                 before + rest[before..].chars().next().map_or(1, char::len_utf8)
             });
         let end = begin + end_of_url(&rest[begin..]);
-        shown.push_str(&without_parameters(&rest[..scheme], Extent::Text));
+        shown.push_str(&without_mistyped(&without_parameters(&rest[..scheme], Extent::Text)));
         shown.push_str(&hidden(&rest[scheme..end]));
         rest = &rest[end..];
     }
-    shown.push_str(&without_parameters(rest, Extent::Text));
+    shown.push_str(&without_mistyped(&without_parameters(rest, Extent::Text)));
     Cow::Owned(shown)
+}
+
+/// A text in which words such as `clickhouse:/ann:secret@host` are without their secrets.
+fn without_mistyped(text: &str) -> String {
+    /// A shorter word before a colon is a user or a drive.
+    const SHORTEST_SCHEME: usize = 3;
+    let ends_word = |letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '`' | '(' | ')' | ',');
+    let word_without = |word: &str| {
+        let (scheme, rest) = word.split_once(':')?;
+        let is_scheme = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.');
+        let rest_at = word.len() - rest.trim_start_matches('/').len();
+        let (begin, end) = password(&word[rest_at..])?;
+        let (begin, end) = (rest_at + begin, rest_at + end);
+        let is_url = scheme.len() >= SHORTEST_SCHEME && scheme.chars().all(is_scheme);
+        is_url.then(|| format!("{}{HIDDEN}{}", &word[..begin], &word[end..]))
+    };
+    let words = text.split_inclusive(ends_word).map(|word| match word_without(word) {
+        Some(shown) => Cow::Owned(shown),
+        None => Cow::Borrowed(word),
+    });
+    words.collect()
 }
 
 /// Where the URL ends of which the text begins behind `://`.
@@ -299,6 +320,9 @@ mod tests {
             ("at http://h:80/d, ask a@b", "at http://h:80/d, ask a@b"),
             ("with password=geheim and user=u", "with password=*** and user=u"),
             ("no url: a@b", "no url: a@b"),
+            ("clickhouse:/u:secret@h/d: no such file", "clickhouse:/u:***@h/d: no such file"),
+            ("'postgres:u:sec/r@et@h': no such file", "'postgres:u:***@h': no such file"),
+            ("at C:/a:b@c and noon:a@b", "at C:/a:b@c and noon:a@b"),
         ] {
             assert_eq!(without_secrets(text), shown);
         }

@@ -56,6 +56,12 @@ fn queries() -> Vec<String> {
         .iter()
         .map(|condition| format!("SELECT id FROM emp WHERE {condition} ORDER BY id"))
         .collect();
+    let behind = " LEFT JOIN (SELECT id AS one FROM emp2 WHERE id < 5) c ON c.one = b.boss";
+    for rest in ["", behind] {
+        queries.extend(conditions().iter().map(|condition| {
+            format!("SELECT emp.id FROM emp JOIN (SELECT id AS boss FROM emp2) b ON {condition} AND emp.mgr = b.boss{rest} ORDER BY emp.id")
+        }));
+    }
     queries.extend(
         [
             "SELECT id, (SELECT COUNT(*) FROM {t} x WHERE x.dept = emp.dept) AS n FROM emp ORDER BY id",
@@ -149,6 +155,36 @@ async fn subqueries_over_the_statements_own_table_answer_as_over_another() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[tokio::test]
+async fn joins_that_only_ask_whether_there_is_a_row_have_a_short_form() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    make(&session, "emp").await;
+    for (join, expected) in [("SEMI", "2\n5\n7\n"), ("ANTI", "1\n3\n4\n6\n8\n")] {
+        for side in ["", "LEFT "] {
+            let sql = format!("SELECT emp.id FROM emp {side}{join} JOIN emp b ON b.mgr = emp.id ORDER BY emp.id");
+            assert_eq!(csv(&session, &sql).await, expected, "{sql}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_subquery_of_an_outer_join_that_depends_on_its_rows_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    make(&session, "emp").await;
+    for condition in [
+        "b.pay > (SELECT AVG(x.pay) FROM emp x WHERE x.dept = emp.dept)",
+        "EXISTS (SELECT 1 FROM emp x WHERE x.id = b.mgr)",
+    ] {
+        for join in ["LEFT", "RIGHT", "FULL"] {
+            let sql = format!("SELECT emp.id FROM emp {join} JOIN emp b ON b.id = emp.mgr AND {condition}");
+            let error = session.query(&sql).await.err().expect("refused").to_string();
+            assert!(error.contains("a subquery in the ON of an outer join"), "{sql}: {error}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::path::Path;
 
-use tidemill_trust::SecretUrl;
+use tidemill_trust::{SecretUrl, without_secrets};
 
 use super::{Address, ServerKind};
+use crate::{Error, Result};
 
 /// Where a server is, who asks it, and how: `clickhouse://user:password@host:9000/database/table?compression=lz4`,
 /// `cql://user:password@host:9042/keyspace/table?dc=east`. Or in which file a database is, `sqlite:shop.db/table`, or how a driver opens
@@ -33,6 +34,22 @@ impl ServerUrl {
             _ => rest,
         };
         Some(Self::of(kind, &format!("{}:{rest}", kind.0.scheme)))
+    }
+
+    /// Refuses what lacks slashes to be the URL of a server: `clickhouse:/host/database/table`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`].
+    pub(crate) fn refuse_without_slashes(text: &str) -> Result<()> {
+        let kind = text.split_once(':').and_then(|(scheme, _)| ServerKind::of_scheme(scheme));
+        match kind.filter(|_| Self::new(text).is_none()) {
+            Some(kind) => Err(Error::Unsupported {
+                what: format!("{}: a URL without two slashes behind its scheme", without_secrets(text)),
+                hint: format!("write {}", kind.example()),
+            }),
+            None => Ok(()),
+        }
     }
 
     fn of(kind: ServerKind, url: &str) -> Self {
@@ -321,6 +338,18 @@ mod tests {
             assert_eq!(url.names_table().then(|| url.last_part()), table, "{text}");
             let of_table = url.with_table("x/y");
             assert_eq!((of_table.file(), of_table.last_part()), (url.file(), "x%2Fy"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_url_without_slashes_is_refused() {
+        for text in ["clickhouse:/u:geheim@h/d/t", "clickhouse:u:geheim@h/d/t"] {
+            let error = ServerUrl::refuse_without_slashes(text).expect_err(text).to_string();
+            assert!(!error.contains("geheim"), "{error}");
+            assert!(error.ends_with("write clickhouse://host/database/table"), "{error}");
+        }
+        for text in ["clickhouse://h/d/t", "sqlite:shop.db/t", "orders.dbf", "c:/orders.dbf"] {
+            ServerUrl::refuse_without_slashes(text).expect(text);
         }
     }
 
