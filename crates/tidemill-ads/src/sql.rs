@@ -106,7 +106,7 @@ pub use evaluate::ConnectionFacts;
 pub use functions::{changes_between_statements, function_names, function_takes, is_volatile};
 pub(crate) use given::{GivenTables, run_trigger};
 pub use group::DEFAULT_LENGTH as GROUP_CONCAT_LENGTH;
-pub use nesting::{balance_conditions, limit_nesting};
+pub use nesting::{balance_conditions, joined_in_pairs, limit_nesting};
 pub use parser::parse;
 pub use prepared::{Prepared, Statements, parameters};
 pub use row_id::prefix as row_id_prefix;

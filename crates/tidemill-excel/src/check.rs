@@ -114,7 +114,11 @@ pub(crate) fn compound_file(file: impl Read + Seek, max_held: u64) -> Result<()>
     let Ok(mut file) = cfb::CompoundFile::open(file) else {
         return Ok(());
     };
-    let name = if file.is_stream("/Workbook") { "/Workbook" } else { "/Book" };
+    let name = if file.is_stream("/Workbook") {
+        "/Workbook"
+    } else {
+        "/Book"
+    };
     let Ok(stream) = file.open_stream(name) else {
         return Ok(());
     };
@@ -149,8 +153,14 @@ pub(crate) fn compound_file(file: impl Read + Seek, max_held: u64) -> Result<()>
 
 /// The cells that a sheet announces, by its first and last row and column.
 fn announced(body: &[u8]) -> u64 {
-    let wide = |at: usize| body.get(at..at + 4).map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
-    let short = |at: usize| body.get(at..at + 2).map(|bytes| u32::from(u16::from_le_bytes([bytes[0], bytes[1]])));
+    let wide = |at: usize| {
+        body.get(at..at + 4)
+            .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    };
+    let short = |at: usize| {
+        body.get(at..at + 2)
+            .map(|bytes| u32::from(u16::from_le_bytes([bytes[0], bytes[1]])))
+    };
     let bounds = match body.len() {
         ..14 => (short(0), short(2), short(6)),
         _ => (wide(0), wide(4), short(10)),
@@ -171,8 +181,13 @@ struct Bounds(Option<[(u16, u16); 2]>);
 
 impl Bounds {
     fn add(&mut self, body: &[u8]) {
-        let &[row, row_high, column, column_high, ..] = body else { return };
-        let at = [u16::from_le_bytes([row, row_high]), u16::from_le_bytes([column, column_high])];
+        let &[row, row_high, column, column_high, ..] = body else {
+            return;
+        };
+        let at = [
+            u16::from_le_bytes([row, row_high]),
+            u16::from_le_bytes([column, column_high]),
+        ];
         let bounds = self.0.get_or_insert([(at[0], at[0]), (at[1], at[1])]);
         for ((first, last), at) in bounds.iter_mut().zip(at) {
             (*first, *last) = ((*first).min(at), (*last).max(at));

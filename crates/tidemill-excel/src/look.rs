@@ -28,6 +28,8 @@ pub struct SheetLook {
     pub columns: SchemaRef,
     /// Whether the first row has their names.
     pub has_header: bool,
+    /// The mean length of a row in bytes.
+    pub row_bytes: u64,
     /// The first row with a value, from 0.
     pub(crate) first_row: u32,
     /// The columns of the sheet that have values, from 0.
@@ -92,6 +94,9 @@ impl Kind {
 /// Whole numbers below this are exact in floating point.
 pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
+/// What a cell takes that is no text.
+const NUMBER: u64 = 8;
+
 /// A column while the sheet is read.
 struct Column {
     first: Kind,
@@ -109,6 +114,7 @@ impl<R: Read + Seek> Workbook<R> {
         let mut first_row = None;
         let mut columns: BTreeMap<u32, Column> = BTreeMap::new();
         let mut is_too_large = false;
+        let (mut rows, mut last_row, mut bytes) = (0, None, 0);
         self.each_cell(sheet, &mut |(row, place, value)| {
             if row < options.skip {
                 return ControlFlow::Continue(());
@@ -117,6 +123,13 @@ impl<R: Read + Seek> Workbook<R> {
                 is_too_large = true;
                 return ControlFlow::Break(());
             }
+            if last_row.replace(row) != Some(row) {
+                rows += 1;
+            }
+            bytes += match &value {
+                Data::String(text) => text.len() as u64,
+                _ => NUMBER,
+            };
             let first_row = *first_row.get_or_insert(row);
             let column = columns.entry(place).or_insert(Column {
                 first: Kind::Nothing,
@@ -153,6 +166,7 @@ impl<R: Read + Seek> Workbook<R> {
         Ok(SheetLook {
             columns: Arc::new(Schema::new(fields.collect::<Fields>())),
             has_header,
+            row_bytes: bytes / rows.max(1),
             first_row: first_row.unwrap_or_default(),
             places: columns.keys().copied().collect(),
         })

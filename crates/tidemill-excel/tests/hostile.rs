@@ -42,7 +42,9 @@ const SHEET: &str = "xl/worksheets/sheet1.xml";
 #[test]
 fn more_texts_than_a_file_can_have_are_not_believed() {
     for announced in ["4000000000", "99999999999999999999"] {
-        let file = workbook(TEXTS, |text| text.replace("uniqueCount=\"2\"", &format!("uniqueCount=\"{announced}\"")));
+        let file = workbook(TEXTS, |text| {
+            text.replace("uniqueCount=\"2\"", &format!("uniqueCount=\"{announced}\""))
+        });
         let error = refused(file).to_string();
         assert!(error.contains("texts are announced, more than fit into the"), "{error}");
     }
@@ -70,7 +72,9 @@ fn records(records: &[(u16, &[u8])]) -> Cursor<Vec<u8>> {
     let mut stream = file.create_stream("/Workbook").expect("a stream");
     for (number, body) in records {
         let length = u16::try_from(body.len()).expect("a short record");
-        stream.write_all(&[number.to_le_bytes(), length.to_le_bytes()].concat()).expect("a head");
+        stream
+            .write_all(&[number.to_le_bytes(), length.to_le_bytes()].concat())
+            .expect("a head");
         stream.write_all(body).expect("a body");
     }
     drop(stream);
@@ -97,7 +101,9 @@ fn batches_of_long_texts_have_fewer_rows() {
     let sheet = made.add_worksheet();
     sheet.write(0, 0, "text").expect("a cell");
     for row in 1..=300 {
-        sheet.write(row, 0, format!("{row}{}", "x".repeat(20_000))).expect("a cell");
+        sheet
+            .write(row, 0, format!("{row}{}", "x".repeat(20_000)))
+            .expect("a cell");
     }
     let file = Cursor::new(made.save_to_buffer().expect("a file"));
     let mut workbook = Workbook::open(file, 1 << 30).expect("a workbook");

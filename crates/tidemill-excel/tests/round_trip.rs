@@ -133,7 +133,8 @@ fn sheets_are_named_or_numbered() {
     let mut workbook = rust_xlsxwriter::Workbook::new();
     workbook.add_worksheet().set_name("First").expect("a name");
     workbook.add_worksheet().set_name("Prices").expect("a name");
-    let workbook = Workbook::open(Cursor::new(workbook.save_to_buffer().expect("a file")), 1 << 20).expect("a workbook");
+    let workbook =
+        Workbook::open(Cursor::new(workbook.save_to_buffer().expect("a file")), 1 << 20).expect("a workbook");
     assert_eq!(workbook.sheet("prices").expect("named"), 1);
     assert_eq!(workbook.sheet("2").expect("numbered"), 1);
     let error = workbook.sheet("3").expect_err("two sheets").to_string();

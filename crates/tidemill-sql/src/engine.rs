@@ -18,7 +18,6 @@ use datafusion::common::{Column, ColumnStatistics, DFSchema, DataFusionError, Re
 use datafusion::datasource::TableType;
 use datafusion::datasource::source::{DataSource, DataSourceExec};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
@@ -27,6 +26,7 @@ use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
+use tidemill_ads::sql::joined_in_pairs;
 
 use crate::checked_arithmetic::checked_expr;
 use crate::planned_scan::planned_scan;
@@ -306,7 +306,7 @@ impl<E: Engine> EngineTable<E> {
                 _ => predicates.push(filter.clone()),
             }
         }
-        let filter = match conjunction(predicates.clone()) {
+        let filter = match joined_in_pairs(predicates.clone(), Expr::and) {
             Some(filter) => {
                 let filter = state.create_physical_expr(filter, &DFSchema::try_from(Arc::clone(schema))?)?;
                 Some(checked_expr(&filter, schema)?)

@@ -38,7 +38,8 @@ pub fn with_uuids_as_text(batch: &RecordBatch) -> Result<RecordBatch, ArrowError
     RecordBatch::try_new_with_options(Arc::new(schema), columns, &options)
 }
 
-fn is_uuid(field: &Field) -> bool {
+/// Whether a column has UUIDs.
+pub(crate) fn is_uuid(field: &Field) -> bool {
     *field.data_type() == DataType::FixedSizeBinary(16) && field.extension_type_name() == Some("arrow.uuid")
 }
 

@@ -320,8 +320,14 @@ mod tests {
             ("at http://h:80/d, ask a@b", "at http://h:80/d, ask a@b"),
             ("with password=geheim and user=u", "with password=*** and user=u"),
             ("no url: a@b", "no url: a@b"),
-            ("clickhouse:/u:secret@h/d: no such file", "clickhouse:/u:***@h/d: no such file"),
-            ("'postgres:u:sec/r@et@h': no such file", "'postgres:u:***@h': no such file"),
+            (
+                "clickhouse:/u:secret@h/d: no such file",
+                "clickhouse:/u:***@h/d: no such file",
+            ),
+            (
+                "'postgres:u:sec/r@et@h': no such file",
+                "'postgres:u:***@h': no such file",
+            ),
             ("at C:/a:b@c and noon:a@b", "at C:/a:b@c and noon:a@b"),
         ] {
             assert_eq!(without_secrets(text), shown);

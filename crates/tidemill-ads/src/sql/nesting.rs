@@ -202,23 +202,12 @@ fn taken_apart(expr: &mut Expr, wanted: &BinaryOperator) -> Vec<Expr> {
 }
 
 fn joined(conditions: Vec<Expr>, op: &BinaryOperator) -> Expr {
-    let mut level = conditions;
-    while level.len() > 1 {
-        let mut pairs = level.into_iter();
-        let mut next = Vec::with_capacity(pairs.len().div_ceil(2));
-        while let Some(left) = pairs.next() {
-            next.push(match pairs.next() {
-                Some(right) => Expr::BinaryOp {
-                    left: Box::new(left),
-                    op: op.clone(),
-                    right: Box::new(right),
-                },
-                None => left,
-            });
-        }
-        level = next;
-    }
-    level.pop().unwrap_or_else(nothing)
+    let pair = |left, right| Expr::BinaryOp {
+        left: Box::new(left),
+        op: op.clone(),
+        right: Box::new(right),
+    };
+    joined_in_pairs(conditions, pair).unwrap_or_else(nothing)
 }
 
 /// What stands where an expression was taken out.
@@ -227,7 +216,10 @@ fn nothing() -> Expr {
 }
 
 /// Items joined in pairs, pairs of pairs, and so on; `None` of none.
-pub(super) fn joined_in_pairs<T>(mut items: Vec<T>, join: impl Fn(T, T) -> T) -> Option<T> {
+///
+/// A list of conditions that leans to one side takes time that grows with the square of its length wherever each part asks for the types
+/// below it.
+pub fn joined_in_pairs<T>(mut items: Vec<T>, join: impl Fn(T, T) -> T) -> Option<T> {
     while items.len() > 1 {
         let mut joined = Vec::with_capacity(items.len().div_ceil(2));
         let mut rest = items.into_iter();

@@ -17,6 +17,8 @@ use arrow_schema::{DataType, SchemaRef, TimeUnit};
 use datafusion::common::hash_utils::{QualityRandomState, create_hashes};
 
 use crate::error::Left;
+use crate::stores::server::fitting::of_one_width;
+use crate::uuid_text::is_uuid;
 use crate::{Error, Result};
 
 /// The same for every process, so that checksums of two runs can be compared.
@@ -111,6 +113,7 @@ struct Column {
     name: String,
     /// The type that its values are hashed in.
     data_type: DataType,
+    is_uuid: bool,
     sum: Sum,
     nulls: u64,
 }
@@ -148,6 +151,7 @@ impl Checksums {
                 place,
                 name: field.name().clone(),
                 data_type: plain(field.data_type()),
+                is_uuid: is_uuid(field),
                 sum: Sum::default(),
                 nulls: 0,
             });
@@ -158,14 +162,16 @@ impl Checksums {
         }
     }
 
-    /// Text that a table takes into columns of other types is hashed as what it is there: `5.50` and `5.5` are the same number.
+    /// Text that a table takes into columns of other types is hashed as what it is there: `5.50` and `5.5` are the same number. So are
+    /// bytes that it fills up to one width.
     pub(crate) fn reading_text_as(mut self, table: &SchemaRef) -> Self {
         for column in &mut self.columns {
-            if let Some(place) = place_of(table, &column.name)
-                && column.data_type.is_string()
-                && let Some(field) = table.fields().get(place)
-            {
-                column.data_type = plain(field.data_type());
+            let Some(field) = place_of(table, &column.name).and_then(|place| table.fields().get(place)) else {
+                continue;
+            };
+            let is_filled_up = matches!(field.data_type(), DataType::FixedSizeBinary(_));
+            if column.data_type.is_string() || (column.data_type.is_binary() && is_filled_up) {
+                (column.data_type, column.is_uuid) = (plain(field.data_type()), is_uuid(field));
             }
         }
         self
@@ -209,7 +215,7 @@ impl Checksums {
         let mut compared = Vec::with_capacity(self.columns.len());
         for column in &mut self.columns {
             let found = batch.columns().get(column.place);
-            let array = found.and_then(|found| converted(found, &column.data_type));
+            let array = found.and_then(|found| converted(found, &column.data_type, column.is_uuid));
             let array = array.ok_or_else(|| match found.and_then(|found| unfit(found, &column.data_type)) {
                 Some((row, text)) => Error::Unfit {
                     place: place.to_owned(),
@@ -319,7 +325,7 @@ fn unfit(texts: &ArrayRef, to: &DataType) -> Option<(usize, String)> {
 }
 
 /// The same values in another type; `None` where one of them is none of it.
-fn converted(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
+fn converted(array: &ArrayRef, to: &DataType, is_uuid: bool) -> Option<ArrayRef> {
     let from = array.data_type();
     if from == to {
         return Some(Arc::clone(array));
@@ -330,6 +336,9 @@ fn converted(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
     };
     let cast = |array: &ArrayRef, to: &DataType| cast_with_options(array, to, &strict).ok();
     match (from, to) {
+        (from, DataType::FixedSizeBinary(width)) if from.is_string() || from.is_binary() => {
+            of_one_width(array, *width, is_uuid).ok()
+        }
         // A time without a zone was written as the instant that it is in universal time.
         (DataType::Timestamp(unit, Some(_)), DataType::Timestamp(_, None)) => {
             cast(&cast(array, &in_universal_time(*unit))?, to)
@@ -406,14 +415,27 @@ mod tests {
             Some(86_399_999_000),
             None,
         ]));
-        assert_eq!(converted(&spans, times.data_type()), Some(Arc::clone(&times)));
+        assert_eq!(converted(&spans, times.data_type(), false), Some(Arc::clone(&times)));
         let finer: ArrayRef = Arc::new(DurationMicrosecondArray::from(vec![1]));
-        assert_eq!(converted(&finer, times.data_type()), None);
+        assert_eq!(converted(&finer, times.data_type(), false), None);
         let longer: ArrayRef = Arc::new(DurationMicrosecondArray::from(vec![86_400_000_000]));
         assert_ne!(
-            converted(&longer, times.data_type()),
+            converted(&longer, times.data_type(), false),
             Some(Arc::new(Time32MillisecondArray::from(vec![0])) as _)
         );
+    }
+
+    #[test]
+    fn texts_are_compared_with_bytes_of_one_width_and_with_uuids() {
+        let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("ab"), None]));
+        let fixed = converted(&texts, &DataType::FixedSizeBinary(4), false).expect("bytes");
+        assert_eq!(fixed.as_fixed_size_binary().value(0), b"ab\0\0");
+        assert!(fixed.is_null(1));
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["67E55044-10b1-426f-9247-bb680e5fe0c8", "x"]));
+        let uuid = DataType::FixedSizeBinary(16);
+        let found = converted(&texts.slice(0, 1), &uuid, true).expect("a UUID");
+        assert_eq!(found.as_fixed_size_binary().value(0)[..3], [0x67, 0xE5, 0x50]);
+        assert_eq!(converted(&texts, &uuid, true), None);
     }
 
     #[test]

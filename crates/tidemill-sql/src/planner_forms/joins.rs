@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{BinaryOperator, Expr, JoinConstraint, JoinOperator as J, Select};
-use tidemill_ads::sql::walk;
+use tidemill_ads::sql::{joined_in_pairs, walk};
 
 use super::names_one_of;
 use crate::{Error, Result};
@@ -29,7 +29,9 @@ pub(super) fn put(select: &mut Select, tables: &[String]) -> Result<()> {
             };
             let adds_rows = |operator: &J| matches!(operator, J::Right(_) | J::RightOuter(_) | J::FullOuter(_));
             let is_last = !behind.iter().any(|join| adds_rows(&join.join_operator));
-            if let (J::Join(JoinConstraint::On(on)) | J::Inner(JoinConstraint::On(on)), true) = (&mut *operator, is_last) {
+            if let (J::Join(JoinConstraint::On(on)) | J::Inner(JoinConstraint::On(on)), true) =
+                (&mut *operator, is_last)
+            {
                 let parts = conjuncts(on.clone());
                 let (with, without): (Vec<_>, Vec<_>) = parts.into_iter().partition(has_subquery);
                 if !with.is_empty() {
@@ -78,11 +80,12 @@ fn all_of(parts: Vec<Expr>) -> Option<Expr> {
         } => Expr::Nested(Box::new(part)),
         part => part,
     };
-    parts.into_iter().map(nested).reduce(|left, right| Expr::BinaryOp {
+    let both = |left, right| Expr::BinaryOp {
         left: Box::new(left),
         op: BinaryOperator::And,
         right: Box::new(right),
-    })
+    };
+    joined_in_pairs(parts.into_iter().map(nested).collect(), both)
 }
 
 /// Whether a query is part of an expression.
@@ -116,7 +119,9 @@ fn depends(operator: &J, tables: &[String]) -> bool {
     else {
         return false;
     };
-    let JoinConstraint::On(on) = constraint else { return false };
+    let JoinConstraint::On(on) = constraint else {
+        return false;
+    };
     walk::expressions(on, &mut |part| match part {
         Expr::Subquery(query) | Expr::Exists { subquery: query, .. } | Expr::InSubquery { subquery: query, .. }
             if names_one_of(&**query, tables) =>

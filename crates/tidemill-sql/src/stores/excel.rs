@@ -95,7 +95,7 @@ fn workbook(source: &SharedSource, max_held: u64) -> tidemill_excel::Result<Work
     Workbook::open(SourceReader::new(Arc::clone(source)), max_held)
 }
 
-struct ExcelEngine {
+pub(super) struct ExcelEngine {
     source: SharedSource,
     max_held: u64,
     name: String,
@@ -120,6 +120,10 @@ impl Engine for ExcelEngine {
         Precision::Absent
     }
 
+    fn row_bytes(&self) -> Option<u64> {
+        Some(self.look.row_bytes)
+    }
+
     fn divisible(&self) -> bool {
         false
     }
@@ -131,7 +135,9 @@ impl Engine for ExcelEngine {
         // The reader of a sheet gives its cells by a call, so that it has a thread of its own. It ends when nobody takes its batches.
         std::thread::spawn(move || {
             let opened = workbook(&source, max_held).map_err(Failed::Workbook);
-            let failed = opened.and_then(|workbook| send(workbook, &look, sheet, request, &sender)).err();
+            let failed = opened
+                .and_then(|workbook| send(workbook, &look, sheet, request, &sender))
+                .err();
             if let Some(error) = failed {
                 let error = match error {
                     Failed::Workbook(error) => Error::excel(&name)(error),

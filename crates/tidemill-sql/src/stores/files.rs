@@ -31,6 +31,7 @@ use object_store::ObjectStoreExt as _;
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::basic::LogicalType;
 use parquet::file::metadata::ParquetMetaData;
+use tidemill_ads::sql::joined_in_pairs;
 use tidemill_riegeli::SharedSource;
 use url::Url;
 
@@ -288,7 +289,8 @@ impl TableProvider for FileTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
-        let plan = self.table.scan(state, projection, filters, limit).await?;
+        let filter = joined_in_pairs(filters.to_vec(), Expr::and);
+        let plan = self.table.scan(state, projection, filter.as_slice(), limit).await?;
         let config = plan
             .downcast_ref::<DataSourceExec>()
             .and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>());

@@ -248,7 +248,10 @@ impl File {
             Stop::Io(error) => Error::io(&self.name, "read")(error),
             Stop::LongLine(at) => Error::TooLarge {
                 place: self.name.clone(),
-                what: format!("the record at byte {at} is longer than {} MiB", self.limits.record >> 20),
+                what: format!(
+                    "the record at byte {at} is longer than {} MiB",
+                    self.limits.record >> 20
+                ),
             },
         }
     }

@@ -101,7 +101,10 @@ pub(crate) fn batch_rows(table: &dyn TableProvider) -> Option<usize> {
     let bytes = row_bytes::<Box<dyn Engine>>(table)
         .or_else(|| row_bytes::<xbase::XbaseEngine>(table))
         .or_else(|| row_bytes::<csv::CsvEngine>(table))
-        .or_else(|| row_bytes::<json::JsonEngine>(table))?;
+        .or_else(|| row_bytes::<json::JsonEngine>(table));
+    #[cfg(feature = "excel")]
+    let bytes = bytes.or_else(|| row_bytes::<excel::ExcelEngine>(table));
+    let bytes = bytes?;
     usize::try_from(BATCH_BYTES / bytes.max(1)).ok()
 }
 

@@ -182,7 +182,10 @@ async fn a_subquery_of_an_outer_join_that_depends_on_its_rows_is_refused() {
         for join in ["LEFT", "RIGHT", "FULL"] {
             let sql = format!("SELECT emp.id FROM emp {join} JOIN emp b ON b.id = emp.mgr AND {condition}");
             let error = session.query(&sql).await.err().expect("refused").to_string();
-            assert!(error.contains("a subquery in the ON of an outer join"), "{sql}: {error}");
+            assert!(
+                error.contains("a subquery in the ON of an outer join"),
+                "{sql}: {error}"
+            );
         }
     }
 }

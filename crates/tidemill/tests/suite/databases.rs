@@ -194,10 +194,10 @@ fn check_relations(database: &str, keys: &str, expected: &[&str]) {
     assert!(said.contains("not copied: "), "{said}");
     assert_eq!(listed(), all);
     std::fs::write(&items, &whole).expect("written");
-    let other = folder.file("shop/other.dbf");
+    let other = folder.file("shop/employees.dbf");
     for sql in [
-        "CREATE TABLE 'shop/other.dbf' (amount NUMERIC(8, 2))",
-        "INSERT INTO 'shop/other.dbf' VALUES (12.50)",
+        "CREATE TABLE 'shop/employees.dbf' (amount NUMERIC(8, 2))",
+        "INSERT INTO 'shop/employees.dbf' VALUES (12.50)",
     ] {
         drop(folder.run(&["sql", sql]).done());
     }

@@ -331,7 +331,14 @@ mod tests {
 
     #[test]
     fn lines_are_cut_at_their_ends() {
-        for (room, expected) in [(0, "a\n"), (2, "a\n"), (3, "a\n"), (5, "a\nbb\n"), (6, "a\nbb\n"), (9, "a\nbb\nccc")] {
+        for (room, expected) in [
+            (0, "a\n"),
+            (2, "a\n"),
+            (3, "a\n"),
+            (5, "a\nbb\n"),
+            (6, "a\nbb\n"),
+            (9, "a\nbb\nccc"),
+        ] {
             assert_eq!(whole_lines(b"a\nbb\nccc", room), expected.as_bytes(), "{room}");
         }
         assert_eq!(whole_lines(b"ccc", 1), b"ccc");

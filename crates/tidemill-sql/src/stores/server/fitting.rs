@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::cast::AsArray as _;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch};
 use arrow_cast::display::array_value_to_string;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType as ArrowType, Field, SchemaRef, TimeUnit};
+use uuid::Uuid;
 
 #[cfg(any(
     feature = "adbc",
@@ -21,6 +22,7 @@ use arrow_schema::{DataType as ArrowType, Field, SchemaRef, TimeUnit};
 ))]
 use super::IfThere;
 use super::read_text::first_loss;
+use crate::uuid_text::is_uuid;
 use crate::{Error, Result};
 
 /// The batch with the columns that are expected, whose rows are behind `before` others.
@@ -133,9 +135,12 @@ fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Resu
         ..CastOptions::default()
     };
     if let (true, ArrowType::FixedSizeBinary(width)) = (from.is_string() || from.is_binary(), to) {
-        return padded(column, *width).map_err(|row| {
+        return of_one_width(column, *width, is_uuid(field)).map_err(|row| {
             let (row_no, value) = (before + row as u64 + 1, as_text(&column.slice(row, 1)));
-            let why = format!("row {row_no}: {value} has more than {width} bytes");
+            let why = match from.is_string() && is_uuid(field) {
+                true => format!("row {row_no}: {value} is no UUID"),
+                false => format!("row {row_no}: {value} has more than {width} bytes"),
+            };
             unfit(place, field.name(), why)
         });
     }
@@ -168,9 +173,22 @@ fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Resu
     }
 }
 
-/// Texts and bytes as bytes of one width, with NULs behind the shorter ones, as ClickHouse has them in a FixedString. Else the row of a
-/// longer one.
-fn padded(column: &ArrayRef, width: i32) -> std::result::Result<ArrayRef, usize> {
+/// Texts and bytes as bytes of one width, with NULs behind the shorter ones, as ClickHouse has them in a FixedString; texts of UUIDs as
+/// these. Else the row of a value that is longer, or no UUID.
+pub(crate) fn of_one_width(column: &ArrayRef, width: i32, is_uuid: bool) -> std::result::Result<ArrayRef, usize> {
+    if is_uuid && column.data_type().is_string() {
+        let texts = arrow_cast::cast(column, &ArrowType::Utf8).map_err(|_| 0_usize)?;
+        let texts = texts.as_string::<i32>().iter().enumerate();
+        let uuids = texts.map(|(row, text)| {
+            let uuid = text
+                .map(|text| Uuid::try_parse(text.trim()).map_err(|_| row))
+                .transpose()?;
+            Ok(uuid.map(Uuid::into_bytes))
+        });
+        let uuids = uuids.collect::<std::result::Result<Vec<_>, usize>>()?;
+        let uuids = FixedSizeBinaryArray::try_from_sparse_iter_with_size(uuids.into_iter(), width);
+        return uuids.map(|uuids| Arc::new(uuids) as ArrayRef).map_err(|_| 0);
+    }
     let values = arrow_cast::cast(column, &ArrowType::Binary).map_err(|_| 0_usize)?;
     let values = values.as_binary::<i32>();
     let mut bytes = FixedSizeBinaryBuilder::with_capacity(values.len(), width);

@@ -42,7 +42,9 @@ impl ServerUrl {
     ///
     /// [`Error::Unsupported`].
     pub(crate) fn refuse_without_slashes(text: &str) -> Result<()> {
-        let kind = text.split_once(':').and_then(|(scheme, _)| ServerKind::of_scheme(scheme));
+        let kind = text
+            .split_once(':')
+            .and_then(|(scheme, _)| ServerKind::of_scheme(scheme));
         match kind.filter(|_| Self::new(text).is_none()) {
             Some(kind) => Err(Error::Unsupported {
                 what: format!("{}: a URL without two slashes behind its scheme", without_secrets(text)),

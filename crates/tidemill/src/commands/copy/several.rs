@@ -137,7 +137,9 @@ fn relate(session: &Session, pairs: &mut Vec<Pair>, keeps_going: bool) -> anyhow
                 continue;
             }
             Err(error) => {
-                return Err(anyhow::Error::from(error).context("nothing was copied (--keep-going copies the other tables)"));
+                return Err(
+                    anyhow::Error::from(error).context("nothing was copied (--keep-going copies the other tables)")
+                );
             }
         };
         let mut left_out = found.left_out;
