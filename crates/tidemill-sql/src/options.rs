@@ -10,8 +10,10 @@ use tidemill_riegeli::tensorflow_example::ExampleKind;
 use tidemill_riegeli::{FieldProjection, ReaderOptions, RecordType, RecordsMetadata};
 use tidemill_xbase::{Blank, CodePage, Deleted};
 
+use crate::location::{Location, Place};
 use crate::names::Names;
 use crate::stores::server::{ServerUrl, TableOptions};
+use crate::stores::standard_input::StandardInput;
 use crate::{Error, Result};
 
 /// The settings of a [`Session`](crate::Session).
@@ -39,6 +41,7 @@ pub struct SessionOptions {
     planner_only: bool,
     most_sorted: MostSorted,
     counts_scans: bool,
+    standard_input: Option<Arc<StandardInput>>,
     #[cfg(feature = "workers")]
     workers: Option<crate::Workers>,
 }
@@ -216,6 +219,30 @@ impl SessionOptions {
         match self.max_expansion {
             Some(bytes) => reading.max_expansion(bytes).max_chunk_size(u64::MAX),
             None => reading,
+        }
+    }
+
+    /// Whether `-` is the file that comes by standard input, which is kept in a temporary file as long as these settings. Default: no,
+    /// for it is the program's.
+    #[must_use]
+    pub fn standard_input(mut self) -> Self {
+        self.standard_input = Some(Arc::default());
+        self
+    }
+
+    /// Where a table can be read more than once: standard input as a file, others where they are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for standard input, unless it may be read; what reading it meets.
+    pub(crate) async fn spooled<'a>(&'a self, location: &'a Location) -> Result<&'a Location> {
+        match (&location.place, &self.standard_input) {
+            (Place::StandardInput, Some(input)) => input.location().await,
+            (Place::StandardInput, None) => Err(Error::Unsupported {
+                what: "a statement over standard input".to_owned(),
+                hint: "copy it to a file, which can be asked".to_owned(),
+            }),
+            _ => Ok(location),
         }
     }
 

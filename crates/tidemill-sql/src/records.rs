@@ -1,7 +1,7 @@
 //! Records as they are: bytes that go from one file of records to another, or to a program, without being looked into.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Cursor, Read};
+use std::io::{self, BufReader, BufWriter};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -11,9 +11,10 @@ use tidemill_riegeli::{
     ReaderOptions, RecordReader, RecordWriter, SharedSource, SkippedRegion, Source, SourceReader, StreamSource,
 };
 
-use crate::format::{FileName, Format, read_beginning};
+use crate::format::{FileName, Format};
 use crate::location::{Location, Place};
 use crate::sink::FileOptions;
+use crate::stores::standard_input::standard_input;
 use crate::{Error, Result};
 
 /// The records of a table's files, one file behind another.
@@ -134,19 +135,6 @@ impl Records {
         }
         Ok(skipped)
     }
-}
-
-/// Standard input from its first byte on, and the format of records that its beginning tells: Riegeli, as which an ArrayRecord
-/// file is read too, or TFRecord. What begins like nothing that is known is taken for Riegeli, whose reader says what is wrong.
-///
-/// # Errors
-///
-/// [`Error::Io`]; [`Error::Unsupported`] for what is no records.
-pub fn standard_input() -> Result<(Format, impl Read)> {
-    let mut stdin = io::stdin().lock();
-    let beginning = read_beginning(&mut stdin).map_err(Error::io("standard input", "read"))?;
-    let format = Format::of_stream(&beginning, &"standard input")?;
-    Ok((format, Cursor::new(beginning).chain(stdin)))
 }
 
 /// Reads the records of a file one by one.

@@ -44,7 +44,7 @@ use crate::scan_counts::RunPlans;
 use crate::scope::{self, Bound};
 use crate::stores::key_lookup::{KeyLookups, ServersLast};
 use crate::stores::server::push_down::PushDown;
-use crate::stores::server::{ServerUrl, Servers, TableChange};
+use crate::stores::server::{ServerUrl, Servers, TableChange, is_draft};
 use crate::yielding::YieldingJoins;
 use crate::{Error, Result, declared_types, faults, lowering, planner_forms, stores, top_percent};
 
@@ -529,13 +529,37 @@ impl Session {
         async { Ok(self.open(location).await?.schema()) }.boxed()
     }
 
-    /// The tables of a server's database, in the order of their names.
+    /// The tables of a server's database, in the order of their names. Those of copies that have not ended are left out, and told by
+    /// [`Self::notes`].
     ///
     /// # Errors
     ///
     /// [`Error::Server`] when the server can't be asked.
     pub fn tables_of<'a>(&'a self, database: &'a ServerUrl) -> BoxFuture<'a, Result<Vec<Location>>> {
-        stores::tables_of(database, &self.servers).boxed()
+        async move {
+            let names = self.servers.of(database)?.tables_of(database).await?;
+            let (drafts, tables): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| is_draft(name));
+            if !drafts.is_empty() {
+                self.note(format!(
+                    "{database}: {} of copies that have not ended: {}; the same copy with --resume goes on with its own, a copy into the \
+                     same ClickHouse table drops what is older than an hour",
+                    if drafts.len() == 1 { "a table" } else { "tables" },
+                    drafts.join(", ")
+                ));
+            }
+            let tables = tables.iter().map(|name| Location::server(database.with_table(name)));
+            tables.collect()
+        }
+        .boxed()
+    }
+
+    /// Where a table can be read more than once: what comes by standard input as a file, others where they are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] where standard input may not be read; [`Error::NotATable`]; [`Error::Io`].
+    pub fn spooled<'a>(&'a self, location: &'a Location) -> BoxFuture<'a, Result<Location>> {
+        async { self.options.spooled(location).await.cloned() }.boxed()
     }
 
     async fn open(&self, location: &Location) -> Result<Arc<dyn TableProvider>> {

@@ -147,7 +147,7 @@ pub(crate) struct ShellArgs {
 /// Tidemill counts the rows of the finished copy before it gets its name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CopyArgs {
-    /// A table, a folder of tables, or a SELECT statement.
+    /// A table, a folder of tables, or a SELECT statement. `-` is a file on standard input.
     pub(crate) source: String,
     /// The file or object to create, or the table of a server to fill. For a folder of tables: the folder, the object prefix or
     /// the database for the copies.
@@ -226,7 +226,7 @@ pub(crate) struct CopyArgs {
 /// Describe a file or a folder of tables: format, structure and columns.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InspectArgs {
-    /// Files, or folders of tables. `-` is a file on standard input: records, CSV or JSON.
+    /// Files, or folders of tables. `-` is a file on standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
     #[command(flatten)]
@@ -247,7 +247,7 @@ pub(crate) struct InspectArgs {
 /// Print all rows of a table or all records of a record file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CatArgs {
-    /// The table. `-` is a file on standard input: records, CSV or JSON.
+    /// The table. `-` is a file on standard input.
     pub(crate) table: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
@@ -298,7 +298,7 @@ pub(crate) struct SalvageArgs {
 /// order are listed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
-    /// A file or a folder of tables. `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
+    /// A file or a folder of tables. `-` is a file on standard input.
     pub(crate) file: String,
     /// Another index file of the table (.cdx, .ntx, .nsx, .mdx, .ndx, .idx).
     #[arg(long = "index", value_name = "FILE")]
@@ -568,6 +568,7 @@ impl TableArgs {
 
     pub(crate) fn options(&self) -> SessionOptions {
         let mut options = SessionOptions::default()
+            .standard_input()
             .deleted(self.deleted.into())
             .strict(self.strict)
             .recover(self.recover);

@@ -27,6 +27,7 @@ mod riegeli;
 pub(crate) mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+pub(crate) mod standard_input;
 mod xbase;
 
 use std::sync::Arc;
@@ -36,7 +37,7 @@ use datafusion::catalog::TableProvider;
 use datafusion::execution::SessionState;
 use tidemill_xbase::Table;
 
-use self::server::{ServerUrl, Servers};
+use self::server::Servers;
 use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, EngineTable};
 use crate::format::Format;
@@ -52,12 +53,7 @@ pub(crate) async fn open(
     servers: &Servers,
     state: &SessionState,
 ) -> Result<Arc<dyn TableProvider>> {
-    if location.place == Place::StandardInput {
-        return Err(Error::Unsupported {
-            what: "a statement over standard input".to_owned(),
-            hint: "copy it to a file, which can be asked".to_owned(),
-        });
-    }
+    let location = options.spooled(location).await?;
     if let Place::Server(table) = &location.place {
         return servers.of(table)?.open(table).await;
     }
@@ -80,15 +76,6 @@ pub(crate) async fn open(
             hint: format!("name the table as {}", kind.example()),
         }),
     }
-}
-
-/// The tables of a database or keyspace, in the order of their names.
-pub(crate) async fn tables_of(database: &ServerUrl, servers: &Servers) -> Result<Vec<Location>> {
-    let names = servers.of(database)?.tables_of(database).await?;
-    names
-        .iter()
-        .map(|name| Location::server(database.with_table(name)))
-        .collect()
 }
 
 /// The number of rows that a batch of a table may have, so that batches of long rows take no more memory than others; `None` if the length

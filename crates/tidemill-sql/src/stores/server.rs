@@ -254,6 +254,19 @@ impl fmt::Debug for ServerKind {
     }
 }
 
+/// Whether a copy fills a table of this name before it gets its own: `orders_tidemill_copy_0123456789abcdef`, or
+/// `orders_tidemill_6923f00d_0123456789abcdef` of ClickHouse.
+pub(crate) fn is_draft(name: &str) -> bool {
+    let Some((_, mark)) = name.rsplit_once("_tidemill_") else {
+        return false;
+    };
+    let is_hex = |text: &str, length| text.len() == length && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+    match mark.split_once('_') {
+        Some((begin, number)) => (begin == "copy" || is_hex(begin, 8)) && is_hex(number, 16),
+        None => false,
+    }
+}
+
 /// The servers of one kind that a session asks. Connections are kept: what one statement connected to, the next uses.
 ///
 /// All errors are [`Error::Server`], but for those that say otherwise.

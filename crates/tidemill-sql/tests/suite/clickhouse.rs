@@ -6,7 +6,7 @@ use std::net::Shutdown;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
-use tidemill_sql::{CopyOptions, Error, Location, Session, SessionOptions, TableOptions, Verify};
+use tidemill_sql::{CopyOptions, Error, Location, ServerUrl, Session, SessionOptions, TableOptions, Verify};
 use tidemill_testkit::ClickHouse;
 
 use crate::destination;
@@ -509,6 +509,15 @@ fn what_killed_copies_left_is_dropped() {
     let mut left = vec!["t", &new, &busy, &other];
     left.sort_unstable();
     assert_eq!(tables, left);
+    // They are no tables of anybody else.
+    let database = ServerUrl::new(&format!("clickhouse://default@{}/default", server.native())).expect("a database");
+    let seen = runtime.block_on(session.tables_of(&database)).expect("tables");
+    assert_eq!(seen.len(), 1, "{seen:?}");
+    assert!(
+        session.notes().iter().any(|note| note.contains(&new)),
+        "{:?}",
+        session.notes()
+    );
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use super::{AnswerArgs, LimitArgs, NoteArgs, TableArgs, bytes};
 /// Print the first rows of a table.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HeadArgs {
-    /// A table. `-` is a file on standard input: records, CSV or JSON.
+    /// A table. `-` is a file on standard input.
     pub(crate) table: String,
     /// How many rows.
     #[arg(short = 'n', long, value_name = "ROWS", default_value_t = 10)]
@@ -31,7 +31,7 @@ pub(crate) struct HeadArgs {
 /// Every row has the same chance. The rows come in the order of the table, which is read to its end.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SampleArgs {
-    /// A table, or a SELECT statement. `-` is a file on standard input: records, CSV or JSON.
+    /// A table, or a SELECT statement. `-` is a file on standard input.
     pub(crate) table: String,
     /// How many rows.
     #[arg(short = 'n', long, value_name = "ROWS", default_value_t = 10)]
@@ -55,7 +55,7 @@ pub(crate) struct SampleArgs {
 /// estimated to within about 1 percent (marked ~), and the quartiles and the histogram come from a sample of 65,536 values.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SummarizeArgs {
-    /// A table, or a SELECT statement. `-` is a file on standard input: records, CSV or JSON.
+    /// A table, or a SELECT statement. `-` is a file on standard input.
     pub(crate) table: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,

@@ -11,7 +11,6 @@ use tidemill_xbase::{Scan, Table};
 
 use crate::Outcome;
 use crate::args::{AnswerFormat, CatArgs, CatFormat, DeletedArg};
-use crate::commands::spooled::Spooled;
 use crate::output::{RowWriter, Screen, default_format, report_damage, write_answer};
 use crate::terminal::{Output, tell};
 
@@ -27,12 +26,6 @@ pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
         (format, None) if format.has_records() => cat_records(&table, &args).await?,
         (_, None) => bail!("{table}: --format framed and raw are for record files"),
         (Format::Xbase, Some(format)) if matches!(table.place, Place::File(_)) => cat_xbase(&table, &args, format)?,
-        (_, Some(format)) if table.place == Place::StandardInput => {
-            let spooled = Spooled::read().await?;
-            let answer = session.read(&spooled.location, args.limit).await?;
-            write_answer(answer, format, Screen::of(args.screen)).await?;
-            report_damage(&session);
-        }
         (_, Some(format)) => {
             let answer = session.read(&table, args.limit).await?;
             write_answer(answer, format, Screen::of(args.screen)).await?;

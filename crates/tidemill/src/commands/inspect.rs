@@ -18,7 +18,6 @@ use tidemill_xbase::{ContainerLink, ContainerRelation, ContainerTable, Integrity
 
 use crate::Outcome;
 use crate::args::{InspectArgs, ReportFormat, TableArgs};
-use crate::commands::spooled::Spooled;
 use crate::commands::tables_in;
 use crate::output::report_damage;
 use crate::terminal::{self, Output, say, shown, tell};
@@ -89,8 +88,8 @@ async fn inspect(file: &str, are_several: bool, session: &Session, args: &Inspec
 /// Describes a table.
 pub(crate) async fn describe(table: &Location, session: &Session, args: &TableArgs) -> anyhow::Result<Description> {
     if table.place == Place::StandardInput {
-        let spooled = Spooled::read().await?;
-        let mut description = Box::pin(describe(&spooled.location, session, args)).await?;
+        let spooled = session.spooled(table).await?;
+        let mut description = Box::pin(describe(&spooled, session, args)).await?;
         description.rename(table.to_string());
         return Ok(description);
     }

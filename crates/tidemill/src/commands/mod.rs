@@ -18,7 +18,6 @@ pub(crate) mod self_check;
 pub(crate) mod serve;
 #[cfg(feature = "shell")]
 pub(crate) mod shell;
-pub(crate) mod spooled;
 pub(crate) mod sql;
 pub(crate) mod summarize;
 #[cfg(feature = "serve")]

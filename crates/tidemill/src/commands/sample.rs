@@ -8,19 +8,13 @@ use tidemill_sql::{Answer, Session, source_is_query};
 
 use crate::Outcome;
 use crate::args::SampleArgs;
-use crate::commands::spooled::Spooled;
 use crate::output::{RowWriter, Screen, default_format, report_damage};
 
 pub(crate) async fn run(args: SampleArgs) -> anyhow::Result<Outcome> {
     let session = Session::new(args.limits.of_tables(args.tables.options()));
-    let spooled = match args.table.as_str() {
-        "-" => Some(Spooled::read().await?),
-        _ => None,
-    };
-    let answer = match &spooled {
-        Some(spooled) => session.read(&spooled.location, None).await?,
-        None if source_is_query(&args.table) => session.query(&args.table).await?,
-        None => session.read(&session.locate(&args.table).await?, None).await?,
+    let answer = match source_is_query(&args.table) {
+        true => session.query(&args.table).await?,
+        false => session.read(&session.locate(&args.table).await?, None).await?,
     };
     let schema = answer.schema();
     let sample = taken(answer, args.limit, args.seed.unwrap_or_else(rand::random)).await?;

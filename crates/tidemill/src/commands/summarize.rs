@@ -9,24 +9,17 @@ use tidemill_sql::{Answer, ColumnSummary, Session, Summary, source_is_query};
 use crate::Outcome;
 use crate::args::{AnswerFormat, SummarizeArgs};
 use crate::commands::counted;
-use crate::commands::spooled::Spooled;
 use crate::output::{RowWriter, Screen, TextStyle, default_format, layout, one_line, report_damage, shortened};
 use crate::progress::CopyProgress;
 use crate::terminal::{Output, shown};
 
 pub(crate) async fn run(args: SummarizeArgs) -> anyhow::Result<Outcome> {
     let session = Session::new(args.limits.of_tables(args.tables.options()));
-    let summary = if args.table == "-" {
-        let spooled = Spooled::read().await?;
-        let answer = session.read(&spooled.location, None).await?;
-        read(answer, &args.table).await?
-    } else {
-        let answer = match source_is_query(&args.table) {
-            true => session.query(&args.table).await?,
-            false => session.read(&session.locate(&args.table).await?, None).await?,
-        };
-        read(answer, &args.table).await?
+    let answer = match source_is_query(&args.table) {
+        true => session.query(&args.table).await?,
+        false => session.read(&session.locate(&args.table).await?, None).await?,
     };
+    let summary = read(answer, &args.table).await?;
     let format = args.answer.format.unwrap_or_else(default_format);
     match format {
         AnswerFormat::Table | AnswerFormat::Markdown => write_text(&summary, format, Screen::of(args.answer.screen))?,

@@ -17,7 +17,6 @@ use tidemill_xbase::{Error as XbaseError, Table, pending_logs};
 use crate::Outcome;
 use crate::args::{ReportFormat, VerifyArgs};
 use crate::commands::inspect::is_log;
-use crate::commands::spooled::{LOOKED_AT, is_text};
 use crate::commands::{counted, recover, tables_in};
 use crate::terminal::{self, Output, shown, tell};
 
@@ -284,23 +283,25 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
             let (name, source, format) = (table.to_string(), table.source().await?, table.format);
             let limits = args.limits.of_records(ReaderOptions::default());
             let verify = move || match (source, format) {
-                (Some(source), Format::TfRecord) => anyhow::Ok(tfrecord::verify_source_within(source, &name, &limits)?),
-                (Some(source), _) => Ok(verify_source_within(source, &name, &limits)?),
+                (Some(source), Format::TfRecord) => {
+                    anyhow::Ok(Some(tfrecord::verify_source_within(source, &name, &limits)?))
+                }
+                (Some(source), _) => Ok(Some(verify_source_within(source, &name, &limits)?)),
                 (None, _) => {
-                    let (format, mut stream) = standard_input()?;
-                    let mut begin = Vec::new();
-                    stream.by_ref().take(LOOKED_AT).read_to_end(&mut begin)?;
-                    if is_text(&begin) {
-                        bail!("{name}: text, where records are verified; name the file instead of -");
-                    }
-                    let stream = StreamSource::new(Cursor::new(begin).chain(stream));
-                    Ok(match format {
+                    let (format, stream) = match standard_input() {
+                        Err(tidemill_sql::Error::Unsupported { .. }) => return Ok(None),
+                        opened => opened?,
+                    };
+                    let stream = StreamSource::new(stream);
+                    Ok(Some(match format {
                         Format::TfRecord => tfrecord::verify_source_within(stream, &name, &limits)?,
                         _ => verify_source_within(stream, &name, &limits)?,
-                    })
+                    }))
                 }
             };
-            let verification = tokio::task::spawn_blocking(verify).await??;
+            let Some(verification) = tokio::task::spawn_blocking(verify).await?? else {
+                return verify_rows(table, session).await;
+            };
             let damaged = verification.damaged.into_iter();
             let damaged = damaged.map(|region| Damage {
                 begin: region.begin,
@@ -310,22 +311,25 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
             });
             Findings::records(table, verification.records, damaged.collect())
         }
-        _ => {
-            let counted = async {
-                let mut answer = session.read(table, None).await?;
-                let mut records = 0;
-                while let Some(batch) = answer.next().await? {
-                    records += batch.num_rows() as u64;
-                }
-                Ok::<_, tidemill_sql::Error>(records)
-            };
-            match counted.await {
-                Ok(records) => Findings::records(table, records, Vec::new()),
-                Err(error) if is_unread(table, &error) => return Err(error.into()),
-                Err(error) => whole_file(table, &error)?,
-            }
-        }
+        _ => verify_rows(table, session).await?,
     })
+}
+
+/// Reads all rows.
+async fn verify_rows(table: &Location, session: &Session) -> anyhow::Result<Findings> {
+    let counted = async {
+        let mut answer = session.read(table, None).await?;
+        let mut records = 0;
+        while let Some(batch) = answer.next().await? {
+            records += batch.num_rows() as u64;
+        }
+        Ok::<_, tidemill_sql::Error>(records)
+    };
+    match counted.await {
+        Ok(records) => Ok(Findings::records(table, records, Vec::new())),
+        Err(error) if is_unread(table, &error) => Err(error.into()),
+        Err(error) => whole_file(table, &error),
+    }
 }
 
 /// Whether an error says nothing of the table: it could not be reached or opened, or nobody knows how to read it.

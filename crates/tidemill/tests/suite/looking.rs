@@ -52,11 +52,14 @@ fn first_rows_and_some_rows() {
         let shown = folder.fed(&["cat", "-", "--format", "csv"], json).done();
         assert_eq!(shown, "a\n1\n2\n", "{json}");
     }
-    let error = folder.fed(&["verify", "-"], "a,b\n1,2\n").failed();
-    assert!(
-        error.contains("standard input: text, where records are verified"),
-        "{error}"
-    );
+    let (rows, back) = ("a,b\n1,2\n3,4\n", folder.file("back.csv"));
+    let verified = folder.fed(&["verify", "-"], rows).done();
+    assert!(verified.contains("standard input: 2 records, no damage"), "{verified}");
+    drop(folder.fed(&["copy", "-", "back.csv"], rows).done());
+    assert_eq!(std::fs::read_to_string(&back).expect("read"), rows);
+    drop(folder.fed(&["diff", "-", "back.csv"], rows).done());
+    let both = "SELECT COUNT(*) AS n FROM '-' JOIN back ON \"-\".a = back.a";
+    assert_eq!(folder.fed(&["sql", both, "--format", "csv"], rows).done(), "n\n2\n");
 }
 
 #[test]

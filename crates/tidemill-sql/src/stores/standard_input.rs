@@ -1,0 +1,143 @@
+//! Standard input: a stream of records, or a file for what goes back in it.
+
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read, StdinLock};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::TempPath;
+use tidemill_csv::Packing;
+use tokio::sync::OnceCell;
+
+use crate::ads_connection::blocking;
+use crate::format::{Format, read_beginning};
+use crate::location::Location;
+use crate::{Error, Result};
+
+/// What was read of standard input and turned out to be no records.
+static UNREAD: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Standard input from its first byte on, and the format of records that its beginning tells: Riegeli, as which an ArrayRecord
+/// file is read too, or TFRecord. What begins like nothing that is known is taken for Riegeli, whose reader says what is wrong.
+///
+/// # Errors
+///
+/// [`Error::Io`]; [`Error::Unsupported`] for what is no records: [`Session::spooled`](crate::Session::spooled) has it still.
+pub fn standard_input() -> Result<(Format, impl Read)> {
+    let mut stdin = from_unread();
+    let beginning = read_beginning(&mut stdin).map_err(Error::io("standard input", "read"))?;
+    let format = match is_text(&beginning) {
+        true => Err(Error::Unsupported {
+            what: "standard input: text, where records are expected,".to_owned(),
+            hint: "name the file instead of -".to_owned(),
+        }),
+        false => Format::of_stream(&beginning, &"standard input"),
+    };
+    match format {
+        Ok(format) => Ok((format, Cursor::new(beginning).chain(stdin))),
+        Err(error) => {
+            *UNREAD.lock().unwrap_or_else(PoisonError::into_inner) = beginning;
+            Err(error)
+        }
+    }
+}
+
+fn from_unread() -> io::Chain<Cursor<Vec<u8>>, StdinLock<'static>> {
+    let unread = std::mem::take(&mut *UNREAD.lock().unwrap_or_else(PoisonError::into_inner));
+    Cursor::new(unread).chain(io::stdin().lock())
+}
+
+/// Standard input as a file of a session, which is there as long as this value.
+#[derive(Debug, Default)]
+pub(crate) struct StandardInput(OnceCell<Spooled>);
+
+#[derive(Debug)]
+struct Spooled {
+    _file: TempPath,
+    location: Location,
+}
+
+impl StandardInput {
+    /// The file. The first time, standard input is read to its end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`]; [`Error::NotATable`].
+    pub(crate) async fn location(&self) -> Result<&Location> {
+        let spooled = self.0.get_or_try_init(|| blocking(Spooled::read)).await?;
+        Ok(&spooled.location)
+    }
+}
+
+impl Spooled {
+    fn read() -> Result<Self> {
+        let failed = |error| Error::io("standard input", "keep in a temporary file")(error);
+        let mut file = tempfile::Builder::new()
+            .prefix("tidemill-input-")
+            .tempfile()
+            .map_err(failed)?;
+        io::copy(&mut from_unread(), &mut file).map_err(failed)?;
+        let mut path = file.into_temp_path();
+        if let Some(extension) = extension_of(&path).map_err(failed)? {
+            let named = path.with_extension(extension);
+            fs::rename(&path, &named).map_err(failed)?;
+            path.keep().ok();
+            path = TempPath::try_from_path(named).map_err(failed)?;
+        }
+        // With its end it is known whether it is an ArrayRecord file.
+        let location = Location::existing(&path).map_err(|error| match error {
+            Error::NotATable { what, hint, .. } => Error::NotATable {
+                place: "standard input".to_owned(),
+                what,
+                hint,
+            },
+            error => error,
+        })?;
+        Ok(Self { _file: path, location })
+    }
+}
+
+/// So many bytes tell whether they are text.
+const LOOKED_AT: u64 = 4096;
+
+/// Whether bytes are text: they have no control characters but tabs and ends of lines.
+fn is_text(begin: &[u8]) -> bool {
+    let is_control = |byte: &u8| matches!(byte, 0..=8 | 11 | 12 | 14..=31 | 127);
+    !begin.is_empty() && !begin.iter().any(is_control)
+}
+
+/// Text, compressed or not, has no name that tells its format, and no first bytes: objects and arrays are JSON, all else is CSV. A
+/// workbook is a ZIP archive like others. `None` of what its bytes tell.
+fn extension_of(path: &Path) -> io::Result<Option<String>> {
+    let mut begin = Vec::new();
+    File::open(path)?.take(LOOKED_AT).read_to_end(&mut begin)?;
+    // The first part of a workbook says what its parts are.
+    let parts = b"[Content_Types].xml";
+    if begin.starts_with(b"PK") && begin.windows(parts.len()).any(|window| window == parts) {
+        return Ok(Some("xlsx".to_owned()));
+    }
+    let packing = Packing::of_beginning(&begin);
+    if packing != Packing::None {
+        begin.clear();
+        // What is damaged is told by who reads all of it.
+        let _ = packing
+            .unpacked(File::open(path)?)?
+            .take(LOOKED_AT)
+            .read_to_end(&mut begin);
+    }
+    let is_utf16 = begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff");
+    if !is_utf16 && !is_text(&begin) {
+        return Ok(None);
+    }
+    let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());
+    let format = match first {
+        Some(b'{') => "jsonl",
+        Some(b'[') => "json",
+        _ => "csv",
+    };
+    Ok(Some(match packing {
+        Packing::None => format.to_owned(),
+        Packing::Gzip => format!("{format}.gz"),
+        Packing::Zstd => format!("{format}.zst"),
+    }))
+}
