@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use datafusion::error::DataFusionError;
 use tidemill_trust::with_causes;
+use tidemill_xbase::index::IndexDialect;
 
 use crate::plain::Plain;
 
@@ -342,6 +343,19 @@ impl Error {
         }
     }
 
+    /// The index file that is damaged, if that is what is wrong.
+    pub fn damaged_index(&self) -> Option<&Path> {
+        match self {
+            Self::Xbase(error) => damaged_index(error),
+            Self::Ads(error) => match &**error {
+                tidemill_ads::Error::Engine(error) => damaged_index(error),
+                _ => None,
+            },
+            Self::Engine(error) => own(error).and_then(Self::damaged_index),
+            _ => None,
+        }
+    }
+
     /// Whether a file is damaged, so that recovery would go on behind the damage.
     pub fn is_damage(&self) -> bool {
         use tidemill_riegeli::Error as Riegeli;
@@ -641,6 +655,15 @@ fn own(error: &DataFusionError) -> Option<&Error> {
         },
         DataFusionError::Context(_, inner) => own(inner),
         DataFusionError::Shared(inner) => own(inner),
+        _ => None,
+    }
+}
+/// The index file that an error of the xBase engine says is damaged.
+pub fn damaged_index(error: &tidemill_xbase::Error) -> Option<&Path> {
+    match error {
+        tidemill_xbase::Error::Corrupt(corrupt) => {
+            IndexDialect::from_path(&corrupt.path).map(|_| corrupt.path.as_path())
+        }
         _ => None,
     }
 }

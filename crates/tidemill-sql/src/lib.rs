@@ -89,7 +89,7 @@ pub use copy::{
 };
 pub use ddl::create_table;
 pub use difference::{Comparison, Counts};
-pub use error::{Error, Fault, Left, Result};
+pub use error::{Error, Fault, Left, Result, damaged_index};
 pub use folder::{Folder, LeftOut};
 pub use format::{ExcelSheet, Format};
 pub use ingest::{Ingest, IngestOptions};

@@ -307,6 +307,11 @@ impl SessionOptions {
         }
     }
 
+    /// Whether types of messages were given.
+    pub(crate) fn has_descriptors(&self) -> bool {
+        self.descriptors.is_some()
+    }
+
     /// Whether a type of records was set.
     pub(crate) fn says_record_type(&self) -> bool {
         self.descriptors.is_some() || matches!(self.message_option(), MessageOption::Example(_) | MessageOption::Named)

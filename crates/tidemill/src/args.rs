@@ -149,12 +149,12 @@ pub(crate) struct ShellArgs {
 pub(crate) struct CopyArgs {
     /// A table, a folder of tables, or a SELECT statement. `-` is a file on standard input.
     pub(crate) source: String,
-    /// The file or object to create, or the table of a server to fill. For a folder of tables: the folder, the object prefix or
-    /// the database for the copies.
+    /// The file or object to create, or the table of a server to fill. For a folder of tables, and with --to: the folder, the
+    /// object prefix or the database for the copies.
     pub(crate) destination: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
-    /// For a folder of tables: the extension of the copies (riegeli, parquet, csv, ...).
+    /// The extension of the copies (riegeli, parquet, csv, ...), each of which is a file of the folder under the name of its table.
     #[arg(long, value_name = "EXTENSION")]
     pub(crate) to: Option<String>,
     /// For a folder or a database: if a table cannot be copied, continue with the others, list the failed ones at the end, and

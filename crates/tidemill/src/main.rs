@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Parser;
-use tidemill_sql::stoppable;
+use tidemill_sql::{damaged_index, stoppable};
 use tokio::runtime::Runtime;
 
 use crate::args::{Args, Command};
@@ -74,7 +74,10 @@ fn main() -> ExitCode {
                 tell!("tidemill: cannot write to standard output: {why}");
                 return ExitCode::from(2);
             }
-            let hint = if is_damage(&error) {
+            let hint = if is_of_index(&error) {
+                "; tidemill reindex builds its tags again; where that says the same, move the file away, and make the tags with CREATE INDEX"
+                    .to_owned()
+            } else if is_damage(&error) {
                 "; verify lists all damage, --recover skips it".to_owned()
             } else {
                 full_disk(&error).unwrap_or_default()
@@ -343,6 +346,16 @@ fn free_bytes(_: &Path) -> Option<u64> {
 }
 
 /// Whether a file turned out to be damaged.
+/// Whether an index file is damaged, without which its table can be read.
+fn is_of_index(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let of_table = cause
+            .downcast_ref::<tidemill_sql::Error>()
+            .and_then(|error| error.damaged_index());
+        of_table.is_some() || cause.downcast_ref().is_some_and(|error| damaged_index(error).is_some())
+    })
+}
+
 fn is_damage(error: &anyhow::Error) -> bool {
     use tidemill_riegeli::Error as Riegeli;
     use tidemill_xbase::Error as Xbase;

@@ -11,6 +11,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use tidemill_riegeli::array_record::ArrayRecordReader;
 use tidemill_riegeli::rows::RowFile;
+use tidemill_riegeli::tensorflow_example::ExampleKind;
 use tidemill_riegeli::{MessageSchema, RecordIndex, RecordReader, RecordType, RecordsMetadata, SharedSource};
 
 use self::messages::MessageEngine;
@@ -61,8 +62,13 @@ pub(super) async fn open(
     }
     let opened: Vec<Opened> = stream::iter(opened).buffered(AT_ONCE).try_collect().await?;
     // Only of all files together can it be told which columns examples have.
-    let is_bytes = opened.iter().all(|opened| matches!(opened.kind, Kind::Bytes(_)));
-    let message = options.message_option();
+    let is_bytes = opened
+        .iter()
+        .all(|opened| matches!(opened.kind, Kind::Bytes(_) | Kind::Example(..)));
+    let message = match (options.message_option(), opened.first().map(|opened| &opened.kind)) {
+        (MessageOption::Found, Some(Kind::Example(kind, _))) => MessageOption::Example(*kind),
+        (message, _) => message,
+    };
     let kind = match (is_bytes, message) {
         (true, MessageOption::Example(_) | MessageOption::Found) if options.field_projection.is_none() => {
             let sampling = tokio::task::spawn_blocking(move || match message {
@@ -89,6 +95,8 @@ struct Opened {
 
 enum Kind {
     Message(MessageSchema),
+    /// Messages that the file says are examples, whose columns are found in them.
+    Example(ExampleKind, MessageSchema),
     /// Typed rows, or fields of messages of which no type is known.
     Rows(RowFile),
     /// Records that nothing tells anything of, as they are read where they are no examples: of TFRecord not by this reader.
@@ -137,8 +145,12 @@ impl Opened {
         let kind = match record_type {
             Some(RecordType { name, descriptors }) => {
                 let schema = MessageSchema::new(&descriptors, &name)?;
-                let projection = options.field_projection.as_ref();
-                Kind::Message(projection.map_or_else(|| schema.clone(), |projection| schema.project(projection)))
+                let example = ExampleKind::from_message_name(&name).filter(|_| !options.has_descriptors());
+                match (&options.field_projection, example) {
+                    (Some(projection), _) => Kind::Message(schema.project(projection)),
+                    (None, Some(kind)) => Kind::Example(kind, schema),
+                    (None, None) => Kind::Message(schema),
+                }
             }
             None => {
                 let is_bytes = metadata.arrow_schema.is_none() && options.field_projection.is_none();
@@ -167,7 +179,8 @@ impl Opened {
         let damage = damage.clone();
         let kind = match kind {
             Kind::Message(schema) if file.format == Format::TfRecord => RecordKind::Message(schema),
-            Kind::Message(schema) => {
+            Kind::Example(..) if let Some(example) = example => example,
+            Kind::Message(schema) | Kind::Example(_, schema) => {
                 return Ok(Box::new(MessageEngine { file, schema, damage }));
             }
             Kind::Bytes(read) => match (example, read) {

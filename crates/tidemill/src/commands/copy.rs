@@ -50,6 +50,9 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
         resume: args.resume,
     };
     if source_is_query(&args.source) {
+        if args.to.is_some() {
+            bail!("--to is for tables, which have names; name the file of an answer, such as answer.parquet");
+        }
         let started = Instant::now();
         let destination = Location::destination(&args.destination)?;
         let mut progress = CopyProgress::new("answer", 0);
@@ -80,6 +83,18 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
     let outcome = match (database, folder) {
         (Some(database), _) => copy_all(&session, session.tables_of(&database).await?, &args, &options).await?,
         (None, Some(folder)) => copy_all(&session, tables_in(&folder)?, &args, &options).await?,
+        (None, None) if let Some(extension) = &args.to => {
+            let names_file =
+                ServerUrl::new(&args.destination).is_none() && Location::destination(&args.destination).is_ok();
+            if names_file {
+                bail!(
+                    "{}: a file, where --to {extension} needs a folder; leave out one of them",
+                    args.destination
+                );
+            }
+            let table = session.locate(&args.source).await?;
+            copy_all(&session, vec![table], &args, &options).await?
+        }
         (None, None) if args.dry_run => {
             let (source, destination) = (
                 session.locate(&args.source).await?,

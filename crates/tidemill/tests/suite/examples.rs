@@ -73,6 +73,17 @@ fn features_are_columns_in_every_format_of_records() {
             "{name}"
         );
     }
+    // A file that says itself what its records are.
+    let described = [
+        "copy",
+        "train.tfrecord",
+        "said.riegeli",
+        "--message",
+        "tensorflow.Example",
+    ];
+    drop(folder.run(&described).done());
+    let sum = folder.run(&["sql", "SELECT SUM(label) AS s FROM 'said.riegeli'"]);
+    assert_eq!(sum.done(), "{\"s\":6}\n");
     folder
         .run(&["copy", "train.tfrecord", "train.parquet", "--verify", "full"])
         .done();

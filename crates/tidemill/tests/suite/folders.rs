@@ -67,6 +67,24 @@ fn destinations_are_compared_before_anything_is_written() {
 }
 
 #[test]
+fn one_table_goes_into_a_folder_under_its_name() {
+    let folder = folder_of(&[("a.csv", "n\n1\n")]);
+    drop(folder.run(&["copy", "f/a.csv", "g", "--to", "jsonl"]).done());
+    assert_eq!(names(&folder, "g"), ["a.jsonl"]);
+    let said = folder.run(&["copy", "f/a.csv", "g/b.csv", "--to", "jsonl"]).failed();
+    assert!(
+        said.contains("g/b.csv: a file, where --to jsonl needs a folder"),
+        "{said}"
+    );
+    let said = folder
+        .run(&["copy", "SELECT n FROM 'f/a.csv'", "h", "--to", "jsonl"])
+        .failed();
+    assert!(said.contains("--to is for tables"), "{said}");
+    let said = folder.run(&["copy", "f", "sqlite:shop.db", "--to", "jsonl"]).failed();
+    assert!(said.contains("leave out --to"), "{said}");
+}
+
+#[test]
 fn one_bad_table_does_not_end_the_others() {
     let folder = folder_of(&[("a.csv", "a\n1\n"), ("b.dbf", "no table"), ("c.csv", "a\n3\n")]);
     let run = folder.run(&["copy", "f", "g", "--to", "jsonl", "--keep-going"]);

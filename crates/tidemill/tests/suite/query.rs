@@ -195,6 +195,40 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
 }
 
+/// A damaged index keeps nobody from the table's rows; who changes them hears how to get a sound one.
+#[test]
+fn a_damaged_index_is_told_with_what_to_do() {
+    let folder = Folder::with(&[]);
+    for sql in [
+        "CREATE TABLE t (id Integer)",
+        "INSERT INTO t VALUES (1), (2)",
+        "CREATE INDEX id ON t (id)",
+    ] {
+        drop(folder.run(&["sql", sql]).done());
+    }
+    let index = folder.file("t.cdx");
+    let mut bytes = fs::read(&index).expect("read");
+    bytes[..512].fill(0);
+    fs::write(&index, &bytes).expect("written");
+    assert_eq!(
+        folder
+            .run(&["sql", "SELECT COUNT(*) AS n FROM t", "--format", "csv"])
+            .done(),
+        "n\n2\n"
+    );
+    for args in [&["sql", "UPDATE t SET id = 3 WHERE id = 2"][..], &["reindex", "t.dbf"]] {
+        let said = folder.run(args).failed();
+        assert!(
+            said.contains("move the file away, and make the tags with CREATE INDEX"),
+            "{args:?}: {said}"
+        );
+    }
+    fs::rename(&index, folder.file("old")).expect("moved");
+    drop(folder.run(&["sql", "CREATE INDEX id ON t (id)"]).done());
+    drop(folder.run(&["sql", "UPDATE t SET id = 3 WHERE id = 2"]).done());
+    drop(folder.run(&["verify", "t.dbf"]).done());
+}
+
 #[test]
 fn a_file_that_ends_early_is_an_error_whatever_is_asked_of_it() {
     let folder = people();

@@ -223,6 +223,9 @@ enum Into<'a> {
 impl<'a> Into<'a> {
     fn new(args: &'a CopyArgs) -> anyhow::Result<Self> {
         if let Some(database) = ServerUrl::new(&args.destination) {
+            if args.to.is_some() {
+                bail!("{database}: a database, whose tables have no extension; leave out --to");
+            }
             return Ok(Self::Database(database));
         }
         match &args.to {
