@@ -49,7 +49,7 @@ use crate::location::{Location, Place};
 use crate::options::SessionOptions;
 use crate::records::{Records, RecordsSink, Skipped};
 use crate::session::Session;
-use crate::sink::{FileOptions, Sink, file_sink};
+use crate::sink::{FileOptions, ShardedSink, Shares, Sink, file_sink};
 use crate::stores::server::{TableOptions, TableSink};
 use crate::{Error, Result};
 
@@ -382,13 +382,21 @@ impl Session {
                 hint: "leave out --descriptor and --message, or copy to .riegeli".to_owned(),
             });
         }
-        let (file, writing, types) = (draft.file.clone(), options.file.clone(), self.options.clone());
+        let (files, writing, types) = (draft.files.clone(), options.file.clone(), self.options.clone());
+        let expected = match files.len() > 1 && source.place != Place::StandardInput {
+            true => self.expected_rows(source).await?,
+            false => None,
+        };
         let is_full = options.verify == Verify::Full;
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
         let work = tokio::task::spawn_blocking(move || {
             let metadata = types.with_record_type(records.metadata()?)?;
-            let sink = RecordsSink::create(format, &file, &writing, metadata)?;
-            write_records(records, sink, &file, is_full, &tell)
+            let sinks = files.iter().map(|file| {
+                let sink = RecordsSink::create(format, file, &writing, metadata.clone())?;
+                Ok((sink, file.as_path()))
+            });
+            let sinks = sinks.collect::<Result<Vec<_>>>()?;
+            write_records(records, sinks, expected, is_full, &tell)
         });
         while let Some(rows) = told.recv().await {
             progress(Progress {
@@ -402,7 +410,7 @@ impl Session {
         }
 
         let copy = Location {
-            place: Place::File(draft.file.clone()),
+            place: draft.place(target),
             format,
         };
         let reading = reading.recover(false);
@@ -499,8 +507,15 @@ impl Writing<'_> {
             });
         }
         let draft = Draft::of(self.destination)?;
-        let sink = file_sink(self.destination.format, &draft.file, &schema, &self.options.file)
-            .map_err(|error| draft.named(error, &place))?;
+        let sinks = draft.files.iter().map(|file| {
+            let sink = file_sink(self.destination.format, file, &schema, &self.options.file);
+            sink.map_err(|error| draft.named(error, &place))
+        });
+        let mut sinks = sinks.collect::<Result<Vec<_>>>()?;
+        let sink = match sinks.pop() {
+            Some(only) if sinks.is_empty() => only,
+            last => Box::new(ShardedSink::new(sinks.into_iter().chain(last).collect(), expected_rows)),
+        };
         let mut writer = Writer::start(sink);
         let mut empty_text = EmptyText::of(self.destination, &self.options.file, &schema);
         let mut rows = 0;
@@ -525,7 +540,7 @@ impl Writing<'_> {
             format => format,
         };
         let copy = Location {
-            place: Place::File(draft.file.clone()),
+            place: draft.place(self.destination),
             format,
         };
         match &sums {
@@ -634,19 +649,22 @@ pub(crate) async fn insert(
     }
 }
 
-/// Writes all records to a new file, and tells now and then how many there are. Returns how many there are, their checksum if it `is_full`, and
+/// Writes all records to new files, and tells now and then how many there are. Returns how many there are, their checksum if it `is_full`, and
 /// what was left out.
 fn write_records(
     records: Records,
-    mut sink: RecordsSink,
-    file: &Path,
+    mut sinks: Vec<(RecordsSink, &Path)>,
+    expected: Option<u64>,
     is_full: bool,
     tell: &tokio::sync::mpsc::UnboundedSender<u64>,
 ) -> Result<(RecordSum, Vec<Skipped>)> {
     const STEP: u64 = 1 << 16;
     let mut written = RecordSum::new(is_full);
+    let mut shares = Shares::new(sinks.len(), expected);
     let skipped = records.read(|record| {
-        sink.write(record)?;
+        if let Some((sink, _)) = sinks.get_mut(shares.next(1).0) {
+            sink.write(record)?;
+        }
         written.add(record);
         if written.records().is_multiple_of(STEP) {
             // Nobody listens any more when the copy was given up; the thread ends with the file.
@@ -654,7 +672,9 @@ fn write_records(
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    sink.finish(file)?;
+    for (sink, file) in sinks {
+        sink.finish(file)?;
+    }
     Ok((written, skipped))
 }
 

@@ -246,23 +246,55 @@ impl Location {
         Self::destination(url.as_str())
     }
 
-    /// A file to be made: its name decides. Options may stand behind it: `orders.csv?delim=;`.
+    /// A file to be made: its name decides. Options may stand behind it: `orders.csv?delim=;`. `orders@4.parquet` and
+    /// `orders-*-of-4.parquet` stand for four files.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a name that no format claims, and for one that stands for several shards; [`Error::Csv`] for options that
-    /// CSV has not.
+    /// [`Error::Unsupported`] for a name that no format claims, and for several files of a format that has one for a table; [`Error::Csv`]
+    /// for options that CSV has not.
     pub fn new_file(path: &Path) -> Result<Self> {
         let said = path.to_str().and_then(file_options);
         let path = said.map_or(path, |(file, _)| Path::new(file));
-        let location = Self {
-            format: format_to_write(path, &path.display())?,
-            place: Place::File(path.to_path_buf()),
+        let location = match shards::all_of(path) {
+            Some(files) => Self::new_shards(path, files)?,
+            None => Self {
+                format: format_to_write(path, &path.display())?,
+                place: Place::File(path.to_path_buf()),
+            },
         };
         match said {
             Some((_, options)) => location.with_options(options),
             None => Ok(location),
         }
+    }
+
+    /// Numbered files to be made.
+    fn new_shards(pattern: &Path, files: Vec<PathBuf>) -> Result<Self> {
+        /// All of them are open at once.
+        const MOST: usize = 100;
+        let refused = |what: String, hint: &str| Error::Unsupported {
+            what: format!("{}: writing {what}", pattern.display()),
+            hint: hint.to_owned(),
+        };
+        if files.len() > MOST {
+            return Err(refused(format!("{} files at once", files.len()), "write at most 100"));
+        }
+        let first = files.first().map(PathBuf::as_path).unwrap_or(pattern);
+        let format = format_to_write(first, &pattern.display())?;
+        if matches!(format, Format::Xbase | Format::Excel(_)) {
+            return Err(refused(
+                format!("{format} in several files"),
+                "name one file, or another format, such as Parquet or Riegeli",
+            ));
+        }
+        Ok(Self {
+            format,
+            place: Place::Shards {
+                pattern: pattern.display().to_string(),
+                files,
+            },
+        })
     }
 
     /// The same file, read or written as the options behind its name say.
@@ -484,8 +516,8 @@ fn mixed(table: &dyn fmt::Display, part: &dyn fmt::Display, expected: Format, fo
 fn format_to_write(path: &Path, place: &dyn fmt::Display) -> Result<Format> {
     if shards::is_family(path) {
         return Err(Error::Unsupported {
-            what: format!("{place}: writing several shards at once"),
-            hint: "name one file, such as orders-00000-of-00002.riegeli".to_owned(),
+            what: format!("{place}: writing several objects at once"),
+            hint: "name one object, such as orders-00000-of-00002.riegeli, or files".to_owned(),
         });
     }
     Format::from_name(path).ok_or_else(|| Error::Unsupported {

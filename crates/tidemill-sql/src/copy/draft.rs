@@ -52,6 +52,10 @@ pub(super) fn check_place(destination: &Path, format: Format, existing: Existing
 pub(super) async fn check_destination(destination: &Location, existing: Existing) -> Result<()> {
     match (&destination.place, destination.format) {
         (Place::File(path), format) => check_place(path, format, existing),
+        (Place::Shards { files, .. }, format) => {
+            let mut files = files.iter();
+            files.try_for_each(|path| check_place(path, format, existing))
+        }
         (Place::Object(_), Format::Xbase | Format::Native) => Err(Error::Unsupported {
             what: format!("{destination}: {} as an object", destination.format),
             hint: "copy to a file, or to a format that is read from there too, such as Parquet or Riegeli".to_owned(),
@@ -163,7 +167,8 @@ pub(super) struct Draft {
     folder: TempDir,
     /// Tells others that somebody works there.
     _lock: File,
-    pub(super) file: PathBuf,
+    /// At least one; of a table of several files, the one that it is named by.
+    pub(super) files: Vec<PathBuf>,
 }
 
 impl Draft {
@@ -173,17 +178,23 @@ impl Draft {
         match &destination.place {
             Place::Object(url) => {
                 let path = percent_decode_str(url.url().path()).decode_utf8_lossy().into_owned();
-                Self::new(&std::env::temp_dir(), Path::new(&path), destination)
+                Self::new(&std::env::temp_dir(), &[path], destination)
+            }
+            Place::Shards { files, .. } => {
+                let parent = files.first().map_or(Path::new("."), |file| folder_of(file));
+                Self::new(parent, files, destination)
             }
             _ => {
                 let file = destination.file()?;
-                Self::new(folder_of(file), file, destination)
+                Self::new(folder_of(file), &[file], destination)
             }
         }
     }
 
-    fn new(parent: &Path, file: &Path, destination: &Location) -> Result<Self> {
-        let name = file.file_name().ok_or_else(|| Error::Unsupported {
+    fn new(parent: &Path, files: &[impl AsRef<Path>], destination: &Location) -> Result<Self> {
+        let names = files.iter().map(|file| file.as_ref().file_name());
+        let names = names.collect::<Option<Vec<_>>>().filter(|names| !names.is_empty());
+        let names = names.ok_or_else(|| Error::Unsupported {
             what: format!("{destination}: a destination without a file name"),
             hint: "name the file to be made".to_owned(),
         })?;
@@ -208,7 +219,7 @@ impl Draft {
         let _ = lock.try_lock();
         drafts().folders.insert(folder.path().to_path_buf());
         Ok(Self {
-            file: folder.path().join(name),
+            files: names.iter().map(|name| folder.path().join(name)).collect(),
             folder,
             _lock: lock,
         })
@@ -217,24 +228,43 @@ impl Draft {
     /// An error about the file in the making, as one about the destination that it will be.
     pub(super) fn named(&self, error: Error, destination: &str) -> Error {
         match error {
-            Error::Unsupported { what, hint } => Error::Unsupported {
-                what: what.replace(&*self.file.to_string_lossy(), destination),
-                hint,
-            },
+            Error::Unsupported { mut what, hint } => {
+                for file in &self.files {
+                    what = what.replace(&*file.to_string_lossy(), destination);
+                }
+                Error::Unsupported { what, hint }
+            }
             error => error.of_copy(destination),
         }
     }
 
-    /// Moves the files to where they belong: those of a table all at once ([`TableSet`]), of any other format the one that there is, which
-    /// becomes an object where it is to be one. Returns how many bytes they have.
-    pub(super) async fn publish(self, destination: &Location, existing: Existing) -> Result<u64> {
-        match &destination.place {
-            Place::Object(url) => object::put(&self.file, url, existing).await,
-            _ => self.publish_as(destination.file()?, destination.format, existing),
+    /// Where a reader finds the copy before it is published.
+    pub(super) fn place(&self, destination: &Location) -> Place {
+        match (self.files.as_slice(), &destination.place) {
+            (files, Place::Shards { pattern, .. }) => Place::Shards {
+                pattern: pattern.clone(),
+                files: files.to_vec(),
+            },
+            (files, _) => Place::File(files.first().cloned().unwrap_or_default()),
         }
     }
 
-    fn publish_as(self, destination: &Path, format: Format, existing: Existing) -> Result<u64> {
+    /// Moves the files to where they belong: those of a table all at once ([`TableSet`]), of any other format the one that there is, which
+    /// becomes an object where it is to be one. Numbered files take the place of others when these are gone, so that a reader misses one
+    /// rather than find rows of both. Returns how many bytes they have.
+    pub(super) async fn publish(self, destination: &Location, existing: Existing) -> Result<u64> {
+        match &destination.place {
+            Place::Object(url) => {
+                let file = self.files.first().map_or(Path::new(""), PathBuf::as_path);
+                object::put(file, url, existing).await
+            }
+            Place::Shards { files, .. } => self.publish_as(files, destination.format, existing),
+            _ => self.publish_as(&[destination.file()?], destination.format, existing),
+        }
+    }
+
+    fn publish_as(self, destinations: &[impl AsRef<Path>], format: Format, existing: Existing) -> Result<u64> {
+        let destination = destinations.first().map_or(Path::new(""), AsRef::as_ref);
         let parent = folder_of(destination);
         // All of it or nothing: whoever removes the drafts waits, or comes first.
         let drafts = drafts();
@@ -248,18 +278,28 @@ impl Draft {
             drop(drafts);
             return published.map_err(of_xbase);
         }
-        let bytes = fs::metadata(&self.file).map_err(Error::io(&self.file, "read"))?.len();
-        match existing {
-            Existing::Replace => fs::rename(&self.file, destination),
-            // Unlike a rename, a hard link does not replace a file that was made meanwhile.
-            Existing::Refuse => match fs::hard_link(&self.file, destination) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(destination)),
-                // A file system without hard links.
-                Err(_) => fs::rename(&self.file, destination),
-                linked => linked,
-            },
+        if existing == Existing::Replace {
+            let others = destinations.iter().skip(1).map(AsRef::as_ref);
+            for other in others.filter(|other: &&Path| other.symlink_metadata().is_ok()) {
+                fs::remove_file(other).map_err(Error::io(other, "remove"))?;
+            }
         }
-        .map_err(Error::io(destination, "rename the copy to"))?;
+        let mut bytes = 0;
+        for (file, destination) in self.files.iter().zip(destinations) {
+            let destination = destination.as_ref();
+            bytes += fs::metadata(file).map_err(Error::io(file, "read"))?.len();
+            match existing {
+                Existing::Replace => fs::rename(file, destination),
+                // Unlike a rename, a hard link does not replace a file that was made meanwhile.
+                Existing::Refuse => match fs::hard_link(file, destination) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(destination)),
+                    // A file system without hard links.
+                    Err(_) => fs::rename(file, destination),
+                    linked => linked,
+                },
+            }
+            .map_err(Error::io(destination, "rename the copy to"))?;
+        }
         File::open(parent)
             .and_then(|folder| folder.sync_all())
             .map_err(Error::io(parent, "synchronise"))?;

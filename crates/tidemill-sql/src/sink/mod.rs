@@ -11,6 +11,7 @@ mod native;
 mod parquet;
 mod positions;
 mod record_column;
+mod sharded;
 mod unwritable;
 
 use std::collections::HashSet;
@@ -35,6 +36,7 @@ use tidemill_xbase::{
 use self::csv::CsvSink;
 pub(crate) use self::json::DENORMALS;
 pub(crate) use self::positions::{Position, Positions};
+pub(crate) use self::sharded::{ShardedSink, Shares};
 pub(crate) use self::unwritable::refuse_unwritable;
 use crate::cast::cast_batch;
 use crate::format::{FileName, Format};

@@ -205,6 +205,53 @@ fn files_whose_bytes_tell_their_format_come_by_a_pipe() {
     }
 }
 
+/// Where the number of rows is known, shards have them in their order.
+#[test]
+fn a_copy_goes_into_several_files() {
+    let folder = Folder::with(&[]);
+    let rows: String = (0..5_000).map(|row| format!("{row}\n")).collect();
+    fs::write(folder.file("n.csv"), format!("n\n{rows}")).expect("written");
+    drop(folder.run(&["copy", "n.csv", "n.parquet"]).done());
+    let ask = |sql: &str| folder.run(&["sql", sql, "--format", "csv"]).done();
+    for name in ["s@3.parquet", "s-*-of-3.jsonl", "s@3.riegeli", "s@3.csv"] {
+        for more in [&["--verify", "counts"][..], &["--overwrite"]] {
+            drop(folder.run(&[&["copy", "n.parquet", name], more].concat()).done());
+        }
+        assert_eq!(
+            ask(&format!("SELECT COUNT(*) AS n, SUM(n) AS s FROM '{name}'")),
+            "n,s\n5000,12497500\n"
+        );
+    }
+    for (shard, first) in [(0, 0), (1, 1_667), (2, 3_334)] {
+        let name = format!("s-0000{shard}-of-00003.parquet");
+        assert_eq!(
+            ask(&format!("SELECT MIN(n) AS n FROM '{name}'")),
+            format!("n\n{first}\n")
+        );
+    }
+    // Records, and rows of which nobody knows how many come.
+    drop(
+        folder
+            .run(&["copy", "s@3.riegeli", "r@2.tfrecord.gz", "--verify", "full"])
+            .done(),
+    );
+    assert_eq!(ask("SELECT COUNT(*) AS n FROM 'r@2.tfrecord.gz'"), "n\n5000\n");
+    drop(
+        folder
+            .run(&["copy", "SELECT n FROM n WHERE n < 10", "q@2.arrow", "--verify", "full"])
+            .done(),
+    );
+    assert_eq!(ask("SELECT COUNT(*) AS n FROM 'q@2.arrow'"), "n\n10\n");
+    for (name, why) in [
+        ("s@3.parquet", "s-00000-of-00003.parquet: already exists"),
+        ("s@3.dbf", "in several files is not supported"),
+        ("s@101.csv", "writing 101 files at once is not supported"),
+    ] {
+        let said = folder.run(&["copy", "n.csv", name]).failed();
+        assert!(said.contains(why), "{said}");
+    }
+}
+
 /// The DBF is what its name without an extension means, in queries as in changes.
 #[test]
 fn one_rule_tells_which_file_a_name_means() {

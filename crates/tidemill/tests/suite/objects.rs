@@ -78,7 +78,7 @@ fn tables_go_up_in_every_format_that_is_read_there() {
         ("s3://bucket/x", "writing a file of this name is not supported"),
         (
             "s3://bucket/x.tfrecord@2",
-            "writing several shards at once is not supported",
+            "writing several objects at once is not supported",
         ),
         ("http://127.0.0.1:1/x.csv", "writing to a web server is not supported"),
         ("s3://nowhere/x.parquet", "s3://nowhere/x.parquet: cannot write"),
