@@ -349,6 +349,7 @@ impl Error {
             Self::Xbase(error) => damaged_index(error),
             Self::Ads(error) => match &**error {
                 tidemill_ads::Error::Engine(error) => damaged_index(error),
+                tidemill_ads::Error::Statement(error) => error.engine().and_then(damaged_index),
                 _ => None,
             },
             Self::Engine(error) => own(error).and_then(Self::damaged_index),

@@ -1,7 +1,7 @@
 //! Records as they are: bytes that go from one file of records to another, or to a program, without being looked into.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter};
+use std::io::{BufReader, BufWriter};
 use std::ops::ControlFlow;
 use std::path::Path;
 

@@ -437,6 +437,18 @@ impl VisitorMut for Binder<'_> {
                     }
                 }
             }
+            // The form in which the planner is given it names the value within the subquery.
+            Expr::InSubquery {
+                expr: value,
+                negated: true,
+                ..
+            } => {
+                if let Expr::Identifier(name) = &**value
+                    && let Some((alias, column)) = self.scopes.last().and_then(|scope| scope.owner(&name.value))
+                {
+                    **value = Expr::CompoundIdentifier(vec![quoted(alias), quoted(column)]);
+                }
+            }
             _ => {}
         }
         ControlFlow::Continue(())
@@ -444,6 +456,18 @@ impl VisitorMut for Binder<'_> {
 }
 
 impl Scope {
+    /// The one table that has a column, and how it spells it.
+    fn owner(&self, name: &str) -> Option<(&str, &str)> {
+        let mut owners = self.relations.iter().filter_map(|relation| {
+            let column = same_but_for_case(&relation.columns, name)?;
+            Some((relation.alias.as_str(), column))
+        });
+        match (owners.next(), owners.next(), self.outputs_first) {
+            (Some(owner), None, false) => Some(owner),
+            _ => None,
+        }
+    }
+
     fn column(&self, name: &str) -> Result<Option<String>, String> {
         let output = same_but_for_case(&self.outputs, name);
         if self.outputs_first

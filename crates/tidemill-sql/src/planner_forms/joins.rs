@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{BinaryOperator, Expr, JoinConstraint, JoinOperator as J, Select};
+use sqlparser::ast::{BinaryOperator, Expr, JoinConstraint, JoinOperator as J, Select, Value};
 use tidemill_ads::sql::{joined_in_pairs, walk};
 
 use super::names_one_of;
@@ -36,7 +36,7 @@ pub(super) fn put(select: &mut Select, tables: &[String]) -> Result<()> {
                 let (with, without): (Vec<_>, Vec<_>) = parts.into_iter().partition(has_subquery);
                 if !with.is_empty() {
                     moved.extend(with);
-                    *on = all_of(without).unwrap_or_else(|| Expr::value(true));
+                    *on = all_of(without).unwrap_or_else(|| Expr::value(Value::Boolean(true)));
                 }
             } else if depends(operator, tables) {
                 return Err(Error::Unsupported {

@@ -3,7 +3,7 @@
 mod index;
 mod log;
 
-use std::io::{self, Cursor, Read as _, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 

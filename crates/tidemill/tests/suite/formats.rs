@@ -211,11 +211,11 @@ fn a_copy_goes_into_several_files() {
     let folder = Folder::with(&[]);
     let rows: String = (0..5_000).map(|row| format!("{row}\n")).collect();
     fs::write(folder.file("n.csv"), format!("n\n{rows}")).expect("written");
-    drop(folder.run(&["copy", "n.csv", "n.parquet"]).done());
+    drop(folder.run(&["copy", "n.csv", "n.riegeli"]).done());
     let ask = |sql: &str| folder.run(&["sql", sql, "--format", "csv"]).done();
     for name in ["s@3.parquet", "s-*-of-3.jsonl", "s@3.riegeli", "s@3.csv"] {
         for more in [&["--verify", "counts"][..], &["--overwrite"]] {
-            drop(folder.run(&[&["copy", "n.parquet", name], more].concat()).done());
+            drop(folder.run(&[&["copy", "n.riegeli", name], more].concat()).done());
         }
         assert_eq!(
             ask(&format!("SELECT COUNT(*) AS n, SUM(n) AS s FROM '{name}'")),
@@ -238,7 +238,13 @@ fn a_copy_goes_into_several_files() {
     assert_eq!(ask("SELECT COUNT(*) AS n FROM 'r@2.tfrecord.gz'"), "n\n5000\n");
     drop(
         folder
-            .run(&["copy", "SELECT n FROM n WHERE n < 10", "q@2.arrow", "--verify", "full"])
+            .run(&[
+                "copy",
+                "SELECT n FROM 'n.riegeli' WHERE n < 10",
+                "q@2.arrow",
+                "--verify",
+                "full",
+            ])
             .done(),
     );
     assert_eq!(ask("SELECT COUNT(*) AS n FROM 'q@2.arrow'"), "n\n10\n");

@@ -7,7 +7,7 @@
 
 mod constraints;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::builder::{Int16Builder, Int32Builder, ListBuilder};
@@ -27,7 +27,7 @@ use tidemill_postgres::arrow_type::column_type;
 use tidemill_sql::SourceKeys;
 
 pub(super) use self::constraints::ServedForeignKey;
-use self::constraints::{constraints, find_foreign_key};
+use self::constraints::{constraints, find_foreign_key, related};
 use super::super::functions::{of_texts, quote_name};
 use super::super::rows::{INT2_VECTOR, OID, OID_VECTOR, SPECIAL};
 use super::ServedSchema;
@@ -221,21 +221,11 @@ impl WithKeys {
         let tables = self.tables(state).await?;
         let more = match self.described {
             Described::Classes => {
-                let indexed: Vec<i32> = tables
-                    .iter()
-                    .filter(|table| !table.table.indexes.is_empty())
-                    .map(|table| table.oid)
-                    .collect();
-                let has = known.column_by_name("oid").map(|oids| {
-                    let oids = oids.as_primitive::<Int32Type>().values();
-                    oids.iter()
-                        .map(|oid| Some(indexed.contains(oid)))
-                        .collect::<BooleanArray>()
-                });
-                let known = match has {
-                    Some(has) => replaced(&known, "relhasindex", Arc::new(has))?,
-                    None => known,
-                };
+                let indexed = tables.iter().filter(|table| !table.table.indexes.is_empty());
+                let indexed: HashSet<i32> = indexed.map(|table| table.oid).collect();
+                let known = marked(known, "relhasindex", &indexed)?;
+                // PostgreSQL keeps foreign keys by triggers, and psql asks for keys of no other tables.
+                let known = marked(known, "relhastriggers", &related(&tables))?;
                 return Ok(concat_batches(
                     &self.schema,
                     [&known, &self.made(&indexes_as_classes(&tables))?],
@@ -622,4 +612,13 @@ fn find(served: &[Arc<ServedSchema>], oid: Option<i32>, behind: i32) -> Option<(
             Some((schema.name.clone(), table.name.clone(), index.clone()))
         })
     })
+}
+/// Says of the tables that a column of `pg_class` is true of them, and of the others that it is not.
+fn marked(classes: RecordBatch, column: &str, tables: &HashSet<i32>) -> Result<RecordBatch, DataFusionError> {
+    let Some(oids) = classes.column_by_name("oid") else {
+        return Ok(classes);
+    };
+    let oids = oids.as_primitive::<Int32Type>().values();
+    let is_one: BooleanArray = oids.iter().map(|oid| Some(tables.contains(oid))).collect();
+    replaced(&classes, column, Arc::new(is_one))
 }

@@ -171,6 +171,24 @@ impl VisitorMut for Rewriter {
         {
             *args = None;
         }
+        // A table is the only one of its partitions.
+        if let TableFactor::Table {
+            name,
+            args: Some(args),
+            alias,
+            ..
+        } = table
+            && last_part(name) == "pg_partition_ancestors"
+            && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(oid))] = args.args.as_slice()
+            && let Some(subquery) = parsed(&format!("SELECT CAST({oid} AS INT) AS relid"))
+        {
+            *table = TableFactor::Derived {
+                lateral: false,
+                subquery,
+                alias: alias.take(),
+                sample: None,
+            };
+        }
         ControlFlow::Continue(())
     }
 
@@ -330,6 +348,13 @@ fn of_function(function: &mut Function) -> Option<Expr> {
             negated: false,
         }),
         "to_regclass" => named_table(first),
+        "pg_partition_ancestors" => Some(Expr::Cast {
+            kind: CastKind::Cast,
+            expr: Box::new(first.clone()),
+            data_type: sqlparser::ast::DataType::Int(None),
+            array: false,
+            format: None,
+        }),
         name if OF_LISTS.contains(&name) && list.args.iter().any(is_null) => Some(null(match name {
             "array_to_string" | "array_remove" => "VARCHAR",
             "array_contains" | "array_has" => "BOOLEAN",

@@ -1,5 +1,6 @@
 //! Constraints of the tables that are served: primary keys, and foreign keys, which are relations of FoxPro containers.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
@@ -113,7 +114,11 @@ pub(super) fn constraints(tables: &[Numbered]) -> Vec<(&'static str, ArrayRef)> 
         ("conname", of_text(all.clone().map(|one| one.name))),
         ("connamespace", of_numbers(all.clone().map(|one| one.table.schema_oid))),
         ("contype", of_text(all.clone().map(|one| one.kind))),
+        ("condeferrable", of_flags(all.clone().map(|_| false))),
+        ("condeferred", of_flags(all.clone().map(|_| false))),
         ("convalidated", of_flags(all.clone().map(|_| true))),
+        ("contypid", of_numbers(all.clone().map(|_| 0))),
+        ("conparentid", of_numbers(all.clone().map(|_| 0))),
         ("conrelid", of_numbers(all.clone().map(|one| one.table.oid))),
         ("conindid", of_numbers(all.clone().map(|one| one.index))),
         (
@@ -177,6 +182,14 @@ fn foreign_keys(tables: &[Numbered]) -> impl Iterator<Item = Constraint<'_>> {
             })
         })
     })
+}
+
+/// The tables that have foreign keys, and those that these refer to.
+pub(super) fn related(tables: &[Numbered]) -> HashSet<i32> {
+    let keys = foreign_keys(tables);
+    keys.flat_map(|key| [Some(key.table.oid), key.refers_to.map(|(parent, ..)| parent)])
+        .flatten()
+        .collect()
 }
 
 fn of_optional_lists(values: impl Iterator<Item = Option<Vec<i16>>>) -> ArrayRef {
