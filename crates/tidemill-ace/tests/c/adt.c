@@ -421,6 +421,48 @@ static void amounts(void)
     OK(AdsCloseTable(table));
 }
 
+static void stamp(UNSIGNED32 ms, const char *stamp)
+{
+    OK(AdsAppendRecord(table));
+    OK(AdsSetMilliseconds(table, TEXT("at"), (SIGNED32) ms));
+    OK(AdsSetField(table, TEXT("stamp"), TEXT(stamp), LENGTH(stamp)));
+    OK(AdsWriteRecord(table));
+}
+
+/* A time is sought as text or as milliseconds, a timestamp as a date with a time. */
+static void moments(void)
+{
+    const double hour = 3600000, never = 86400000;
+    ADSHANDLE by_time, by_stamp;
+    UNSIGNED16 is_found = 77;
+
+    table = create("moments", ADS_ADT, "at,Time;stamp,TimeStamp");
+    stamp(45000000, "2024-02-29 12:30:00");
+    stamp(3600000, "2024-02-29 15:25:00");
+    stamp(0, "2024-03-01");
+    by_time = order("ATTIME", "at", "", 0);
+    by_stamp = order("ATSTAMP", "stamp", "", 0);
+    SAME(walk(by_time), "3 2 1 ");
+    IS(sought(by_time, "12:30:00 PM", ADS_HARDSEEK), 1);
+    IS(number(table), 1);
+    IS(sought(by_time, "12:30", ADS_HARDSEEK), 1);
+    IS(sought(by_time, "00:30", ADS_SOFTSEEK), 0);
+    IS(number(table), 2);
+    OK(AdsSeek(by_time, (UNSIGNED8 *) &hour, sizeof hour, ADS_DOUBLEKEY, ADS_HARDSEEK, &is_found));
+    IS(is_found, 1);
+    IS(number(table), 2);
+    IS(AdsSeek(by_time, (UNSIGNED8 *) &never, sizeof never, ADS_DOUBLEKEY, ADS_HARDSEEK, &is_found), AE_INVALID_VALUE);
+    OK(AdsSetScope(by_time, ADS_TOP, TEXT("01:00:00"), 8, ADS_STRINGKEY));
+    SAME(walk(by_time), "2 1 ");
+    IS(sought(by_stamp, "2024-02-29 3:25pm", ADS_HARDSEEK), 1);
+    IS(number(table), 2);
+    IS(sought(by_stamp, "2024-02-29 12:30:01", ADS_SOFTSEEK), 0);
+    IS(number(table), 2);
+    IS(sought(by_stamp, "20240301", ADS_HARDSEEK), 1);
+    IS(number(table), 3);
+    OK(AdsCloseTable(table));
+}
+
 /* What is deleted is gone once it is written, and its place is the next record's. */
 static void deletions(void)
 {
@@ -644,6 +686,7 @@ int main(int arguments, char **argument)
     nothing();
     values();
     amounts();
+    moments();
     orders();
     deletions();
     transactions();

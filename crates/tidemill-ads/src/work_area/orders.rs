@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use tidemill_xbase::expression::{Program, RecordBytes, Value};
-use tidemill_xbase::index::{IndexDialect, Key, KeyType, KeyValue, OrderSpec, Tag};
+use tidemill_xbase::index::{IndexDialect, Key, KeyType, KeyValue, Order, OrderSpec, Tag};
 use tidemill_xbase::{KeySettings, OpenMode, OrderKeys, TableCursor, build_index_with, named_expression};
 
 use super::{AreaOrder, TableType, Way, WorkArea, open_own_index};
 use crate::bookmark::Bookmark;
+use crate::date_format::{DateFormat, time_of};
 use crate::dictionary::Rights;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
@@ -654,17 +655,9 @@ impl WorkArea {
                 Some(number) => KeyValue::Number(number),
                 None => return self.refuse(ErrorCode::InvalidDataType, "the order has numbers, and text is sought"),
             },
-            (KeyType::Date | KeyType::Timestamp, SeekKey::Number(day)) => moment(open.key_type(), day),
+            (KeyType::Date | KeyType::Timestamp, SeekKey::Number(number)) => moment_of_number(open, number)?,
             (KeyType::Date | KeyType::Timestamp, SeekKey::Text(bytes)) => {
-                let given = String::from_utf8_lossy(bytes);
-                let packed = crate::DateFormat::new("CCYYMMDD")?;
-                let day = match packed.parse(&given, settings.epoch) {
-                    Ok(day) if given.trim().len() == 8 => day,
-                    _ => settings.date_format.parse(&given, settings.epoch)?,
-                };
-                #[expect(clippy::cast_precision_loss, reason = "days are few")]
-                let day = day as f64;
-                moment(open.key_type(), day)
+                moment_of_text(open, &String::from_utf8_lossy(bytes), settings)?
             }
             (KeyType::Logical, SeekKey::Text(bytes)) => {
                 KeyValue::Logical(matches!(bytes.first(), Some(b'1' | b'T' | b't' | b'Y' | b'y')))
@@ -748,16 +741,47 @@ impl WorkArea {
     }
 }
 
-/// A Julian day number, with a part of a day behind the point, as a key.
-fn moment(key_type: KeyType, day: f64) -> KeyValue<'static> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "days of a calendar are small, and others have none"
-    )]
-    let (whole, of_day) = (day.floor() as i64, ((day - day.floor()) * 86_400_000.0).round() as i64);
-    let unix = Value::Date(whole).unix_days();
-    match key_type {
+/// A number as a key: milliseconds since midnight in an order of times, else a Julian day with a part of a day behind the point.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "days of a calendar are small, and others have none"
+)]
+fn moment_of_number(order: &Order, number: f64) -> Result<KeyValue<'static>> {
+    if order.is_of_times() {
+        let ms = number.round() as i64;
+        return match (0..DAY_MS).contains(&ms) {
+            true => Ok(KeyValue::Timestamp(Some(ms))),
+            false => Err(Error::new(
+                ErrorCode::InvalidValue,
+                format!("no day has {number} milliseconds"),
+            )),
+        };
+    }
+    let of_day = ((number - number.floor()) * DAY_MS as f64).round();
+    Ok(moment(order, number.floor() as i64, of_day as i64))
+}
+
+/// A text as a key: a time in an order of times, else a date, with a time behind it where the keys have one.
+fn moment_of_text(order: &Order, text: &str, settings: &Settings) -> Result<KeyValue<'static>> {
+    if order.is_of_times() {
+        return Ok(KeyValue::Timestamp(Some(time_of(text)?)));
+    }
+    let (day, ms) = match DateFormat::new("CCYYMMDD")?.parse(text, settings.epoch) {
+        Ok(day) if text.trim().len() == 8 => (day, 0),
+        _ if order.key_type() == KeyType::Timestamp => settings.date_format.parse_moment(text, settings.epoch)?,
+        _ => (settings.date_format.parse(text, settings.epoch)?, 0),
+    };
+    Ok(moment(order, day, ms))
+}
+
+/// A Julian day number and the milliseconds of the day as a key.
+fn moment(order: &Order, day: i64, ms: i64) -> KeyValue<'static> {
+    let unix = Value::Date(day).unix_days();
+    match order.key_type() {
         KeyType::Date => KeyValue::Date(unix),
-        _ => KeyValue::Timestamp(unix.map(|days| i64::from(days) * 86_400_000 + of_day)),
+        _ => KeyValue::Timestamp(unix.map(|days| i64::from(days) * DAY_MS + ms)),
     }
 }
+
+/// Milliseconds of a day.
+const DAY_MS: i64 = 86_400_000;

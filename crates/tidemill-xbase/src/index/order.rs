@@ -60,6 +60,11 @@ impl Order {
         self.codec.key_type
     }
 
+    /// Whether the keys are times of a day: timestamps of 1970-01-01.
+    pub fn is_of_times(&self) -> bool {
+        self.codec.encoding == KeyEncoding::Adi(AdiKey::Time)
+    }
+
     /// What a value looks like when it is sought: text as far as it goes, so that it finds every key that begins so, and
     /// everything else whole. A date in an order of timestamps finds the moments of that day.
     ///
