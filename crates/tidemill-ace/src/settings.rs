@@ -1,7 +1,6 @@
 //! What a program sets for all its tables.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
@@ -361,10 +360,6 @@ pub extern "C" fn AdsGetEpoch(answer: Out<u16>) -> u32 {
 pub extern "C" fn AdsSetDefault(folder: Name) -> u32 {
     call(|| {
         let folder = folder.text()?.filter(|folder| !folder.trim().is_empty());
-        let folder = match folder {
-            Some(folder) => Some(settings().paths.resolve(&folder, &PathBuf::from("."))?),
-            None => None,
-        };
         set(|settings| settings.paths.default_folder = folder)
     })
 }
@@ -373,13 +368,8 @@ pub extern "C" fn AdsSetDefault(folder: Name) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetDefault(folder: Bytes, len: Out<u16>) -> u32 {
     call(|| {
-        let settings = settings();
-        let path = settings
-            .paths
-            .default_folder
-            .as_deref()
-            .map(|path| path.display().to_string());
-        folder.put(path.unwrap_or_default().as_bytes(), len)
+        let named = settings().paths.default_folder.clone();
+        folder.put(named.unwrap_or_default().as_bytes(), len)
     })
 }
 
@@ -394,11 +384,8 @@ pub extern "C" fn AdsClearDefault() -> u32 {
 pub extern "C" fn AdsSetSearchPath(path: Name) -> u32 {
     call(|| {
         let path = path.text()?.unwrap_or_default();
-        let known = settings();
         let folders = path.split(';').map(str::trim).filter(|folder| !folder.is_empty());
-        let folders = folders
-            .map(|folder| known.paths.resolve(folder, &PathBuf::from(".")))
-            .collect::<Result<_>>()?;
+        let folders = folders.map(str::to_owned).collect();
         set(|settings| settings.paths.search_path = folders)
     })
 }
@@ -406,16 +393,7 @@ pub extern "C" fn AdsSetSearchPath(path: Name) -> u32 {
 /// Where names are looked for that are not in the folder of the connection.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetSearchPath(path: Bytes, len: Out<u16>) -> u32 {
-    call(|| {
-        let settings = settings();
-        let folders: Vec<String> = settings
-            .paths
-            .search_path
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        path.put(folders.join(";").as_bytes(), len)
-    })
+    call(|| path.put(settings().paths.search_path.join(";").as_bytes(), len))
 }
 
 /// Which kinds of server may be used. Only the local one is here, and it always may.

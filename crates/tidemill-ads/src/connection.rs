@@ -191,7 +191,8 @@ impl Connection {
         if let Some(file) = self.dictionary.as_ref().and_then(|dictionary| dictionary.path(name)) {
             return file;
         }
-        let folder = settings.paths.default_folder.as_deref().unwrap_or(&self.folder);
+        let default = settings.paths.default_path()?;
+        let folder = default.as_deref().unwrap_or(&self.folder);
         let has_extension = name.rsplit(['/', '\\']).next().is_some_and(|file| file.contains('.'));
         match has_extension || extension.is_empty() {
             true => settings.paths.resolve(name, folder),

@@ -11,10 +11,10 @@ pub struct Paths {
     roots: Vec<(String, PathBuf)>,
     /// Names that stand for one file each, in capitals, or for what is no table of ours, and why.
     files: Vec<(String, Result<PathBuf, String>)>,
-    /// Where a name without a folder is looked for first. Default: the connection's folder.
-    pub default_folder: Option<PathBuf>,
+    /// Where a name without a folder is looked for first, as the program names it. Default: the connection's folder.
+    pub default_folder: Option<String>,
     /// Where it is looked for then.
-    pub search_path: Vec<PathBuf>,
+    pub search_path: Vec<String>,
     /// Folders that a name must lead into, whole and without symbolic links. Default: none; a name leads anywhere.
     within: Option<Vec<PathBuf>>,
 }
@@ -127,7 +127,29 @@ impl Paths {
         }
     }
 
+    /// Where a name without a folder is looked for first; `None`: in the connection's folder.
+    ///
+    /// # Errors
+    /// As [`Paths::resolve`].
+    pub(crate) fn default_path(&self) -> Result<Option<PathBuf>> {
+        let folder = self.default_folder.as_deref();
+        folder.map(|folder| self.resolve(folder, Path::new("."))).transpose()
+    }
+
     fn found(&self, name: &str, folder: &Path) -> Result<PathBuf> {
+        let found = self.placed(name, folder)?;
+        if name.contains(['/', '\\', ':']) || self.search_path.is_empty() || found.exists() {
+            return Ok(found);
+        }
+        // A folder that cannot be reached has no file.
+        let folders = self.search_path.iter();
+        let folders = folders.filter_map(|folder| self.placed(folder.trim(), Path::new(".")).ok());
+        let mut elsewhere = folders.map(|folder| in_any_case(&folder, name));
+        Ok(elsewhere.find(|path| path.exists()).unwrap_or(found))
+    }
+
+    /// A name without the search path.
+    fn placed(&self, name: &str, folder: &Path) -> Result<PathBuf> {
         let name = name.replace('\\', "/");
         let upper = name.to_uppercase();
         for (root, path) in &self.roots {
@@ -151,12 +173,7 @@ impl Paths {
             return Err(Error::new(ErrorCode::NoConnection, what));
         }
         let root = if name.starts_with('/') { Path::new("/") } else { folder };
-        let found = in_any_case(root, name.trim_start_matches('/'));
-        if name.contains('/') || self.search_path.is_empty() || found.exists() {
-            return Ok(found);
-        }
-        let elsewhere = self.search_path.iter().map(|folder| in_any_case(folder, &name));
-        Ok(elsewhere.into_iter().find(|path| path.exists()).unwrap_or(found))
+        Ok(in_any_case(root, name.trim_start_matches('/')))
     }
 }
 
@@ -208,10 +225,12 @@ mod tests {
         }
         assert_eq!(paths.resolve("new.dbf", root).unwrap(), root.join("new.dbf"));
         let searched = Paths {
-            search_path: vec![root.join("Data/Old")],
+            search_path: vec!["D:\\Gone".to_owned(), "C:\\data\\old".to_owned()],
+            default_folder: Some("D:\\Gone".to_owned()),
             ..paths.clone()
         };
         assert_eq!(searched.resolve("X.DBF", root).unwrap(), root.join("Data/Old/x.dbf"));
+        assert_eq!(searched.default_path().unwrap_err().code(), ErrorCode::InvalidPath);
         let mut named = paths.clone();
         named.attach("Orders", root.join("Data/Old/x.dbf"));
         assert_eq!(

@@ -110,6 +110,20 @@ static void settings(void)
     length = sizeof buffer;
     OK(AdsGetSearchPath(buffer, &length));
     SAME(buffer, "");
+    /* Whether a place is there is found when a table is looked for in it. */
+    OK(AdsSetDefault(TEXT("Q:\\data\\orders")));
+    length = sizeof buffer;
+    OK(AdsGetDefault(buffer, &length));
+    SAME(buffer, "Q:\\data\\orders");
+    IS(AdsOpenTable(connection, TEXT("orders"), NULL, ADS_CDX, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS, ADS_SHARED,
+                    &opened),
+       AE_INVALID_PATH);
+    OK(AdsSetDefault(NULL));
+    OK(AdsSetSearchPath(TEXT("\\\\server\\share; Q:\\data")));
+    length = sizeof buffer;
+    OK(AdsGetSearchPath(buffer, &length));
+    SAME(buffer, "\\\\server\\share;Q:\\data");
+    OK(AdsSetSearchPath(NULL));
     OK(AdsCacheOpenTables(3));
     OK(AdsCacheOpenTables(0));
     OK(AdsCacheRecords(table, 10));
