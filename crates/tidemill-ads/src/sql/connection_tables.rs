@@ -674,8 +674,8 @@ impl Tables for ConnectionTables<'_> {
         dictionary::shown(self.connection.field_property(table, field, property))
     }
 
-    fn primary_key(&mut self, table: &str) -> Value {
-        dictionary::shown(self.connection.table_property(table, TableProperty::PrimaryKey))
+    fn table_rule(&mut self, table: &str, property: TableProperty) -> Value {
+        dictionary::shown(self.connection.table_property(table, property))
     }
 
     fn relations(&mut self) -> Result<Vec<[Value; 9]>> {

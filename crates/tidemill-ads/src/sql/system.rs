@@ -4,7 +4,7 @@
 mod definitions;
 
 use definitions::{
-    COLUMNS, INDEX_FILES, INDEXES, IOTA, OBJECTS, OF_DICTIONARY, RELATIONS, SYSTEM_PROCEDURES, TABLES, VIEWS,
+    COLUMNS, FULL_TEXT, INDEX_FILES, INDEXES, IOTA, OBJECTS, OF_DICTIONARY, RELATIONS, SYSTEM_PROCEDURES, TABLES, VIEWS,
 };
 use tidemill_xbase::full_text::{
     DEFAULT_CONDITIONALS, DEFAULT_DELIMITERS, DEFAULT_DROP_CHARS, DEFAULT_NOISE, FullTextOptions,
@@ -19,11 +19,12 @@ use super::procedure;
 use super::statement::TableName;
 use super::tables::Tables;
 use super::value::Value;
-use crate::{FieldProperty, FieldType};
+use crate::{FieldProperty, FieldType, TableProperty};
 
 /// Tables that have rows, with the table that they tell more of.
 const FILLED: &[(&str, &str)] = &[
     ("columns", "tables"),
+    ("fts", ""),
     ("indexes", "tables"),
     ("indexfiles", "tables"),
     ("iota", ""),
@@ -51,6 +52,7 @@ pub(super) fn rows(name: &str, tables: &mut dyn Tables) -> Result<Option<Rows>> 
     };
     let listing = match name {
         "iota" => iota(),
+        "fts" => of_full_text(),
         "tables" => of_tables(tables)?,
         "columns" => of_columns(tables)?,
         "indexes" => of_indexes(tables)?,
@@ -81,6 +83,21 @@ fn iota() -> Listing {
     listing
 }
 
+/// One row: what a full text index is made with that says nothing else.
+fn of_full_text() -> Listing {
+    let mut listing = Listing::new(FULL_TEXT);
+    listing.row(
+        [
+            DEFAULT_DELIMITERS,
+            DEFAULT_NOISE,
+            DEFAULT_DROP_CHARS,
+            DEFAULT_CONDITIONALS,
+        ]
+        .map(text),
+    );
+    listing
+}
+
 fn of_tables(tables: &mut dyn Tables) -> Result<Listing> {
     let mut listing = Listing::new(TABLES);
     for name in tables.table_names()? {
@@ -88,22 +105,26 @@ fn of_tables(tables: &mut dyn Tables) -> Result<Listing> {
         let table = snapshot.table();
         let memo = table.memo().map_or(Value::Null, |memo| number(memo.block_size()));
         let (no, null) = (Value::Logical(false), Value::Null);
-        let primary_key = tables.primary_key(&name);
+        let mut rule = |property| tables.table_rule(&name, property);
+        let path = match rule(TableProperty::RelativePath) {
+            Value::Null => text(file_name(table.path())),
+            path => path,
+        };
         listing.row([
-            text(name),
-            text(file_name(table.path())),
+            text(name.as_str()),
+            path,
             number(type_of(table)),
             no.clone(),
-            primary_key,
-            null.clone(),
+            rule(TableProperty::PrimaryKey),
+            rule(TableProperty::DefaultIndex),
             no.clone(),
-            null.clone(),
-            memo,
-            null.clone(),
-            null.clone(),
-            null.clone(),
             null,
-            no.clone(),
+            memo,
+            rule(TableProperty::ValidationExpression),
+            rule(TableProperty::ValidationMessage),
+            rule(TableProperty::Comment),
+            rule(TableProperty::UserDefined),
+            Value::Logical(rule(TableProperty::TriggersDisabled) == number(1)),
             number(0),
             no.clone(),
             no.clone(),
@@ -146,7 +167,6 @@ fn of_columns(tables: &mut dyn Tables) -> Result<Listing> {
             if is_vfp && field.nullable {
                 options |= NULLABLE;
             }
-            let null = Value::Null;
             let mut rule = |property| tables.field_rule(&name, &field.name, property);
             listing.row([
                 text(column.name),
@@ -161,7 +181,7 @@ fn of_columns(tables: &mut dyn Tables) -> Result<Listing> {
                 rule(FieldProperty::DefaultValue),
                 rule(FieldProperty::ValidationMessage),
                 rule(FieldProperty::Comment),
-                null,
+                rule(FieldProperty::UserDefined),
                 number(options),
             ]);
         }

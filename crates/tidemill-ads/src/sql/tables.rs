@@ -22,7 +22,7 @@ use super::user_functions::UserFunctions;
 use super::value::Value;
 use super::watch::Watch;
 use crate::sole_use::Changing;
-use crate::{FieldProperty, Rights, TableType, TriggerEvent};
+use crate::{FieldProperty, Rights, TableProperty, TableType, TriggerEvent};
 
 /// A table as a statement sees it, with its columns and its open orders.
 ///
@@ -766,8 +766,9 @@ pub trait Tables {
         Value::Null
     }
 
-    /// The name of the primary key that a data dictionary says a table has; NULL where it says nothing. Default: there is none.
-    fn primary_key(&mut self, _table: &str) -> Value {
+    /// What a data dictionary says of a table; NULL where it says nothing. Default: there is none.
+    fn table_rule(&mut self, table: &str, property: TableProperty) -> Value {
+        let (_, _) = (table, property);
         Value::Null
     }
 

@@ -286,6 +286,11 @@ fn properties_are_kept() {
         .unwrap();
     let gone = house.another().field_property("towns", "code", FieldProperty::Minimum);
     assert_eq!(gone.unwrap_err().code(), ErrorCode::PropertyNotSet);
+    let columns = "Name, Table_Relative_Path, Table_Primary_Key, Table_Default_Index, Table_Validation_Expr, Comment = 'Grüße' AS said, Triggers_Disabled";
+    assert_eq!(
+        house.rows(&format!("SELECT {columns} FROM system.tables WHERE Name = 'Staff'")),
+        ["Staff|.\\people.adt|ID|TOWN|pay >= 0|T|F"]
+    );
 
     let mut another = house.another();
     for (property, value) in [

@@ -183,6 +183,7 @@ pub(super) fn rows(connection: &mut Connection, table: &str) -> Result<Vec<Vec<V
             ObjectKind::Procedure,
             &[800, 801, 802, 803, 1, 804, 805],
         ),
+        "dictionary" => return Ok(database(connection).into_iter().collect()),
         "functions" => return functions(connection),
         "links" => return links(connection),
         "packages" => return packages(connection),
@@ -206,6 +207,42 @@ pub(super) fn rows(connection: &mut Connection, table: &str) -> Result<Vec<Vec<V
         std::iter::once(Value::Text(name)).chain(values).collect()
     });
     Ok(rows.collect())
+}
+
+/// The one row of `system.dictionary`; `None` without a dictionary. What none has here is off or NULL.
+fn database(connection: &mut Connection) -> Option<Vec<Value>> {
+    if !connection.has_dictionary() {
+        return None;
+    }
+    let mut told = |property| shown(connection.database_property(property));
+    let is_on = |flag: Value| Value::Logical(flag == Value::Integer(1));
+    let (off, null) = (Value::Logical(false), Value::Null);
+    Some(vec![
+        told(DatabaseProperty::VersionMajor),
+        told(DatabaseProperty::VersionMinor),
+        told(DatabaseProperty::DefaultTablePath),
+        told(DatabaseProperty::TempTablePath),
+        is_on(told(DatabaseProperty::LogInRequired)),
+        is_on(told(DatabaseProperty::VerifyAccessRights)),
+        // No password and no encryption of tables, no Internet, no limit of attempts, and logins.
+        null.clone(),
+        off.clone(),
+        off.clone(),
+        Value::Integer(0),
+        null.clone(),
+        off.clone(),
+        null.clone(),
+        told(DatabaseProperty::Comment),
+        told(DatabaseProperty::UserDefined),
+        // No words of its own for full text, no encryption.
+        null.clone(),
+        null.clone(),
+        null.clone(),
+        null,
+        off.clone(),
+        off.clone(),
+        off,
+    ])
 }
 
 /// The functions, as `system.functions` has them.

@@ -20,7 +20,7 @@ use crate::sql::listing::{Listing, number, text};
 use crate::sql::statement::TableName;
 use crate::sql::tables::{Snapshot, Tables};
 use crate::sql::value::Value;
-use crate::{RelationRule, TableType};
+use crate::{RelationRule, TableProperty, TableType};
 
 /// The catalogue of whatever the database has: `DATABASE()`.
 pub(super) fn catalog(tables: &dyn Tables) -> Value {
@@ -303,7 +303,7 @@ fn key_called(table: &str, order: &str, tables: &mut dyn Tables) -> Result<Optio
 
 /// What a dictionary says is the primary key of a table. No other table has one.
 fn primary_key(table: &str, tables: &mut dyn Tables) -> Result<Option<Key>> {
-    match tables.primary_key(table) {
+    match tables.table_rule(table, TableProperty::PrimaryKey) {
         Value::Null => Ok(None),
         name => key_called(table, name.to_text().trim(), tables),
     }

@@ -20,6 +20,8 @@ pub(super) const RELATIONS: &str = "Name,Character,200;RI_Primary_Table,Characte
 pub(super) const VIEWS: &str = "Name,Character,200;View_Stmt_Len,ShortInt;View_Stmt,Memo;Comment,Memo";
 pub(super) const OBJECTS: &str = "SystemView,Character,200;ParentView,Character,200;OrderFields,Character,200";
 pub(super) const SYSTEM_PROCEDURES: &str = "Name,Character,200;Proc_Input,Memo;Proc_Output,Memo;Comment,Memo";
+pub(super) const FULL_TEXT: &str =
+    "FTS_Delimiters,Memo;FTS_Noise_Words,Memo;FTS_Drop_Chars,Memo;FTS_Conditional_Chars,Memo";
 
 const PERMISSIONS: &str = "Name,Character,200;Object_Type,Integer;Parent,Character,200;Grantee,Character,200;Select,Integer;Update,Integer;\
     Insert,Integer;Delete,Integer;Execute,Integer;Access,Integer;Inherit,Integer;Create,Integer;Alter,Integer;Drop,Integer";
@@ -41,10 +43,6 @@ pub(super) const OF_DICTIONARY: &[(&str, &str)] = &[
          Data_Encryption_Type,Integer;Query_Via_Root,Integer",
     ),
     ("effectivepermissions", PERMISSIONS),
-    (
-        "fts",
-        "FTS_Delimiters,Memo;FTS_Noise_Words,Memo;FTS_Drop_Chars,Memo;FTS_Conditional_Chars,Memo",
-    ),
     ("functions", FUNCTIONS),
     (
         "links",

@@ -123,3 +123,24 @@ fn a_link_is_another_catalogue() {
         [""; 0]
     );
 }
+
+#[test]
+fn the_dictionary_is_one_row() {
+    let mut house = House::with_tables();
+    let columns = "Comment, Log_In_Required, Verify_Access_Rights, Logins_Disabled, Default_Table_Path, Version_Major";
+    let sql = format!("SELECT {columns} FROM system.dictionary");
+    assert_eq!(house.rows(&sql), ["A house|F|F|F|.\\|"]);
+    for (property, value) in [
+        (DatabaseProperty::Comment, text("A big house")),
+        (DatabaseProperty::LogInRequired, PropertyValue::Short(1)),
+        (DatabaseProperty::VersionMajor, PropertyValue::Short(7)),
+    ] {
+        let settings = house.settings.clone();
+        house
+            .connection
+            .set_database_property(property, &value, &settings)
+            .unwrap();
+    }
+    assert_eq!(house.rows(&sql), ["A big house|T|F|F|.\\|7"]);
+    assert_eq!(house.rows("SELECT COUNT(*) FROM system.dictionary"), ["1"]);
+}
