@@ -184,6 +184,16 @@ impl Plan {
         fields.collect()
     }
 
+    /// The columns that it is ordered by, where it is by nothing else and by all of them the same way.
+    fn columns_of_order(&self) -> Option<Vec<usize>> {
+        let (_, descends) = self.order.first()?;
+        let columns = self.order.iter().map(|(expr, descending)| match expr {
+            Expr::Column(index) if descending == descends => Some(*index),
+            _ => None,
+        });
+        columns.collect()
+    }
+
     /// The live cursor that the answer can be: one table, its own columns, a condition that is a filter, an order of an index.
     pub(super) fn live(&self, snapshot: &Arc<Snapshot>, session: &Session<'_>) -> Result<Option<Live>> {
         // A work area shows blanks as ADS does, and its orders sort them so.
@@ -191,13 +201,15 @@ impl Plan {
         let Some(columns) = self.live_columns.as_ref().filter(|_| shows_all) else {
             return Ok(None);
         };
-        let order = match self.order.as_slice() {
-            [] => None,
-            [(Expr::Column(index), descending)] => match order_of(snapshot, *index)? {
-                Some((name, is_descending)) => Some((name, is_descending != *descending)),
-                None => return Ok(None),
-            },
-            _ => return Ok(None),
+        let order = match self.order.first() {
+            None => None,
+            Some((_, descending)) => {
+                let found = self.columns_of_order().map(|columns| order_of(snapshot, &columns));
+                let Some((name, is_descending)) = found.transpose()?.flatten() else {
+                    return Ok(None);
+                };
+                Some((name, is_descending != *descending))
+            }
         };
         let condition = self.compiled.get(self.selection.as_ref(), snapshot, session)?;
         if !condition.rest.is_empty() {
@@ -635,22 +647,31 @@ fn batch_in(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> Result<Re
     )?)
 }
 
-/// The order whose keys are a field and nothing else, and whether it runs from the greatest.
-fn order_of(snapshot: &Snapshot, field: usize) -> Result<Option<(String, bool)>> {
-    let Some(field) = snapshot.table().fields().get(field) else {
+/// The order whose keys are these fields and nothing else, and whether it runs from the greatest. Several make the keys of an ADT alone.
+fn order_of(snapshot: &Snapshot, columns: &[usize]) -> Result<Option<(String, bool)>> {
+    let table = snapshot.table();
+    let fields = columns.iter().map(|column| table.fields().get(*column));
+    let Some(fields) = fields.collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
-    // The orders of an ADT name fields by number.
-    if field.adt_type.is_some() {
+    let is_adt = table.header().dialect == xbase::Dialect::Adt;
+    if fields.len() > 1 && !is_adt {
         return Ok(None);
     }
-    let records = snapshot.table().record_count();
+    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+    let wanted = names.join(";");
+    // The orders of an ADT name fields by number.
+    let is_wanted = |expression: &str| match is_adt {
+        true => xbase::named_expression(expression, table.fields()).eq_ignore_ascii_case(&wanted),
+        false => expression.trim().eq_ignore_ascii_case(&wanted),
+    };
+    let records = table.record_count();
     let found = snapshot.orders()?.iter().map(TableOrder::order).find(|order| {
         let tag = order.tag();
         let is_whole = tag.condition.is_none() && !tag.is_unique && !tag.is_custom;
         // A candidate index need not have every record; a damaged one is not followed.
         let has_all = || !tag.is_candidate || order.has_each(records).unwrap_or(false);
-        is_whole && tag.expression.trim().eq_ignore_ascii_case(&field.name) && has_all()
+        is_whole && is_wanted(&tag.expression) && order.is_known() && has_all()
     });
     Ok(found.map(|order| (order.tag().name.clone(), order.tag().is_descending)))
 }

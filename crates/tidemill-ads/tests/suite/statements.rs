@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
 use tidemill_ads::sql::{StatementOptions, Value, Watch};
 use tidemill_ads::{
-    AreaId, Connection, Error, ErrorCode, Executed, FieldType, OptimizationLevel, Settings, TableOptions,
+    AreaId, Connection, Error, ErrorCode, Executed, FieldType, OptimizationLevel, Settings, TableOptions, TableType,
 };
 
 struct Shop {
@@ -126,6 +126,51 @@ fn a_live_cursor_shows_its_columns_in_its_order_and_is_written_through() {
     shop.run("UPDATE t SET id = 12 WHERE id = 100");
     shop.run("INSERT INTO t ( id, name ) VALUES ( 13, 'n9' )");
     assert_eq!(shop.column(area, "label").first().unwrap(), "n9");
+}
+
+/// SAP's help, "How Indexes are Used by ORDER BY Clauses": an index whose expression is that of ORDER BY sorts a live cursor.
+#[test]
+fn orders_of_an_adt_sort_a_live_cursor() {
+    let mut shop = Shop::new();
+    shop.options.table.table_type = TableType::Adt;
+    shop.run("CREATE TABLE staff ( name CIChar(8), town Char(4), pay Money, since Date, at Time, id AutoInc )");
+    for values in [
+        "'moss', 'Oslo', 7.5, '2024-02-29', '12:30:00'",
+        "'Adams', 'Brno', -2, '1999-12-31', '01:00:00'",
+        "'ZOLA', 'Brno', NULL, NULL, NULL",
+        "NULL, NULL, 100, '2001-01-01', '00:00:00'",
+        "'baker', 'oslo', 3, '2024-03-01', '23:59:59'",
+    ] {
+        shop.run(&format!(
+            "INSERT INTO staff ( name, town, pay, since, at ) VALUES ( {values} )"
+        ));
+    }
+    for index in ["name", "pay", "since", "at", "town, name"] {
+        let name = index.split(',').next_back().unwrap().trim();
+        shop.run(&format!("CREATE INDEX by{}_{name} ON staff ( {index} )", index.len()));
+    }
+    for (order, is_live) in [
+        ("pay", true),
+        ("PAY DESC", true),
+        ("since DESC", true),
+        ("at", true),
+        ("town, name", true),
+        ("town DESC, name DESC", true),
+        ("town, name DESC", false),
+        ("name, town", false),
+        ("town", false),
+        ("id", false),
+    ] {
+        let area = shop.cursor(&format!("SELECT id, name FROM staff ORDER BY {order}"));
+        assert_eq!(!shop.connection.area(area).unwrap().is_in_memory(), is_live, "{order}");
+        let ids = shop.column(area, "id");
+        shop.connection.close_table(area).unwrap();
+        let rows = format!("SELECT {{static}} id FROM staff ORDER BY {order}");
+        assert_eq!(ids, shop.answer(&rows, "id"), "{order}");
+    }
+    // The keys of a CICharacter have no capitals.
+    let ids = shop.answer("SELECT id FROM staff ORDER BY name", "id");
+    assert_eq!(ids, ["4", "2", "5", "1", "3"]);
 }
 
 #[test]
