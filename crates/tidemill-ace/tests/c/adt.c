@@ -235,7 +235,8 @@ static void values(void)
     OK(AdsGotoRecord(table, 1));
     for (at = 0; at < sizeof set_to_null / sizeof *set_to_null; at++)
         IS(blank(table, set_to_null[at]), 11);
-    IS(AdsSetNull(table, TEXT("id")) != AE_SUCCESS, 1);
+    IS(AdsSetNull(table, TEXT("id")), AE_COLUMN_CANNOT_BE_NULL);
+    IS(AdsSetEmpty(table, TEXT("version")), AE_COLUMN_CANNOT_BE_NULL);
     OK(AdsCancelUpdate(table));
     OK(AdsCloseTable(table));
 }

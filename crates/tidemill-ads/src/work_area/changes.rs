@@ -487,12 +487,15 @@ impl WorkArea {
     /// Makes a field blank, and not NULL; of an ADT, NULL.
     ///
     /// # Errors
-    /// As [`WorkArea::set_number`].
+    /// [`ErrorCode::ColumnCannotBeNull`] for a field whose values an ADT gives itself; as [`WorkArea::set_number`].
     pub fn set_empty(&mut self, field: usize) -> Result<()> {
         let known = self.shape(field)?;
         match known.kind {
             kind if kind.uses_memo() => self.put_memo(field, None),
-            _ if self.is_adt() => self.put(field, Value::Null),
+            _ if self.is_adt() => match self.field(field)?.nullable {
+                true => self.put(field, Value::Null),
+                false => self.refuse(ErrorCode::ColumnCannotBeNull, "the table gives the field its values"),
+            },
             FieldKind::Integer | FieldKind::Double | FieldKind::Currency => self.put(field, Value::Integer(0)),
             FieldKind::Time => self.put(field, Value::Time(0)),
             FieldKind::Timestamp | FieldKind::TimestampDbase7 => self.set_raw(field, &[0; 8]),
