@@ -343,17 +343,14 @@ impl Error {
         }
     }
 
-    /// The index file that is damaged, if that is what is wrong.
-    pub fn damaged_index(&self) -> Option<&Path> {
+    /// Whether an index file is damaged, without which its table can be read.
+    pub fn is_of_index(&self) -> bool {
+        use tidemill_ads::ErrorCode as Code;
         match self {
-            Self::Xbase(error) => damaged_index(error),
-            Self::Ads(error) => match &**error {
-                tidemill_ads::Error::Engine(error) => damaged_index(error),
-                tidemill_ads::Error::Statement(error) => error.engine().and_then(damaged_index),
-                _ => None,
-            },
-            Self::Engine(error) => own(error).and_then(Self::damaged_index),
-            _ => None,
+            Self::Xbase(error) => is_of_index(error),
+            Self::Ads(error) => matches!(error.code(), Code::DamagedIndex | Code::DamagedNtx),
+            Self::Engine(error) => own(error).is_some_and(Self::is_of_index),
+            _ => false,
         }
     }
 
@@ -659,12 +656,12 @@ fn own(error: &DataFusionError) -> Option<&Error> {
         _ => None,
     }
 }
-/// The index file that an error of the xBase engine says is damaged.
-pub fn damaged_index(error: &tidemill_xbase::Error) -> Option<&Path> {
+
+/// Whether an error of the xBase engine is of an index file that is damaged.
+pub fn is_of_index(error: &tidemill_xbase::Error) -> bool {
     match error {
-        tidemill_xbase::Error::Corrupt(corrupt) => {
-            IndexDialect::from_path(&corrupt.path).map(|_| corrupt.path.as_path())
-        }
-        _ => None,
+        tidemill_xbase::Error::Corrupt(corrupt) => IndexDialect::from_path(&corrupt.path).is_some(),
+        tidemill_xbase::Error::Order { source, .. } => is_of_index(source),
+        _ => false,
     }
 }

@@ -89,7 +89,7 @@ pub use copy::{
 };
 pub use ddl::create_table;
 pub use difference::{Comparison, Counts};
-pub use error::{Error, Fault, Left, Result, damaged_index};
+pub use error::{Error, Fault, Left, Result, is_of_index};
 pub use folder::{Folder, LeftOut};
 pub use format::{ExcelSheet, Format};
 pub use ingest::{Ingest, IngestOptions};
@@ -98,7 +98,7 @@ pub use names::{Names, path_of_url};
 pub use opaque::Opaque;
 pub use options::SessionOptions;
 pub use parameters::{stand_ins, values_of};
-pub use plain::Plain;
+pub use plain::{FOR_DAMAGED_INDEX, Plain};
 pub use programs::{for_programs, from_programs};
 pub use records::{Records, Skipped};
 pub use route::{is_query, source_is_query};

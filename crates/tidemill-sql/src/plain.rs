@@ -5,8 +5,13 @@
 
 use std::fmt;
 
+use tidemill_ads::ErrorCode;
 use tidemill_ads::sql::Kind;
 use tidemill_trust::with_causes;
+
+/// What to do about an index file that is damaged.
+pub const FOR_DAMAGED_INDEX: &str = "tidemill reindex builds its tags again; where that says the same, move the file away, \
+                                     and make the tags with CREATE INDEX";
 
 /// What is wrong with a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,14 +26,20 @@ pub struct Plain {
 
 impl Plain {
     pub(crate) fn of(error: &tidemill_ads::Error) -> Self {
-        let tidemill_ads::Error::Statement(fault) = error else {
-            return Self {
+        let plain = match error {
+            tidemill_ads::Error::Statement(fault) => Self::of_statement(fault),
+            error => Self {
                 what: with_causes(error),
                 hint: None,
                 place: None,
-            };
+            },
         };
-        Self::of_statement(fault)
+        let is_of_index = matches!(error.code(), ErrorCode::DamagedIndex | ErrorCode::DamagedNtx);
+        let advice = is_of_index.then(|| FOR_DAMAGED_INDEX.to_owned());
+        Self {
+            hint: plain.hint.or(advice),
+            ..plain
+        }
     }
 
     /// Of what the parser or the lanes of ADS SQL find wrong.

@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Parser;
-use tidemill_sql::{damaged_index, stoppable};
+use tidemill_sql::{FOR_DAMAGED_INDEX, stoppable};
 use tokio::runtime::Runtime;
 
 use crate::args::{Args, Command};
@@ -74,9 +74,8 @@ fn main() -> ExitCode {
                 tell!("tidemill: cannot write to standard output: {why}");
                 return ExitCode::from(2);
             }
-            let hint = if is_of_index(&error) {
-                "; tidemill reindex builds its tags again; where that says the same, move the file away, and make the tags with CREATE INDEX"
-                    .to_owned()
+            let hint = if is_index_damaged(&error) {
+                format!("; {FOR_DAMAGED_INDEX}")
             } else if is_damage(&error) {
                 "; verify lists all damage, --recover skips it".to_owned()
             } else {
@@ -345,17 +344,16 @@ fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
-/// Whether a file turned out to be damaged.
 /// Whether an index file is damaged, without which its table can be read.
-fn is_of_index(error: &anyhow::Error) -> bool {
+fn is_index_damaged(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        let of_table = cause
-            .downcast_ref::<tidemill_sql::Error>()
-            .and_then(|error| error.damaged_index());
-        of_table.is_some() || cause.downcast_ref().is_some_and(|error| damaged_index(error).is_some())
+        let of_table = cause.downcast_ref::<tidemill_sql::Error>();
+        of_table.is_some_and(tidemill_sql::Error::is_of_index)
+            || cause.downcast_ref().is_some_and(tidemill_sql::is_of_index)
     })
 }
 
+/// Whether a file turned out to be damaged.
 fn is_damage(error: &anyhow::Error) -> bool {
     use tidemill_riegeli::Error as Riegeli;
     use tidemill_xbase::Error as Xbase;

@@ -491,6 +491,15 @@ mod tests {
                 "SELECT r.conname, pg_catalog.pg_get_constraintdef(r.oid, true), c.relname FROM pg_catalog.pg_constraint r JOIN pg_class c ON c.oid = r.confrelid WHERE r.conrelid = 'people'::regclass AND r.contype = 'f' ORDER BY 1",
                 "people_total_fkey|FOREIGN KEY (total) REFERENCES \"People\"(id) ON UPDATE CASCADE|people",
             ),
+            // As psql lists the keys that refer to a table, and names the tables that have them.
+            (
+                "SELECT conname, conrelid::pg_catalog.regclass AS ontable FROM pg_catalog.pg_constraint c WHERE confrelid = 'people'::regclass AND contype = 'f' AND conparentid = 0 ORDER BY conname",
+                "people_total_fkey|people",
+            ),
+            (
+                "SELECT conname FROM pg_catalog.pg_constraint, pg_catalog.pg_partition_ancestors('0') WHERE conrelid = relid",
+                "",
+            ),
             // As pgjdbc looks for imported keys.
             (
                 "SELECT pkc.relname, pka.attname, fkc.relname, fka.attname, con.confupdtype, con.confdeltype, pkic.relname FROM pg_catalog.pg_class pkc, pg_catalog.pg_attribute pka, pg_catalog.pg_class fkc, pg_catalog.pg_attribute fka, pg_catalog.pg_constraint con, pg_catalog.generate_series(1, 32) pos(n), pg_catalog.pg_class pkic WHERE pkc.oid = pka.attrelid AND pka.attnum = con.confkey[pos.n] AND con.confrelid = pkc.oid AND fkc.oid = fka.attrelid AND fka.attnum = con.conkey[pos.n] AND con.conrelid = fkc.oid AND con.contype = 'f' AND pkic.relkind = 'i' AND pkic.oid = con.conindid",

@@ -379,10 +379,18 @@ fn check_resuming(database: &str, names: &str, records: u32) {
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut copying = command.spawn().expect("started");
         let begun = Instant::now();
-        while drafts()
-            .iter()
-            .all(|draft| outdated.contains(draft) || rows(draft) == 0)
-        {
+        // It waits while it is looked at, so that it does not end meanwhile.
+        let signal = |name: &str| {
+            let sent = Command::new("kill").args([name, &copying.id().to_string()]).status();
+            assert!(sent.expect("kill").success(), "{name}");
+        };
+        loop {
+            signal("-STOP");
+            let is_begun = |draft: &String| !outdated.contains(draft) && rows(draft) > 0;
+            if drafts().iter().any(is_begun) {
+                break;
+            }
+            signal("-CONT");
             assert!(begun.elapsed() < Duration::from_secs(60), "no rows are committed");
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -200,6 +200,7 @@ impl VisitorMut for Rewriter {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        select.projection.iter_mut().for_each(name_table);
         // What is put in their place has another name.
         let mut users = 0;
         for item in &mut select.projection {
@@ -303,6 +304,48 @@ impl VisitorMut for Rewriter {
     }
 }
 
+/// The name of a type without its schema, in small letters.
+fn bare_type(data_type: &sqlparser::ast::DataType) -> String {
+    let name = data_type.to_string().to_lowercase();
+    name.rsplit('.').next().unwrap_or_default().to_owned()
+}
+
+/// The name of a table in the place of its number, where a query gives that as a `regclass`.
+fn name_table(item: &mut SelectItem) {
+    let (SelectItem::UnnamedExpr(expression) | SelectItem::ExprWithAlias { expr: expression, .. }) = &*item else {
+        return;
+    };
+    let Expr::Cast {
+        expr: oid, data_type, ..
+    } = expression
+    else {
+        return;
+    };
+    let column = match &**oid {
+        Expr::CompoundIdentifier(names) => names.last(),
+        // The table that is joined has one too.
+        Expr::Identifier(name) if !name.value.eq_ignore_ascii_case("oid") => Some(name),
+        _ => None,
+    };
+    let Some(column) = column.filter(|_| bare_type(data_type) == "regclass") else {
+        return;
+    };
+    let named = parsed(&format!(
+        "SELECT max(CASE WHEN ns.nspname IN ('public', 'pg_catalog') THEN named.relname ELSE ns.nspname || '.' || named.relname END) \
+         FROM pg_catalog.pg_class named JOIN pg_catalog.pg_namespace ns ON ns.oid = named.relnamespace WHERE named.oid = {oid}"
+    ));
+    if let Some(named) = named {
+        let alias = match &*item {
+            SelectItem::ExprWithAlias { alias, .. } => alias.clone(),
+            _ => column.clone(),
+        };
+        *item = SelectItem::ExprWithAlias {
+            expr: Expr::Subquery(named),
+            alias,
+        };
+    }
+}
+
 /// The name of the type whose number is cast so: `x::regtype::text`.
 fn of_text(inner: &Expr, data_type: &sqlparser::ast::DataType) -> Option<Expr> {
     let Expr::Cast {
@@ -313,12 +356,8 @@ fn of_text(inner: &Expr, data_type: &sqlparser::ast::DataType) -> Option<Expr> {
     else {
         return None;
     };
-    let bare = |data_type: &sqlparser::ast::DataType| {
-        let name = data_type.to_string().to_lowercase();
-        name.rsplit('.').next().unwrap_or_default().to_owned()
-    };
-    let is_text = matches!(bare(data_type).as_str(), "text" | "varchar");
-    (is_text && bare(kind) == "regtype").then(|| {
+    let is_text = matches!(bare_type(data_type).as_str(), "text" | "varchar");
+    (is_text && bare_type(kind) == "regtype").then(|| {
         let oid = Expr::Cast {
             kind: CastKind::Cast,
             expr: oid.clone(),

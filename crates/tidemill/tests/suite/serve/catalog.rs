@@ -297,10 +297,10 @@ fn relations_of_a_container_are_reflected_as_foreign_keys() {
         include_str!("foreign_keys_client.py"),
         &[&served.port()],
     );
-    let orders = served.psql("\\d orders").done();
+    let orders = served.psql("\\t off\n\\d orders").done();
     for told in [
-        "Foreign-key constraints:\n\"orders_cust_no_fkey\" FOREIGN KEY (cust_no) REFERENCES customers(cust_no) ON UPDATE CASCADE",
-        "Referenced by:\nTABLE \"items\" CONSTRAINT \"items_order_no_fkey\" FOREIGN KEY (order_no) REFERENCES orders(order_no) ON DELETE CASCADE",
+        "Foreign-key constraints:\n    \"orders_cust_no_fkey\" FOREIGN KEY (cust_no) REFERENCES customers(cust_no) ON UPDATE CASCADE",
+        "Referenced by:\n    TABLE \"items\" CONSTRAINT \"items_order_no_fkey\" FOREIGN KEY (order_no) REFERENCES orders(order_no) ON DELETE CASCADE",
     ] {
         assert!(orders.to_lowercase().contains(&told.to_lowercase()), "{orders}");
     }
