@@ -58,6 +58,8 @@ pub struct Look {
     pub dialect: Dialect,
     /// Its columns: names that differ from each other, and types that hold the values which were looked at.
     pub columns: SchemaRef,
+    /// Whether a column has a value among those that were looked at.
+    pub has_values: Vec<bool>,
     /// Where the text behind the header begins: parts of a file that [divides](crate::divides) are parts of what follows.
     pub begin: u64,
 }

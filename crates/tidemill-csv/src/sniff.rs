@@ -71,11 +71,14 @@ impl Look {
         }
         let names = names(records.first().filter(|_| has_header), &records);
         let rows = records.get(usize::from(has_header)..).unwrap_or_default();
+        let mut has_values = Vec::with_capacity(names.len());
         let fields = names.into_iter().enumerate().map(|(column, name)| {
-            let values = rows
+            let mut values = rows
                 .iter()
                 .filter_map(|row| row.get(column))
-                .filter(|value| !value.is_empty());
+                .filter(|value| !value.is_empty())
+                .peekable();
+            has_values.push(values.peek().is_some());
             let kind = match options.all_text {
                 true => Kind::Text,
                 false => values.fold(Kind::Nothing, |kind, value| match kind {
@@ -85,8 +88,10 @@ impl Look {
             };
             Field::new(name, kind.data_type(), true)
         });
+        let fields: Fields = fields.collect();
         Ok(Self {
-            columns: Arc::new(Schema::new(fields.collect::<Fields>())),
+            columns: Arc::new(Schema::new(fields)),
+            has_values,
             begin: sample.begin(delimiter, quote, has_header)?,
             dialect: Dialect {
                 packing,

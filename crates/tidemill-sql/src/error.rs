@@ -345,10 +345,9 @@ impl Error {
 
     /// Whether an index file is damaged, without which its table can be read.
     pub fn is_of_index(&self) -> bool {
-        use tidemill_ads::ErrorCode as Code;
         match self {
             Self::Xbase(error) => is_of_index(error),
-            Self::Ads(error) => matches!(error.code(), Code::DamagedIndex | Code::DamagedNtx),
+            Self::Ads(error) => is_number_of_index(error),
             Self::Engine(error) => own(error).is_some_and(Self::is_of_index),
             _ => false,
         }
@@ -655,6 +654,18 @@ fn own(error: &DataFusionError) -> Option<&Error> {
         DataFusionError::Shared(inner) => own(inner),
         _ => None,
     }
+}
+
+/// Whether an error has a number that ADS gives for a damaged index file.
+pub(crate) fn is_number_of_index(error: &tidemill_ads::Error) -> bool {
+    use tidemill_ads::ErrorCode as Code;
+    let number = match error {
+        tidemill_ads::Error::Statement(error) => error.native_code(),
+        error => error.code().number().into(),
+    };
+    [Code::DamagedIndex, Code::DamagedNtx]
+        .iter()
+        .any(|code| i64::from(code.number()) == number)
 }
 
 /// Whether an error of the xBase engine is of an index file that is damaged.

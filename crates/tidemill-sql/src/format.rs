@@ -116,6 +116,12 @@ impl Format {
                 _ => Ok(Self::Riegeli),
             },
             Beginning::Certain(format) => Ok(format),
+            // A file of no records is packed nothing.
+            Beginning::Packed { .. }
+                if Self::from_name(name) == Some(Self::TfRecord) && is_packed_nothing(&beginning) =>
+            {
+                Ok(Self::TfRecord)
+            }
             Beginning::Packed { what, holds } => match Self::from_name(name).filter(holds) {
                 Some(format) => Ok(format),
                 None => Err(no_table(place, what)),
@@ -328,6 +334,13 @@ pub(crate) fn read_beginning(stream: &mut impl Read) -> io::Result<Vec<u8>> {
         stream.take(BEGINNING - SHORT_BEGINNING).read_to_end(&mut beginning)?;
     }
     Ok(beginning)
+}
+
+/// Whether these bytes are a compressed file in which there is nothing.
+fn is_packed_nothing(beginning: &[u8]) -> bool {
+    let unpacked = Packing::of_beginning(beginning).unpacked(io::Cursor::new(beginning.to_vec()));
+    let read = unpacked.and_then(|mut unpacked| unpacked.read(&mut [0]));
+    read.is_ok_and(|read| read == 0)
 }
 
 fn beginning_of(source: &impl Source) -> io::Result<Vec<u8>> {

@@ -236,6 +236,7 @@ impl Location {
     ///
     /// As [`Location::new_file`].
     pub fn destination_in(folder: &str, name: &str) -> Result<Self> {
+        ServerUrl::refuse_without_slashes(folder)?;
         if !names::is_object(folder) {
             return Self::new_file(&Path::new(folder).join(name));
         }
@@ -256,6 +257,16 @@ impl Location {
     pub fn new_file(path: &Path) -> Result<Self> {
         let said = path.to_str().and_then(file_options);
         let path = said.map_or(path, |(file, _)| Path::new(file));
+        if path
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().contains(['*', '?']))
+            && !shards::is_family(path)
+        {
+            return Err(Error::Unsupported {
+                what: format!("{}: writing to a pattern", path.display()),
+                hint: "name a file, or several as orders@4.parquet".to_owned(),
+            });
+        }
         let location = match shards::all_of(path) {
             Some(files) => Self::new_shards(path, files)?,
             None => Self {

@@ -17,6 +17,8 @@
 //!
 //! A number of more digits than a floating-point number keeps is a decimal: `CAST('1234567890123456.78' AS DECIMAL(18, 2))`.
 //!
+//! IN within a condition may be [unknown](unknown_in).
+//!
 //! Conditions of [`joins`] stand where the planner takes them.
 //!
 //! [`patterns`] of dates and times get the letters that the engine knows, and [`similar`] patterns are regular expressions.
@@ -26,6 +28,7 @@ mod functions;
 mod joins;
 mod patterns;
 mod similar;
+mod unknown_in;
 
 use std::ops::ControlFlow;
 
@@ -92,6 +95,7 @@ impl VisitorMut for Forms {
         if let Err(error) = joins::put(select, &outer) {
             return ControlFlow::Break(error);
         }
+        unknown_in::put(select, &outer);
         if let Some(condition) = &mut select.selection {
             for_each_conjunct(condition, &mut |part| {
                 if let Some(exists) = not_in_as_exists(part, &outer) {
@@ -538,8 +542,13 @@ mod tests {
                 "SELECT a FROM t AS t WHERE NOT EXISTS (SELECT b FROM u WHERE (u.c = t.c) AND (\"t\".a = b) IS NOT FALSE) AND a > 1",
             ),
             (
-                "SELECT a FROM t AS t WHERE a NOT IN (SELECT b FROM u) OR t.a NOT IN (SELECT b FROM u WHERE c = t.c)",
-                "SELECT a FROM t AS t WHERE a NOT IN (SELECT b FROM u) OR t.a NOT IN (SELECT b FROM u WHERE c = t.c)",
+                "SELECT a FROM t AS t WHERE a IN (SELECT b FROM u) OR a NOT IN (SELECT b FROM u)",
+                "SELECT a FROM t AS t WHERE a IN (SELECT b FROM u) OR CASE WHEN a IN (SELECT b FROM u) THEN false \
+                 WHEN (a IS NULL AND (SELECT count(*) > 0 FROM u)) OR (SELECT count(*) > 0 FROM u WHERE (b) IS NULL) THEN NULL ELSE true END",
+            ),
+            (
+                "SELECT a FROM t AS t WHERE NOT (a IN (SELECT b FROM u))",
+                "SELECT a FROM t AS t WHERE a NOT IN (SELECT b FROM u)",
             ),
             (
                 "SELECT group_concat(a), GROUP_CONCAT(DISTINCT b, '; ', 1024 ORDER BY b DESC) FROM t",

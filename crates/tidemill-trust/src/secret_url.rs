@@ -80,19 +80,24 @@ pub fn without_secrets(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A text in which words such as `clickhouse:/ann:secret@host` are without their secrets.
+/// A text in which words such as `clickhouse:/ann:secret@host` and `postgres//ann:secret@host` are without their secrets.
 fn without_mistyped(text: &str) -> String {
-    /// A shorter word before a colon is a user or a drive.
-    const SHORTEST_SCHEME: usize = 3;
     let ends_word = |letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '`' | '(' | ')' | ',');
     let word_without = |word: &str| {
-        let (scheme, rest) = word.split_once(':')?;
-        let is_scheme = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.');
-        let rest_at = word.len() - rest.trim_start_matches('/').len();
-        let (begin, end) = password(&word[rest_at..])?;
-        let (begin, end) = (rest_at + begin, rest_at + end);
-        let is_url = scheme.len() >= SHORTEST_SCHEME && scheme.chars().all(is_scheme);
-        is_url.then(|| format!("{}{HIDDEN}{}", &word[..begin], &word[end..]))
+        let at = word.rfind('@')?;
+        let user = &word[..at];
+        // Behind the scheme, whatever separates it.
+        let begin = user.rfind("//").map_or(0, |slashes| slashes + 2);
+        let (scheme, _) = user[begin..].split_once(':')?;
+        let scheme_end = begin + scheme.len() + 1;
+        let rest = user[scheme_end..].trim_start_matches('/');
+        let colon = match rest.split_once(':') {
+            // `clickhouse:/ann:secret`
+            Some((ann, _)) => user.len() - rest.len() + ann.len() + 1,
+            // `ann:secret`
+            None => scheme_end,
+        };
+        Some(format!("{}{HIDDEN}{}", &word[..colon], &word[at..]))
     };
     let words = text.split_inclusive(ends_word).map(|word| match word_without(word) {
         Some(shown) => Cow::Owned(shown),
@@ -145,7 +150,9 @@ fn hidden(url: &str) -> String {
 /// Where the password is in what follows the scheme: from the first colon to the last `@`, though it were a port, a path and a
 /// parameter.
 fn password(rest: &str) -> Option<(usize, usize)> {
-    let colon = authority(rest).find(':')? + 1;
+    // A slash too many does not show it.
+    let begin = rest.len() - rest.trim_start_matches('/').len();
+    let colon = begin + authority(&rest[begin..]).find(':')? + 1;
     let at = rest.rfind('@')?;
     (colon <= at).then_some((colon, at))
 }
@@ -232,7 +239,8 @@ fn end_of_value(value: &str, extent: Extent) -> usize {
 /// columns.
 fn is_secret(name: &str, extent: Extent) -> bool {
     let name = percent_decode_str(name).decode_utf8_lossy().to_ascii_lowercase();
-    let is_short = || extent == Extent::Url && SHORT_SECRET_NAMES.contains(&name.as_str());
+    // One that is misspelt is one too.
+    let is_short = || extent == Extent::Url && (SHORT_SECRET_NAMES.contains(&name.as_str()) || name.starts_with("pas"));
     is_short() || SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
@@ -328,7 +336,13 @@ mod tests {
                 "'postgres:u:sec/r@et@h': no such file",
                 "'postgres:u:***@h': no such file",
             ),
-            ("at C:/a:b@c and noon:a@b", "at C:/a:b@c and noon:a@b"),
+            (
+                "postgres//u:secret@h/d: no such table",
+                "postgres//u:***@h/d: no such table",
+            ),
+            ("u:secret@h/d: no such table", "u:***@h/d: no such table"),
+            ("mysql:/ /u:secret@h: no such table", "mysql:/ /u:***@h: no such table"),
+            ("postgres:///u:secret@h/d", "postgres:///u:***@h/d"),
         ] {
             assert_eq!(without_secrets(text), shown);
         }

@@ -18,7 +18,7 @@ use tidemill_xbase::{Existing, TableSet, abandoned_files, pending_logs};
 use crate::error::refusal;
 use crate::format::Format;
 use crate::location::{Location, Place};
-use crate::stores::object;
+use crate::stores::{object, standard_input};
 use crate::{Error, Result};
 
 /// Checks what lies in the place of a copy.
@@ -69,6 +69,7 @@ pub(super) async fn check_destination(destination: &Location, existing: Existing
 /// What was to be published is not, from now on: for a program that ends.
 pub fn remove_drafts() {
     object::abort_uploads();
+    standard_input::remove();
     tidemill_xbase::remove_drafts();
     let mut drafts = drafts();
     drafts.given_up = true;
@@ -278,33 +279,78 @@ impl Draft {
             drop(drafts);
             return published.map_err(of_xbase);
         }
-        if existing == Existing::Replace {
-            let others = destinations.iter().skip(1).map(AsRef::as_ref);
-            for other in others.filter(|other: &&Path| other.symlink_metadata().is_ok()) {
-                fs::remove_file(other).map_err(Error::io(other, "remove"))?;
+        let mut sizes = Vec::with_capacity(self.files.len());
+        for file in &self.files {
+            sizes.push(fs::metadata(file).map_err(Error::io(file, "read"))?.len());
+        }
+        let moved = match destinations.len() {
+            1 => Vec::new(),
+            _ => self.moved_away(destinations, existing)?,
+        };
+        for (place, (file, destination)) in self.files.iter().zip(destinations).enumerate() {
+            if let Err(error) = put(file, destination.as_ref(), existing) {
+                // Those of this copy, and then those that were there.
+                if destinations.len() > 1 {
+                    let made = destinations.iter().take(place);
+                    made.for_each(|made| drop(fs::remove_file(made)));
+                }
+                put_back(&moved);
+                return Err(error);
             }
         }
-        let mut bytes = 0;
-        for (file, destination) in self.files.iter().zip(destinations) {
-            let destination = destination.as_ref();
-            bytes += fs::metadata(file).map_err(Error::io(file, "read"))?.len();
-            match existing {
-                Existing::Replace => fs::rename(file, destination),
-                // Unlike a rename, a hard link does not replace a file that was made meanwhile.
-                Existing::Refuse => match fs::hard_link(file, destination) {
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(destination)),
-                    // A file system without hard links.
-                    Err(_) => fs::rename(file, destination),
-                    linked => linked,
-                },
-            }
-            .map_err(Error::io(destination, "rename the copy to"))?;
-        }
+        let bytes = sizes.iter().sum();
         File::open(parent)
             .and_then(|folder| folder.sync_all())
             .map_err(Error::io(parent, "synchronise"))?;
         drop(drafts);
         Ok(bytes)
+    }
+}
+
+impl Draft {
+    /// Moves files out of the way of numbered ones that replace them, into the folder of the draft. Returns where each is, and where it was.
+    fn moved_away(&self, destinations: &[impl AsRef<Path>], existing: Existing) -> Result<Vec<(PathBuf, PathBuf)>> {
+        let mut moved = Vec::new();
+        for (number, destination) in destinations.iter().map(AsRef::as_ref).enumerate() {
+            let found = match destination.symlink_metadata() {
+                Ok(found) if existing == Existing::Replace => found,
+                _ => continue,
+            };
+            let aside = self.folder.path().join(format!("replaced-{number}"));
+            let done = match found.is_dir() {
+                true => Err(io::ErrorKind::IsADirectory.into()),
+                false => fs::rename(destination, &aside),
+            };
+            if let Err(error) = done {
+                put_back(&moved);
+                return Err(Error::io(destination, "replace")(error));
+            }
+            moved.push((aside, destination.to_path_buf()));
+        }
+        Ok(moved)
+    }
+}
+
+/// Gives a file its name.
+fn put(file: &Path, destination: &Path, existing: Existing) -> Result<()> {
+    let done = match existing {
+        Existing::Replace => fs::rename(file, destination),
+        // Unlike a rename, a hard link does not replace a file that was made meanwhile.
+        Existing::Refuse => match fs::hard_link(file, destination) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(destination)),
+            // A file system without hard links.
+            Err(_) => fs::rename(file, destination),
+            linked => linked,
+        },
+    };
+    done.map_err(Error::io(destination, "rename the copy to"))
+}
+
+/// Puts files back to where they were.
+fn put_back(moved: &[(PathBuf, PathBuf)]) {
+    for (aside, place) in moved {
+        // What went wrong before is what is told.
+        let _ = fs::rename(aside, place);
     }
 }
 

@@ -47,12 +47,26 @@ pub(super) async fn open(location: &Location, said: &CsvOptions) -> Result<Arc<d
     let files = looks(location, said).await?;
     let mut whole: Option<Schema> = None;
     for Looked { look, .. } in &files {
+        // Columns without values take the types of other files.
+        let columns = look.columns.fields().iter().zip(&look.has_values);
+        let columns = columns.map(|(field, has_values)| match has_values {
+            true => Arc::clone(field),
+            false => Arc::new(Field::clone(field).with_data_type(DataType::Null)),
+        });
+        let columns = Schema::new(columns.collect::<Fields>());
         whole = Some(match whole {
-            Some(whole) => merged(&whole, &look.columns),
-            None => look.columns.as_ref().clone(),
+            Some(whole) => merged(&whole, &columns),
+            None => columns,
         });
     }
-    let schema = Arc::new(whole.unwrap_or_else(Schema::empty));
+    let columns = whole
+        .iter()
+        .flat_map(|whole| whole.fields())
+        .map(|field| match field.data_type() {
+            DataType::Null => Arc::new(Field::clone(field).with_data_type(DataType::Utf8)),
+            _ => Arc::clone(field),
+        });
+    let schema = Arc::new(Schema::new(columns.collect::<Fields>()));
     let engines = files.into_iter().map(|looked| CsvEngine::new(looked, &schema));
     Ok(Arc::new(EngineTable::new(location.to_string(), engines.collect())?))
 }
@@ -154,6 +168,7 @@ fn held_by_both(one: &DataType, other: &DataType) -> DataType {
     use DataType as D;
     match (one, other) {
         _ if one == other => one.clone(),
+        (D::Null, known) | (known, D::Null) => known.clone(),
         (D::Int64, D::Float64) | (D::Float64, D::Int64) => D::Float64,
         (D::Int64, long @ D::Decimal128(..)) | (long @ D::Decimal128(..), D::Int64) => long.clone(),
         (D::Decimal128(precision, scale), D::Decimal128(other, same)) => {
@@ -391,6 +406,7 @@ mod tests {
         );
         assert_eq!(found, of([DataType::Float64, moment(TimeUnit::Millisecond)]));
         assert_eq!(held_by_both(&DataType::Boolean, &DataType::Int64), DataType::Utf8);
+        assert_eq!(held_by_both(&DataType::Null, &DataType::Int64), DataType::Int64);
         let finest = held_by_both(&moment(TimeUnit::Millisecond), &moment(TimeUnit::Nanosecond));
         assert_eq!(finest, moment(TimeUnit::Nanosecond));
     }

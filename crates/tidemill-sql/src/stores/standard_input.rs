@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read, StdinLock};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempPath;
@@ -26,12 +26,17 @@ static UNREAD: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 pub fn standard_input() -> Result<(Format, impl Read)> {
     let mut stdin = from_unread();
     let beginning = read_beginning(&mut stdin).map_err(Error::io("standard input", "read"))?;
-    let format = match is_text(&beginning) {
-        true => Err(Error::Unsupported {
-            what: "standard input: text, where records are expected,".to_owned(),
+    let no_records = match beginning.as_slice() {
+        [] => Some("standard input: nothing, where records are expected,"),
+        text if is_text(text) => Some("standard input: text, where records are expected,"),
+        _ => None,
+    };
+    let format = match no_records {
+        Some(what) => Err(Error::Unsupported {
+            what: what.to_owned(),
             hint: "name the file instead of -".to_owned(),
         }),
-        false => Format::of_stream(&beginning, &"standard input"),
+        None => Format::of_stream(&beginning, &"standard input"),
     };
     match format {
         Ok(format) => Ok((format, Cursor::new(beginning).chain(stdin))),
@@ -69,6 +74,20 @@ impl StandardInput {
     }
 }
 
+/// The temporary files of this process.
+static SPOOLED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the temporary files, for a program that ends.
+pub(crate) fn remove() {
+    let files = std::mem::take(&mut *SPOOLED.lock().unwrap_or_else(PoisonError::into_inner));
+    files.iter().for_each(|file| drop(fs::remove_file(file)));
+}
+
+fn remember(file: &Path) {
+    let mut files = SPOOLED.lock().unwrap_or_else(PoisonError::into_inner);
+    files.push(file.to_path_buf());
+}
+
 impl Spooled {
     fn read() -> Result<Self> {
         let failed = |error| Error::io("standard input", "keep in a temporary file")(error);
@@ -76,10 +95,12 @@ impl Spooled {
             .prefix("tidemill-input-")
             .tempfile()
             .map_err(failed)?;
+        remember(file.path());
         io::copy(&mut from_unread(), &mut file).map_err(failed)?;
         let mut path = file.into_temp_path();
         if let Some(extension) = extension_of(&path).map_err(failed)? {
             let named = path.with_extension(extension);
+            remember(&named);
             fs::rename(&path, &named).map_err(failed)?;
             path.keep().ok();
             path = TempPath::try_from_path(named).map_err(failed)?;

@@ -270,6 +270,43 @@ async fn not_in_keeps_a_row_without_a_value_where_the_subquery_is_empty() {
     assert_eq!(csv(&session, sql).await, "1\n3\n4\n");
 }
 
+#[tokio::test]
+async fn in_is_unknown_where_a_null_could_be_the_value() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("m.csv"), "id,x\n1,1\n2,2\n3,\n").expect("written");
+    fs::write(folder.path().join("n.csv"), "id,x\n1,1\n9,\n").expect("written");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    let all = "SELECT n.x FROM n";
+    for (condition, expected) in [
+        ("x NOT IN (ALL) OR m.id = 99", ""),
+        ("(x NOT IN (ALL)) IS NULL", "2\n3\n"),
+        ("(m.x IN (ALL)) IS NULL", "2\n3\n"),
+        ("x IN (ALL) OR m.id = 3", "1\n3\n"),
+        ("NOT (x IN (ALL)) OR m.id = 2", "2\n"),
+        ("NOT (x IN (ALL) OR m.id = 99)", ""),
+        ("NOT (m.x IN (ALL WHERE n.x = m.x))", "2\n3\n"),
+        ("(x IN (ALL WHERE n.x > 0)) IS NULL", "3\n"),
+        ("x NOT IN (ALL WHERE n.x > 0) OR m.id = 3", "2\n3\n"),
+        (
+            "CASE WHEN x IN (ALL) THEN 1 WHEN x NOT IN (ALL) THEN 2 ELSE 3 END = 3",
+            "2\n3\n",
+        ),
+        ("x NOT IN (ALL WHERE 1 = 0) OR m.id = 0", "1\n2\n3\n"),
+        ("x NOT IN (SELECT MAX(n.x) FROM n) OR m.id = 0", "2\n"),
+        ("x NOT IN (ALL WHERE n.id = m.id) OR m.id = 99", "2\n3\n"),
+    ] {
+        let sql = format!(
+            "SELECT m.id FROM m WHERE {} ORDER BY m.id",
+            condition.replace("ALL", all)
+        );
+        assert_eq!(csv(&session, &sql).await, expected, "{sql}");
+    }
+    csv(&session, "SELECT * INTO d FROM m").await;
+    csv(&session, "SELECT * INTO e FROM n").await;
+    csv(&session, "DELETE FROM d WHERE x NOT IN (SELECT e.x FROM e) OR id = 99").await;
+    assert_eq!(csv(&session, "SELECT COUNT(*) AS n FROM d").await, "3\n");
+}
+
 /// Within its own query, the name of a WITH query is that of the table; behind it, its rows. RECURSIVE alone means itself.
 #[tokio::test]
 async fn a_with_query_may_have_the_name_of_the_table_that_it_reads() {

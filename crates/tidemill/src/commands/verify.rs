@@ -289,7 +289,10 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
                 (Some(source), _) => Ok(Some(verify_source_within(source, &name, &limits)?)),
                 (None, _) => {
                     let (format, stream) = match standard_input() {
-                        Err(tidemill_sql::Error::Unsupported { .. }) => return Ok(None),
+                        // No records: it is read as a file.
+                        Err(tidemill_sql::Error::Unsupported { .. } | tidemill_sql::Error::NotATable { .. }) => {
+                            return Ok(None);
+                        }
                         opened => opened?,
                     };
                     let stream = StreamSource::new(stream);

@@ -248,7 +248,31 @@ fn a_copy_goes_into_several_files() {
             .done(),
     );
     assert_eq!(ask("SELECT COUNT(*) AS n FROM 'q@2.arrow'"), "n\n10\n");
+    // Files without rows do not decide types, and a packed one is read.
+    drop(
+        folder
+            .run(&["copy", "SELECT n FROM 'n.riegeli' WHERE n IN (9, 1000)", "few@4.csv"])
+            .done(),
+    );
+    assert_eq!(ask("SELECT MAX(n) AS n FROM 'few@4.csv'"), "n\n1000\n");
+    drop(
+        folder
+            .run(&["copy", "r@2.tfrecord.gz", "few@4.tfrecord.gz", "--verify", "full"])
+            .done(),
+    );
+    fs::write(folder.file("one.tfrecord"), b"").expect("written");
+    drop(folder.run(&["copy", "one.tfrecord", "none.tfrecord.gz"]).done());
+    assert_eq!(ask("SELECT COUNT(*) AS n FROM 'none.tfrecord.gz'"), "n\n0\n");
+    // A set that cannot be replaced stays as it was.
+    fs::remove_file(folder.file("s-00002-of-00003.csv")).expect("removed");
+    fs::create_dir(folder.file("s-00002-of-00003.csv")).expect("made");
+    let said = folder.run(&["copy", "n.csv", "s@3.csv", "--overwrite"]).failed();
+    assert!(said.contains("s-00002-of-00003.csv: cannot replace"), "{said}");
+    for shard in ["s-00000-of-00003.csv", "s-00001-of-00003.csv"] {
+        assert_eq!(ask(&format!("SELECT COUNT(*) AS n FROM '{shard}'")), "n\n1667\n");
+    }
     for (name, why) in [
+        ("s-*.csv", "writing to a pattern is not supported"),
         ("s@3.parquet", "s-00000-of-00003.parquet: already exists"),
         ("s@3.dbf", "in several files is not supported"),
         ("s@101.csv", "writing 101 files at once is not supported"),

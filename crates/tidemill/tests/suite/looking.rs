@@ -55,6 +55,8 @@ fn first_rows_and_some_rows() {
     let (rows, back) = ("a,b\n1,2\n3,4\n", folder.file("back.csv"));
     let verified = folder.fed(&["verify", "-"], rows).done();
     assert!(verified.contains("standard input: 2 records, no damage"), "{verified}");
+    let nothing = folder.fed(&["verify", "-"], "").failed();
+    assert!(nothing.contains("standard input"), "{nothing}");
     drop(folder.fed(&["copy", "-", "back.csv"], rows).done());
     assert_eq!(std::fs::read_to_string(&back).expect("read"), rows);
     drop(folder.fed(&["diff", "-", "back.csv"], rows).done());

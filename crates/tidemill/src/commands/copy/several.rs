@@ -45,7 +45,12 @@ pub(super) async fn copy_all(
     if args.dry_run {
         return plan_all(session, &pairs, args, options).await;
     }
-    if let (Into::Folder(folder, _), true) = (&into, pairs.iter().any(|pair| pair.destination.file().is_ok())) {
+    if let (Into::Folder(folder, _), true) = (
+        &into,
+        pairs
+            .iter()
+            .any(|pair| matches!(pair.destination.place, Place::File(_) | Place::Shards { .. })),
+    ) {
         fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {folder}"))?;
     }
     let are_related = pairs.iter().any(|pair| !pair.foreign_keys.is_empty());
