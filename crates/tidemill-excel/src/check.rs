@@ -31,11 +31,12 @@ pub(crate) fn archive(file: impl Read + Seek, max_held: u64) -> Result<()> {
         let Ok(part) = archive.by_index(number) else { continue };
         let Ok(name) = part.name() else { continue };
         let name = name.replace('\\', "/").to_lowercase();
-        let is_sheet = name.contains("worksheets/") && name.ends_with(".xml");
+        // A workbook may keep its sheets under any name.
+        let is_xml = name.ends_with(".xml");
         let is_held = [".rels", "sharedstrings.xml", "styles.xml", "workbook.xml"]
             .iter()
             .any(|end| name.ends_with(end));
-        if !is_sheet && !is_held {
+        if !is_xml && !is_held {
             continue;
         }
         let text = BufReader::with_capacity(1 << 16, part);
@@ -81,23 +82,19 @@ fn runs(mut text: impl BufRead, max_held: u64) -> Result<u64> {
         if bytes.is_empty() {
             return Ok(length);
         }
-        let mut from = 0;
-        for tag in memchr::memchr_iter(b'<', bytes) {
-            run = if from == 0 { run + tag } else { 0 };
-            from = tag + 1;
-            if run > MAX_RUN {
-                break;
-            }
-        }
-        run = match from {
-            0 => run + bytes.len(),
-            from if run > MAX_RUN => run + from,
-            from => bytes.len() - from,
+        // A buffer is shorter than a run may be: only those at its ends can be too long.
+        let longest = match memchr::memchr(b'<', bytes) {
+            Some(tag) => run + tag,
+            None => run + bytes.len(),
+        };
+        run = match memchr::memrchr(b'<', bytes) {
+            Some(tag) => bytes.len() - tag - 1,
+            None => longest,
         };
         let taken = bytes.len();
         text.consume(taken);
         length += taken as u64;
-        if run > MAX_RUN {
+        if longest > MAX_RUN {
             return Err(Error::Damaged(format!(
                 "more than {MAX_RUN} bytes without a tag, {length} bytes into an XML file"
             )));
@@ -195,8 +192,9 @@ impl Bounds {
     }
 
     fn cells(&self) -> u64 {
-        let lengths = self.0.iter().flatten().map(|(first, last)| u64::from(last - first) + 1);
-        if self.0.is_none() { 0 } else { lengths.product() }
+        self.0.map_or(0, |bounds| {
+            bounds.iter().map(|(first, last)| u64::from(last - first) + 1).product()
+        })
     }
 }
 

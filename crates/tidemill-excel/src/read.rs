@@ -19,7 +19,8 @@ use crate::look::{SheetLook, text};
 const BATCH_TEXT: usize = 4 << 20;
 
 impl<R: Read + Seek> Workbook<R> {
-    /// Gives the rows of a sheet in batches until `take` has enough: of `batch_rows`, or fewer where their text is long. `projection` are the numbers of the columns that are wanted.
+    /// Gives the rows of a sheet in batches until `take` has enough. A batch has `batch_rows`, or fewer if their text is long. `projection`
+    /// are the numbers of the columns that are wanted.
     ///
     /// # Errors
     ///

@@ -22,6 +22,7 @@ use tokio::runtime::Handle;
 use crate::ads_connection::{AdsConnection, LookUp, State, blocking, settings};
 use crate::answer::Answer;
 use crate::engine::BATCHES_IN_FLIGHT;
+use crate::error::is_of_damaged_index;
 use crate::location::Place;
 use crate::options::SessionOptions;
 use crate::session::Session;
@@ -363,11 +364,9 @@ impl From<Error> for SqlError {
 pub(crate) fn fault_of_index(error: &Error) -> Option<String> {
     let Error::Ads(error) = error else { return None };
     match &**error {
-        tidemill_ads::Error::Statement(error) => {
-            [ErrorCode::CorruptIndex, ErrorCode::DamagedIndex, ErrorCode::DamagedNtx]
-                .iter()
-                .any(|code| error.native_code() == i64::from(code.number()))
-                .then(|| error.message().to_owned())
+        tidemill_ads::Error::Statement(statement) => {
+            let is_stale = statement.native_code() == i64::from(ErrorCode::CorruptIndex.number());
+            (is_stale || is_of_damaged_index(error)).then(|| statement.message().to_owned())
         }
         _ => None,
     }

@@ -347,7 +347,7 @@ impl Error {
     pub fn is_of_index(&self) -> bool {
         match self {
             Self::Xbase(error) => is_of_index(error),
-            Self::Ads(error) => is_number_of_index(error),
+            Self::Ads(error) => is_of_damaged_index(error),
             Self::Engine(error) => own(error).is_some_and(Self::is_of_index),
             _ => false,
         }
@@ -657,7 +657,7 @@ fn own(error: &DataFusionError) -> Option<&Error> {
 }
 
 /// Whether an error has a number that ADS gives for a damaged index file.
-pub(crate) fn is_number_of_index(error: &tidemill_ads::Error) -> bool {
+pub(crate) fn is_of_damaged_index(error: &tidemill_ads::Error) -> bool {
     use tidemill_ads::ErrorCode as Code;
     let number = match error {
         tidemill_ads::Error::Statement(error) => error.native_code(),

@@ -247,8 +247,8 @@ impl Location {
         Self::destination(url.as_str())
     }
 
-    /// A file to be made: its name decides. Options may stand behind it: `orders.csv?delim=;`. `orders@4.parquet` and
-    /// `orders-*-of-4.parquet` stand for four files.
+    /// A new file. Its name decides the format. Options may follow: `orders.csv?delim=;`. `orders@4.parquet` and
+    /// `orders-*-of-4.parquet` mean four files.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use std::fmt;
 use tidemill_ads::sql::Kind;
 use tidemill_trust::with_causes;
 
-use crate::error::is_number_of_index;
+use crate::error::is_of_damaged_index;
 
 /// What to do about an index file that is damaged.
 pub const FOR_DAMAGED_INDEX: &str = "tidemill reindex builds its tags again; where that says the same, move the file away, \
@@ -35,7 +35,7 @@ impl Plain {
                 place: None,
             },
         };
-        let advice = is_number_of_index(error).then(|| FOR_DAMAGED_INDEX.to_owned());
+        let advice = is_of_damaged_index(error).then(|| FOR_DAMAGED_INDEX.to_owned());
         Self {
             hint: plain.hint.or(advice),
             ..plain

@@ -39,7 +39,7 @@ use sqlparser::ast::{
     ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, TypedString,
     Value, VisitorMut,
 };
-use tidemill_ads::sql::{GROUP_CONCAT_LENGTH, walk};
+use tidemill_ads::sql::{GROUP_CONCAT_LENGTH, joined_in_pairs, walk};
 
 use crate::binary_forms::lacks_seconds;
 use crate::{Error, Result};
@@ -95,7 +95,9 @@ impl VisitorMut for Forms {
         if let Err(error) = joins::put(select, &outer) {
             return ControlFlow::Break(error);
         }
-        unknown_in::put(select, &outer);
+        if let Err(error) = unknown_in::put(select, &outer) {
+            return ControlFlow::Break(error);
+        }
         if let Some(condition) = &mut select.selection {
             for_each_conjunct(condition, &mut |part| {
                 if let Some(exists) = not_in_as_exists(part, &outer) {
@@ -360,18 +362,7 @@ fn not_in_as_exists(expr: &Expr, outer: &[String]) -> Option<Expr> {
     else {
         return None;
     };
-    let SetExpr::Select(select) = &*subquery.body else {
-        return None;
-    };
-    let [SelectItem::UnnamedExpr(column) | SelectItem::ExprWithAlias { expr: column, .. }] =
-        select.projection.as_slice()
-    else {
-        return None;
-    };
-    let is_plain = subquery.limit_clause.is_none() && subquery.fetch.is_none() && subquery.with.is_none();
-    if !is_plain || !is_ungrouped(select) || !names_one_of(&**select, outer) {
-        return None;
-    }
+    let column = plain_column(subquery).filter(|_| names_one_of(&**subquery, outer))?;
     // Within the subquery a name alone would be one of its own columns.
     let value = match (&**value, outer) {
         (Expr::Identifier(name), [only]) => Expr::CompoundIdentifier(vec![Ident::with_quote('"', only), name.clone()]),
@@ -384,21 +375,42 @@ fn not_in_as_exists(expr: &Expr, outer: &[String]) -> Option<Expr> {
         right: Box::new(column.clone()),
     };
     let not_unequal = Expr::IsNotFalse(Box::new(Expr::Nested(Box::new(equal))));
-    let mut select = select.clone();
-    select.selection = Some(match select.selection.take() {
-        None => not_unequal,
-        Some(condition) => Expr::BinaryOp {
-            left: Box::new(Expr::Nested(Box::new(condition))),
-            op: BinaryOperator::And,
-            right: Box::new(not_unequal),
-        },
-    });
-    let mut subquery = subquery.clone();
-    subquery.body = Box::new(SetExpr::Select(select));
     Some(Expr::Exists {
-        subquery,
+        subquery: Box::new(where_also(subquery, not_unequal)),
         negated: true,
     })
+}
+
+/// The one column of a query that has a row for each of its tables: no groups, no limits.
+fn plain_column(query: &Query) -> Option<&Expr> {
+    let SetExpr::Select(select) = &*query.body else {
+        return None;
+    };
+    let [SelectItem::UnnamedExpr(column) | SelectItem::ExprWithAlias { expr: column, .. }] =
+        select.projection.as_slice()
+    else {
+        return None;
+    };
+    let is_plain = query.limit_clause.is_none() && query.fetch.is_none() && query.with.is_none();
+    (is_plain && is_ungrouped(select)).then_some(column)
+}
+
+/// A query with one condition more.
+fn where_also(query: &Query, condition: Expr) -> Query {
+    let mut query = query.clone();
+    if let SetExpr::Select(select) = &mut *query.body {
+        let known = select.selection.take().map(|known| Expr::Nested(Box::new(known)));
+        select.selection = joined_in_pairs(known.into_iter().chain([condition]).collect(), and);
+    }
+    query
+}
+
+fn and(left: Expr, right: Expr) -> Expr {
+    Expr::BinaryOp {
+        left: Box::new(left),
+        op: BinaryOperator::And,
+        right: Box::new(right),
+    }
 }
 
 /// Whether a column of one of these tables is named.
@@ -544,7 +556,11 @@ mod tests {
             (
                 "SELECT a FROM t AS t WHERE a IN (SELECT b FROM u) OR a NOT IN (SELECT b FROM u)",
                 "SELECT a FROM t AS t WHERE a IN (SELECT b FROM u) OR CASE WHEN a IN (SELECT b FROM u) THEN false \
-                 WHEN (a IS NULL AND (SELECT count(*) > 0 FROM u)) OR (SELECT count(*) > 0 FROM u WHERE (b) IS NULL) THEN NULL ELSE true END",
+                 WHEN ((a) IS NULL AND (SELECT count(*) > 0 FROM u)) OR (SELECT count(*) > 0 FROM u WHERE (b) IS NULL) THEN NULL ELSE true END",
+            ),
+            (
+                "SELECT a FROM t AS t WHERE EXISTS (SELECT b FROM u WHERE b IN (SELECT c FROM v)) OR a = 1",
+                "SELECT a FROM t AS t WHERE EXISTS (SELECT b FROM u WHERE b IN (SELECT c FROM v)) OR a = 1",
             ),
             (
                 "SELECT a FROM t AS t WHERE NOT (a IN (SELECT b FROM u))",

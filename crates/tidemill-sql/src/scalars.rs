@@ -24,7 +24,7 @@ use sqlparser::ast::{
 };
 use tidemill_ads::sql::{
     BLANK_IS_NULL, Clock, Error as SqlError, Kind, Scalar, ScalarColumn, Type, function_names, function_takes,
-    has_form, is_volatile, literal_of_type, walk,
+    has_form, is_volatile, join_constraint_mut, literal_of_type, walk,
 };
 use tidemill_xbase::CodePage;
 use tidemill_xbase::expression::Environment;
@@ -434,19 +434,8 @@ fn keys_of(part: &mut Expr) -> Vec<&mut Expr> {
 }
 
 fn join_condition(operator: &mut sqlparser::ast::JoinOperator) -> Option<&mut Expr> {
-    use sqlparser::ast::{JoinConstraint, JoinOperator as J};
-    let (J::Join(constraint)
-    | J::Inner(constraint)
-    | J::Left(constraint)
-    | J::LeftOuter(constraint)
-    | J::Right(constraint)
-    | J::RightOuter(constraint)
-    | J::FullOuter(constraint)) = operator
-    else {
-        return None;
-    };
-    match constraint {
-        JoinConstraint::On(condition) => Some(condition),
+    match join_constraint_mut(operator)? {
+        sqlparser::ast::JoinConstraint::On(condition) => Some(condition),
         _ => None,
     }
 }

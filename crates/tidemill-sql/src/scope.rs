@@ -25,8 +25,7 @@ use sqlparser::ast::{
     SelectItem, SelectItemQualifiedWildcardKind, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins,
     VisitorMut, WildcardAdditionalOptions,
 };
-use tidemill_ads::sql::Type;
-use tidemill_ads::sql::walk;
+use tidemill_ads::sql::{Type, join_constraint_mut, walk};
 
 use crate::{Error, Result};
 
@@ -617,18 +616,8 @@ fn last_ident(name: &mut ObjectName) -> Option<&mut Ident> {
 }
 
 fn using_columns(operator: &mut JoinOperator) -> &mut [ObjectName] {
-    let constraint = match operator {
-        JoinOperator::Join(constraint)
-        | JoinOperator::Inner(constraint)
-        | JoinOperator::Left(constraint)
-        | JoinOperator::LeftOuter(constraint)
-        | JoinOperator::Right(constraint)
-        | JoinOperator::RightOuter(constraint)
-        | JoinOperator::FullOuter(constraint) => constraint,
-        _ => return &mut [],
-    };
-    match constraint {
-        JoinConstraint::Using(columns) => columns,
+    match join_constraint_mut(operator) {
+        Some(JoinConstraint::Using(columns)) => columns,
         _ => &mut [],
     }
 }

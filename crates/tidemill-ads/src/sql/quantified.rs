@@ -11,12 +11,13 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    self, BinaryOperator, Expr, Ident, JoinConstraint, JoinOperator, ObjectName, OrderByKind, Query, SelectItem,
-    SetExpr, Spanned as _, VisitorMut,
+    self, BinaryOperator, Expr, Ident, JoinConstraint, ObjectName, OrderByKind, Query, SelectItem, SetExpr,
+    Spanned as _, VisitorMut,
 };
 
 use super::error::{Error, Result};
 use super::group::AggregateKind;
+use super::join::join_constraint_mut;
 use super::walk::{self, Tree};
 
 /// Writes out the quantified comparisons of a query.
@@ -60,7 +61,7 @@ fn in_body(body: &mut SetExpr) -> ControlFlow<Error> {
                 }
             }
             for join in select.from.iter_mut().flat_map(|table| &mut table.joins) {
-                if let Some(JoinConstraint::On(on)) = constraint(&mut join.join_operator) {
+                if let Some(JoinConstraint::On(on)) = join_constraint_mut(&mut join.join_operator) {
                     in_expression(on)?;
                 }
             }
@@ -72,20 +73,6 @@ fn in_body(body: &mut SetExpr) -> ControlFlow<Error> {
         }
         // A query within is visited as one.
         _ => ControlFlow::Continue(()),
-    }
-}
-
-fn constraint(operator: &mut JoinOperator) -> Option<&mut JoinConstraint> {
-    use JoinOperator as J;
-    match operator {
-        J::Join(on)
-        | J::Inner(on)
-        | J::Left(on)
-        | J::LeftOuter(on)
-        | J::Right(on)
-        | J::RightOuter(on)
-        | J::FullOuter(on) => Some(on),
-        _ => None,
     }
 }
 

@@ -761,7 +761,7 @@ fn moment_of_number(order: &Order, number: f64) -> Result<KeyValue<'static>> {
     Ok(moment(order, number.floor() as i64, of_day as i64))
 }
 
-/// A text as a key: a time in an order of times, else a date, with a time behind it where the keys have one.
+/// A text as a key: a time in an order of times, otherwise a date. A time may follow the date if the keys have one.
 fn moment_of_text(order: &Order, text: &str, settings: &Settings) -> Result<KeyValue<'static>> {
     if order.is_of_times() {
         return Ok(KeyValue::Timestamp(Some(time_of(text)?)));

@@ -349,7 +349,7 @@ fn put(file: &Path, destination: &Path, existing: Existing) -> Result<()> {
 /// Puts files back to where they were.
 fn put_back(moved: &[(PathBuf, PathBuf)]) {
     for (aside, place) in moved {
-        // What went wrong before is what is told.
+        // The first error is the one to report.
         let _ = fs::rename(aside, place);
     }
 }

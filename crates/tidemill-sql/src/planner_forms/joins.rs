@@ -1,14 +1,14 @@
 //! Joins that the planner does not take.
 //!
-//! It has no subquery in the ON of a join that depends on the joined rows. In WHERE it has: a condition of an inner join stands there as
-//! well, where no join behind it adds rows of its own. `SEMI JOIN` and `ANTI JOIN` are `LEFT SEMI JOIN` and `LEFT ANTI JOIN`.
+//! It does not plan a subquery in ON that depends on the joined rows, but it does in WHERE. The condition of an inner join means the same
+//! there, unless a later join adds rows. `SEMI JOIN` means `LEFT SEMI JOIN`, and `ANTI JOIN` means `LEFT ANTI JOIN`.
 
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{BinaryOperator, Expr, JoinConstraint, JoinOperator as J, Select, Value};
-use tidemill_ads::sql::{joined_in_pairs, walk};
+use tidemill_ads::sql::{join_constraint, joined_in_pairs, walk};
 
-use super::names_one_of;
+use super::{and, for_each_conjunct, names_one_of};
 use crate::{Error, Result};
 
 /// Gives the joins of a SELECT these forms. `tables` are the names of its tables.
@@ -32,15 +32,20 @@ pub(super) fn put(select: &mut Select, tables: &[String]) -> Result<()> {
             if let (J::Join(JoinConstraint::On(on)) | J::Inner(JoinConstraint::On(on)), true) =
                 (&mut *operator, is_last)
             {
-                let parts = conjuncts(on.clone());
-                let (with, without): (Vec<_>, Vec<_>) = parts.into_iter().partition(has_subquery);
+                let (mut with, mut without) = (Vec::new(), Vec::new());
+                for_each_conjunct(on, &mut |part| match has_subquery(part) {
+                    true => with.push(part.clone()),
+                    false => without.push(part.clone()),
+                });
                 if !with.is_empty() {
                     moved.extend(with);
                     *on = all_of(without).unwrap_or_else(|| Expr::value(Value::Boolean(true)));
                 }
             } else if depends(operator, tables) {
                 return Err(Error::Unsupported {
-                    what: "a subquery in the ON of an outer join that names a column of the joined tables".to_owned(),
+                    what:
+                        "a subquery in the ON of an outer, SEMI or ANTI join that names a column of the joined tables"
+                            .to_owned(),
                     hint: "join a subquery that has the condition in its WHERE: LEFT JOIN (SELECT … WHERE …) AS t ON …"
                         .to_owned(),
                 });
@@ -54,25 +59,6 @@ pub(super) fn put(select: &mut Select, tables: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The parts of a condition that all have to hold.
-fn conjuncts(condition: Expr) -> Vec<Expr> {
-    match condition {
-        Expr::BinaryOp {
-            left,
-            op: BinaryOperator::And,
-            right,
-        } => {
-            let mut parts = conjuncts(*left);
-            parts.append(&mut conjuncts(*right));
-            parts
-        }
-        Expr::Nested(inner) if matches!(&*inner, Expr::BinaryOp { op, .. } if *op == BinaryOperator::And) => {
-            conjuncts(*inner)
-        }
-        part => vec![part],
-    }
-}
-
 fn all_of(parts: Vec<Expr>) -> Option<Expr> {
     let nested = |part| match part {
         Expr::BinaryOp {
@@ -80,12 +66,7 @@ fn all_of(parts: Vec<Expr>) -> Option<Expr> {
         } => Expr::Nested(Box::new(part)),
         part => part,
     };
-    let both = |left, right| Expr::BinaryOp {
-        left: Box::new(left),
-        op: BinaryOperator::And,
-        right: Box::new(right),
-    };
-    joined_in_pairs(parts.into_iter().map(nested).collect(), both)
+    joined_in_pairs(parts.into_iter().map(nested).collect(), and)
 }
 
 /// Whether a query is part of an expression.
@@ -105,21 +86,7 @@ fn has_subquery(expr: &Expr) -> bool {
 
 /// Whether the condition of a join has a subquery that names one of these tables.
 fn depends(operator: &J, tables: &[String]) -> bool {
-    let (J::Left(constraint)
-    | J::LeftOuter(constraint)
-    | J::Right(constraint)
-    | J::RightOuter(constraint)
-    | J::FullOuter(constraint)
-    | J::LeftSemi(constraint)
-    | J::RightSemi(constraint)
-    | J::LeftAnti(constraint)
-    | J::RightAnti(constraint)
-    | J::Join(constraint)
-    | J::Inner(constraint)) = operator
-    else {
-        return false;
-    };
-    let JoinConstraint::On(on) = constraint else {
+    let Some(JoinConstraint::On(on)) = join_constraint(operator) else {
         return false;
     };
     walk::expressions(on, &mut |part| match part {

@@ -6,15 +6,28 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{BinaryOperator, Expr, Query, Select, SelectItem, SetExpr, UnaryOperator};
+use sqlparser::ast::{BinaryOperator, Expr, Query, Select, UnaryOperator, VisitorMut};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use tidemill_ads::sql::walk;
 
-use super::{counted, for_each_conjunct, is_ungrouped, names_one_of};
+use super::{counted, for_each_conjunct, names_one_of, plain_column, where_also};
+use crate::{Error, Result};
+
+/// The longest text of a subquery that is written several times. Within others of its kind it grows by three times each.
+const MOST_TEXT: usize = 64 << 10;
 
 /// Gives the conditions of a SELECT the form in which the planner knows what is unknown. `outer` are the names of its tables.
-pub(super) fn put(select: &mut Select, outer: &[String]) {
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] for subqueries that are too long within each other.
+pub(super) fn put(select: &mut Select, outer: &[String]) -> Result<()> {
+    let mut known = Known {
+        outer,
+        depth: 0,
+        is_too_long: false,
+    };
     for condition in [&mut select.selection, &mut select.having].into_iter().flatten() {
         for_each_conjunct(condition, &mut |part| {
             if let Expr::UnaryOp {
@@ -27,9 +40,16 @@ pub(super) fn put(select: &mut Select, outer: &[String]) {
             }
             // Alone it is known as it is.
             if !matches!(part, Expr::InSubquery { .. }) {
-                within(part, outer);
+                known.within(part);
             }
         });
+    }
+    match known.is_too_long {
+        true => Err(Error::Unsupported {
+            what: "NOT IN (SELECT …) within others of its kind, whose text is too long,".to_owned(),
+            hint: "put the inner subqueries into WITH".to_owned(),
+        }),
+        false => Ok(()),
     }
 }
 
@@ -50,32 +70,64 @@ fn not(expr: &Expr) -> Option<Expr> {
     }
 }
 
-/// Of a condition that is only asked whether it is true.
-fn within(expr: &mut Expr, outer: &[String]) {
-    match expr {
-        Expr::Nested(inner) => within(inner, outer),
-        Expr::BinaryOp {
-            left,
-            op: BinaryOperator::And | BinaryOperator::Or,
-            right,
-        } => {
-            within(left, outer);
-            within(right, outer);
-        }
-        // False, or unknown: no difference.
-        Expr::InSubquery { negated: false, .. } => {}
-        other => {
-            let _: ControlFlow<()> = walk::expressions_mut(other, &mut |part| {
-                if let Some(known) = three_valued(part, outer) {
-                    *part = known;
-                }
-                ControlFlow::Continue(())
-            });
+/// Gives each IN of a condition three values, but for those of the queries within, which have theirs already.
+struct Known<'o> {
+    outer: &'o [String],
+    /// How many queries of the condition are around.
+    depth: usize,
+    is_too_long: bool,
+}
+
+impl Known<'_> {
+    /// Of a condition that is only asked whether it is true.
+    fn within(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Nested(inner) => self.within(inner),
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::And | BinaryOperator::Or,
+                right,
+            } => {
+                self.within(left);
+                self.within(right);
+            }
+            // False, or unknown: no difference.
+            Expr::InSubquery { negated: false, .. } => {}
+            other => {
+                // It never breaks off.
+                let _ = walk::change(other, self);
+            }
         }
     }
 }
 
-/// IN as true, false or NULL; `None` for other expressions.
+impl VisitorMut for Known<'_> {
+    type Break = Error;
+
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        if self.depth == 0
+            && let Expr::InSubquery { subquery, .. } = expr
+        {
+            match subquery.to_string().len() > MOST_TEXT {
+                true => self.is_too_long = true,
+                false => *expr = three_valued(expr, self.outer).unwrap_or_else(|| expr.clone()),
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// IN as true, false or NULL; `None` where that is not known.
 fn three_valued(expr: &Expr, outer: &[String]) -> Option<Expr> {
     let Expr::InSubquery {
         expr: value,
@@ -88,35 +140,16 @@ fn three_valued(expr: &Expr, outer: &[String]) -> Option<Expr> {
     let (has_rows, has_nulls) = (counted(subquery, false), counted(&nulls_of(subquery, outer)?, false));
     let (yes, no) = if *negated { ("FALSE", "TRUE") } else { ("TRUE", "FALSE") };
     let text = format!(
-        "CASE WHEN {value} IN ({subquery}) THEN {yes} WHEN ({value} IS NULL AND {has_rows}) OR {has_nulls} THEN NULL ELSE {no} END"
+        "CASE WHEN {value} IN ({subquery}) THEN {yes} WHEN (({value}) IS NULL AND {has_rows}) OR {has_nulls} THEN NULL ELSE {no} END"
     );
     parser(&text)?.parse_expr().ok()
 }
 
 /// The rows of a query of one column in which it is NULL.
 fn nulls_of(query: &Query, outer: &[String]) -> Option<Query> {
-    if let SetExpr::Select(select) = &*query.body
-        && let [SelectItem::UnnamedExpr(column) | SelectItem::ExprWithAlias { expr: column, .. }] =
-            select.projection.as_slice()
-        && query.limit_clause.is_none()
-        && query.fetch.is_none()
-        && query.with.is_none()
-        && is_ungrouped(select)
-    {
-        let is_null = Expr::IsNull(Box::new(Expr::Nested(Box::new(column.clone()))));
-        let mut select = select.clone();
-        select.selection = Some(match select.selection.take() {
-            None => is_null,
-            Some(condition) => Expr::BinaryOp {
-                left: Box::new(Expr::Nested(Box::new(condition))),
-                op: BinaryOperator::And,
-                right: Box::new(is_null),
-            },
-        });
-        return Some(Query {
-            body: Box::new(SetExpr::Select(select)),
-            ..query.clone()
-        });
+    if let Some(column) = plain_column(query) {
+        let column = Expr::Nested(Box::new(column.clone()));
+        return Some(where_also(query, Expr::IsNull(Box::new(column))));
     }
     // A table in FROM knows nothing of those around it.
     if names_one_of(query, outer) {

@@ -1,6 +1,7 @@
 //! Columns that NATURAL and USING make one of.
 
-use sqlparser::ast::{JoinConstraint, JoinOperator, TableFactor, TableWithJoins};
+use sqlparser::ast::{JoinConstraint, TableFactor, TableWithJoins};
+use tidemill_ads::sql::join_constraint;
 
 use super::{Binder, Relation, same_but_for_case, text};
 
@@ -17,7 +18,7 @@ impl Binder<'_> {
         let mut left = columns(&table.relation);
         for join in &table.joins {
             let right = columns(&join.relation);
-            let merged: Vec<String> = match constraint(&join.join_operator) {
+            let merged: Vec<String> = match join_constraint(&join.join_operator) {
                 Some(JoinConstraint::Using(names)) => names.iter().map(text).collect(),
                 Some(JoinConstraint::Natural) => right.iter().flat_map(|table| table.columns.clone()).collect(),
                 _ => Vec::new(),
@@ -41,18 +42,5 @@ impl Binder<'_> {
             left.extend(right);
         }
         Ok(())
-    }
-}
-
-fn constraint(operator: &JoinOperator) -> Option<&JoinConstraint> {
-    match operator {
-        JoinOperator::Join(constraint)
-        | JoinOperator::Inner(constraint)
-        | JoinOperator::Left(constraint)
-        | JoinOperator::LeftOuter(constraint)
-        | JoinOperator::Right(constraint)
-        | JoinOperator::RightOuter(constraint)
-        | JoinOperator::FullOuter(constraint) => Some(constraint),
-        _ => None,
     }
 }

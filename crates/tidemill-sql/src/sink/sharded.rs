@@ -33,6 +33,9 @@ impl Shares {
 
     /// The file of the next rows, and how many of `rows` it takes.
     pub(crate) fn next(&mut self, rows: u64) -> (usize, u64) {
+        if self.files == 1 {
+            return (0, rows);
+        }
         let last = self.files - 1;
         let (file, room) = match self.each {
             // More rows than were expected are the last one's.

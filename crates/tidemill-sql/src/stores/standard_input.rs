@@ -140,7 +140,7 @@ fn extension_of(path: &Path) -> io::Result<Option<String>> {
     let packing = Packing::of_beginning(&begin);
     if packing != Packing::None {
         begin.clear();
-        // What is damaged is told by who reads all of it.
+        // The reader of the whole file reports damage.
         let _ = packing
             .unpacked(File::open(path)?)?
             .take(LOOKED_AT)
@@ -150,7 +150,9 @@ fn extension_of(path: &Path) -> io::Result<Option<String>> {
     if !is_utf16 && !is_text(&begin) {
         return Ok(None);
     }
-    let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());
+    // Of UTF-16 the mark, and each letter's other byte.
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || is_utf16 && matches!(byte, 0 | 0xFE | 0xFF);
+    let first = begin.iter().find(|byte| !is_blank(byte));
     let format = match first {
         Some(b'{') => "jsonl",
         Some(b'[') => "json",

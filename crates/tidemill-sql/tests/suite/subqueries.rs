@@ -168,6 +168,12 @@ async fn joins_that_only_ask_whether_there_is_a_row_have_a_short_form() {
             assert_eq!(csv(&session, &sql).await, expected, "{sql}");
         }
     }
+    // Functions of ADS, and columns in any case.
+    csv(&session, "SELECT * INTO emp2 FROM emp WHERE id < 4").await;
+    for on in ["ON TRIM(emp.dept) = TRIM(b.DEPT)", "USING (DEPT)", "USING (dept)"] {
+        let sql = format!("SELECT emp.id FROM emp SEMI JOIN emp2 b {on} ORDER BY emp.id");
+        assert_eq!(csv(&session, &sql).await, "1\n2\n3\n", "{sql}");
+    }
 }
 
 #[tokio::test]
@@ -183,7 +189,7 @@ async fn a_subquery_of_an_outer_join_that_depends_on_its_rows_is_refused() {
             let sql = format!("SELECT emp.id FROM emp {join} JOIN emp b ON b.id = emp.mgr AND {condition}");
             let error = session.query(&sql).await.err().expect("refused").to_string();
             assert!(
-                error.contains("a subquery in the ON of an outer join"),
+                error.contains("a subquery in the ON of an outer, SEMI or ANTI join"),
                 "{sql}: {error}"
             );
         }

@@ -23,6 +23,31 @@ fn values_may_stand_on_lines_or_in_an_array() {
 }
 
 #[test]
+fn records_are_bounded_by_their_length_and_their_values() {
+    let many = format!("{{\"a\":[{}1]}}\n", "1,".repeat(4_500_000));
+    let pretty: String = (0..4_000)
+        .map(|row| format!("{{\n  \"n\": {row},\n  \"t\": \"{}\"\n}}\n", "x".repeat(10_000)))
+        .collect();
+    let folder = folder_with(&[("many.json", many.as_bytes()), ("pretty.json", pretty.as_bytes())]);
+    let sum = ["sql", "SELECT array_length(a) AS n FROM 'many.json'"];
+    let refused = folder.run(&sum).failed();
+    assert!(
+        refused.contains("the record at byte 0 has more than 2000000 values; --max-memory"),
+        "{refused}"
+    );
+    let lifted = folder.run(&[&sum[..], &["--max-memory", "2G"]].concat()).done();
+    assert_eq!(lifted, "{\"n\":4500001}\n");
+    // Those of several lines, longer in all than a record may be.
+    let rows = folder.run(&[
+        "sql",
+        "SELECT COUNT(*) AS n, SUM(n) AS s FROM 'pretty.json'",
+        "--format",
+        "csv",
+    ]);
+    assert_eq!(rows.done(), "n,s\n4000,7998000\n");
+}
+
+#[test]
 fn columns_hold_the_values_of_all_files() {
     let folder = folder_with(&[
         ("t-00000-of-00002.jsonl", b"{\"a\":1,\"b\":7}\n"),

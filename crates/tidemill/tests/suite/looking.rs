@@ -52,6 +52,12 @@ fn first_rows_and_some_rows() {
         let shown = folder.fed(&["cat", "-", "--format", "csv"], json).done();
         assert_eq!(shown, "a\n1\n2\n", "{json}");
     }
+    let utf16: Vec<u8> = [0xFF, 0xFE]
+        .into_iter()
+        .chain("{\"a\": 1}\n".encode_utf16().flat_map(u16::to_le_bytes))
+        .collect();
+    let utf16 = folder.fed_bytes(&["cat", "-"], &utf16).failed();
+    assert!(utf16.contains("line 1"), "{utf16}");
     let (rows, back) = ("a,b\n1,2\n3,4\n", folder.file("back.csv"));
     let verified = folder.fed(&["verify", "-"], rows).done();
     assert!(verified.contains("standard input: 2 records, no damage"), "{verified}");

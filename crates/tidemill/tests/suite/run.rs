@@ -47,6 +47,10 @@ impl Folder {
 
     /// Runs the program with this text on standard input.
     pub(crate) fn fed(&self, args: &[&str], input: &str) -> Run {
+        self.fed_bytes(args, input.as_bytes())
+    }
+
+    pub(crate) fn fed_bytes(&self, args: &[&str], input: &[u8]) -> Run {
         let mut child = self
             .command(args)
             .stdin(Stdio::piped())
@@ -55,7 +59,7 @@ impl Folder {
             .spawn()
             .expect("started");
         let mut stdin = child.stdin.take().expect("a pipe");
-        stdin.write_all(input.as_bytes()).expect("written");
+        stdin.write_all(input).expect("written");
         drop(stdin);
         Run::of(child.wait_with_output().expect("ended"))
     }
