@@ -285,11 +285,11 @@ client_encryption_options:
     )
 }
 
-/// The three openings without which 5.0 does not start on Java 17 (its own scripts pass many more), a small heap, and no
-/// waiting for other nodes.
 /// The node that others ask who is there.
 const FIRST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
+/// The three openings without which 5.0 does not start on Java 17 (its own scripts pass many more), a small heap, and no
+/// waiting for other nodes.
 const JVM: [&str; 9] = [
     "-Xms512m",
     "-Xmx512m",

@@ -2,8 +2,10 @@
 
 use std::{
     fs::{self, File},
+    hash::{BuildHasher, RandomState},
     io::{self, Read, Seek, SeekFrom},
     net::{Ipv4Addr, SocketAddr, TcpListener},
+    ops::Range,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
@@ -144,14 +146,14 @@ fn spawn(folder: &Path, command: &mut Command) -> Result<Child, ServerError> {
 
 /// Loopback ports that nothing listens on now, all different.
 ///
-/// Another process may take one before the server does; the server then ends, which a start reports, and the caller
-/// tries again with others.
+/// None is among those that the kernel gives to connections on their way out (32,768 and up: `ip_local_port_range`): a server
+/// may bind its port ten seconds from now, or again after a restart, and would then find it taken by any client of this machine.
+/// What is left is another process that takes the same one of 20,000 in between; the server then ends, and its start fails.
 pub(crate) fn free_ports<const N: usize>() -> Result<[u16; N], ServerError> {
     let mut held = Vec::with_capacity(N);
     let mut ports = [0; N];
     for port in &mut ports {
-        let listener =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(ServerError::io("looking for a free port"))?;
+        let listener = free_port().map_err(ServerError::io("looking for a free port"))?;
         *port = listener
             .local_addr()
             .map_err(ServerError::io("looking for a free port"))?
@@ -160,6 +162,23 @@ pub(crate) fn free_ports<const N: usize>() -> Result<[u16; N], ServerError> {
     }
     Ok(ports)
 }
+
+fn free_port() -> io::Result<TcpListener> {
+    let width = u64::from(PORTS.end - PORTS.start);
+    let mut tries = PORT_TRIES;
+    loop {
+        // Each RandomState has keys of its own.
+        let random = RandomState::new().hash_one(()) % width;
+        let port = PORTS.start + u16::try_from(random).unwrap_or_default();
+        match TcpListener::bind(loopback(port)) {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && tries > 0 => tries -= 1,
+            result => return result,
+        }
+    }
+}
+
+const PORTS: Range<u16> = 12_000..32_000;
+const PORT_TRIES: u32 = 100;
 
 /// A port of this machine.
 pub(crate) fn loopback(port: u16) -> SocketAddr {
@@ -189,7 +208,7 @@ fn tail(path: &Path) -> io::Result<String> {
 }
 
 const LOG: &str = "server.log";
-const TAIL_BYTES: u64 = 1 << 16;
+const TAIL_BYTES: u64 = 1 << 13;
 
 /// Runs a program to its end, and returns what it printed; when it fails, its last line says why.
 pub(crate) fn run(command: &mut Command, what: &str) -> Result<String, String> {
@@ -244,8 +263,9 @@ mod tests {
     }
 
     #[test]
-    fn ports_differ() {
+    fn ports_differ_and_no_client_is_given_one() {
         let [a, b, c] = free_ports().expect("three ports");
         assert!(a != b && b != c && a != c);
+        assert!([a, b, c].iter().all(|port| PORTS.contains(port)));
     }
 }
