@@ -21,6 +21,7 @@ use crate::{
 
 /// The codec of a chunk, the first byte of its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum CompressionType {
     /// 0: not compressed.
     None,
@@ -68,6 +69,7 @@ impl fmt::Display for CompressionType {
 
 /// How a writer compresses. Default: `Brotli` of quality 6, as in the C++ library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Compression {
     /// Not at all.
     None,

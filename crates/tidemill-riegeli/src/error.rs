@@ -2,9 +2,12 @@
 
 use std::{fmt, io, path::Path, sync::Arc};
 
+#[cfg(feature = "arrow")]
 use arrow_schema::{ArrowError, DataType};
 
-use crate::{ChunkType, RecordPosition, SkippedRegion, tensorflow_example::ExampleError};
+#[cfg(feature = "arrow")]
+use crate::tensorflow_example::ExampleError;
+use crate::{ChunkType, RecordPosition, SkippedRegion};
 
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -104,6 +107,7 @@ pub enum Error {
         text: String,
     },
     /// A column whose type has no protobuf mapping.
+    #[cfg(feature = "arrow")]
     #[error("column `{column}`: type {data_type} cannot be stored in a row; {hint}")]
     ColumnType {
         /// The column.
@@ -120,6 +124,7 @@ pub enum Error {
     #[error(transparent)]
     Message(Box<MessageError>),
     /// A record that is no `tensorflow.Example`, or does not fit the columns found by others.
+    #[cfg(feature = "arrow")]
     #[error(transparent)]
     Example(Box<ExampleError>),
     /// Metadata or a schema that does not hold together.
@@ -131,6 +136,7 @@ pub enum Error {
         problem: String,
     },
     /// A batch or projection that does not fit the schema, or an error of a row filter.
+    #[cfg(feature = "arrow")]
     #[error(transparent)]
     Arrow(#[from] ArrowError),
 }
@@ -138,6 +144,7 @@ pub enum Error {
 /// Bytes that break the format, and where.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{file}corrupt at byte {offset}, in the chunk at byte {chunk_begin}: {damage}")]
+#[non_exhaustive]
 pub struct Corrupt {
     /// The file.
     pub file: FileName,
@@ -152,6 +159,7 @@ pub struct Corrupt {
 /// A record of a TFRecord file that does not hold together, and where.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}the record at byte {offset}: {damage}")]
+#[non_exhaustive]
 pub struct Frame {
     /// The file.
     pub file: FileName,
@@ -387,6 +395,7 @@ impl Damage {
 /// A record that is not a row of the file's schema.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}record {position}{}: {problem}", InColumn(column.as_deref()))]
+#[non_exhaustive]
 pub struct RowError {
     /// The file.
     pub file: FileName,
@@ -401,6 +410,7 @@ pub struct RowError {
 /// A message that is not of its type.
 #[derive(Debug, thiserror::Error)]
 #[error("{place}{}: {problem}", InColumn(column.as_deref()))]
+#[non_exhaustive]
 pub struct MessageError {
     /// Which message, as the caller called it.
     pub place: String,

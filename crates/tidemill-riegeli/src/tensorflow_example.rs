@@ -139,6 +139,7 @@ impl fmt::Display for FeatureKind {
 /// A record that is no example, or does not fit the columns that were found by other records.
 #[derive(Debug, thiserror::Error)]
 #[error("{place}{}: {problem}", OfFeature(feature.as_deref()))]
+#[non_exhaustive]
 pub struct ExampleError {
     /// Which record, as the caller called it.
     pub place: String,

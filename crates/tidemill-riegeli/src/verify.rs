@@ -6,6 +6,7 @@ use crate::{ReaderOptions, RecordReader, Result, SkippedRegion, Source, array_re
 
 /// What is in a file and what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Verification {
     /// Records in chunks that are sound. The footer and the postscript of an ArrayRecord file are none.
     pub records: u64,

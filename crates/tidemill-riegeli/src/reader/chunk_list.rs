@@ -8,6 +8,7 @@ use crate::{
 
 /// A chunk, by its header.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ChunkSummary {
     /// Where it begins.
     pub begin: u64,

@@ -480,11 +480,9 @@ fn of_file(chunks: u64, records: u64) -> Vec<u8> {
 fn the_footer_is_verified_and_no_record() {
     for entry in entries() {
         let path = corpus().join(entry["file"].as_str().expect("a file"));
-        let expected = Verification {
-            records: entry["array_record"]["records"].as_u64().expect("a number"),
-            damaged: Vec::new(),
-        };
-        assert_eq!(verify(&path).expect("a file"), expected, "{path:?}");
+        let Verification { records, damaged, .. } = verify(&path).expect("a file");
+        assert_eq!(Some(records), entry["array_record"]["records"].as_u64(), "{path:?}");
+        assert_eq!(damaged, [], "{path:?}");
         let options = ReaderOptions::new().stop_at_footer(true);
         let reader = RecordReader::open(&path, &options).expect("a file");
         let index = ArrayRecordReader::open(&path, &options).expect("a file");

@@ -70,16 +70,11 @@ fn counted(file: &[u8]) -> Result<u64, String> {
     match &scan {
         Ok(count) => {
             assert_eq!(headers.as_ref(), Ok(count), "by the headers");
-            let sound = Verification {
-                records: *count,
-                damaged: Vec::new(),
-            };
             // The postscript may have another footer than the one that is read, which is not damage that reading meets.
-            if verification.damaged.is_empty() {
-                assert_eq!(verification, sound);
-                if let Ok(reader) = ArrayRecordReader::from_bytes(file) {
-                    assert_eq!(reader.len(), *count, "by the footer");
-                }
+            if verification.damaged.is_empty()
+                && let Ok(reader) = ArrayRecordReader::from_bytes(file)
+            {
+                assert_eq!(reader.len(), *count, "by the footer");
             }
             assert_eq!(verification.records, *count, "{verification:?}");
         }

@@ -14,6 +14,7 @@ use crate::{
 
 /// Bytes of one field in transposed chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FieldSize {
     /// Its values, before compression. Small numbers are part of the state machine and take none.
     pub decoded: u64,
