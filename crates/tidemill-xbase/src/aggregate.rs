@@ -86,6 +86,7 @@ impl Quantity {
 
 /// A numeric field, added up.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Summary {
     /// How many values there are.
     pub count: u64,
@@ -107,6 +108,7 @@ impl Summary {
 
 /// The records that have one text.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Group {
     /// The text in the table's code page, without blanks and NULs at its end; `None` for NULL.
     pub text: Option<Vec<u8>>,

@@ -7,8 +7,6 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use arrow_buffer::BooleanBuffer;
-
 /// A set of the records 1 to [`Bitmap::len`]. Four bytes of memory hold 32 of them.
 #[derive(Debug, Clone, Default)]
 pub struct Bitmap {
@@ -36,7 +34,7 @@ impl Bitmap {
 
     /// The set whose words are given: record 1 is the lowest bit of the first one. Bits behind `len` do not count, and
     /// missing words are empty.
-    pub fn from_words(mut words: Vec<u64>, len: u32) -> Self {
+    pub(crate) fn from_words(mut words: Vec<u64>, len: u32) -> Self {
         words.resize(word_count(len), 0);
         if let (Some(last), used @ 1..) = (words.last_mut(), len % 64) {
             *last &= (1 << used) - 1;
@@ -234,11 +232,6 @@ impl Bitmap {
     pub fn invert(&mut self) {
         let words = self.words.iter().map(|word| !word).collect();
         *self = Self::from_words(words, self.len);
-    }
-
-    /// The set as Arrow has it: row n is record n + 1.
-    pub fn to_boolean_buffer(&self) -> BooleanBuffer {
-        BooleanBuffer::new(self.words.clone().into(), 0, self.len as usize)
     }
 
     fn occupied(&self) -> &[u64] {

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// A stretch of a table that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Damage {
     /// The first byte, as an offset in the table's file.
     pub begin: u64,

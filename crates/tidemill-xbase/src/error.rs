@@ -186,6 +186,7 @@ pub enum Error {
 /// Where and how a file contradicts its format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {what} at byte {offset}: expected {expected}, found {found}", path.display())]
+#[non_exhaustive]
 pub struct Corrupt {
     /// The file.
     pub path: PathBuf,
@@ -202,6 +203,7 @@ pub struct Corrupt {
 /// A field of a record that does not hold what its type allows, or cannot take the value given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: record {record}, field {field}: expected {expected}, found {found}", path.display())]
+#[non_exhaustive]
 pub struct BadValue {
     /// The table.
     pub path: PathBuf,
@@ -291,6 +293,7 @@ impl std::fmt::Display for RuleKind {
 /// Where and how the text of an expression is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("column {column}: expected {expected}, found {found}")]
+#[non_exhaustive]
 pub struct BadExpression {
     /// The character at which the fault lies, counted from 1.
     pub column: u32,
@@ -306,6 +309,7 @@ pub struct BadExpression {
     "{}: cannot recover {}: it {why}; put the file back as it was, or discard the log to give up what it still has to write",
     log.display(), path.display()
 )]
+#[non_exhaustive]
 pub struct NotRecovered {
     /// The log.
     pub log: PathBuf,
@@ -321,6 +325,7 @@ pub struct NotRecovered {
     "{} was not applied, and nothing was changed: {}: expected {expected}, found {found}; remove the log if no program of yours wrote it",
     log.display(), file.display()
 )]
+#[non_exhaustive]
 pub struct RefusedLog {
     /// The log.
     pub log: PathBuf,
@@ -338,6 +343,7 @@ pub struct RefusedLog {
     "{} is one part of a transaction over several folders; recover its folder together with {}",
     log.display(), shown(missing)
 )]
+#[non_exhaustive]
 pub struct IncompleteTransaction {
     /// The log.
     pub log: PathBuf,
@@ -351,6 +357,7 @@ pub struct IncompleteTransaction {
     "{}: {} has committed changes that are not in the table yet{}; recover the folder first, or open the table for writing",
     table.display(), log.display(), if source.is_some() { ", or cannot be read" } else { "" }
 )]
+#[non_exhaustive]
 pub struct PendingChanges {
     /// The table.
     pub table: PathBuf,
@@ -366,6 +373,7 @@ pub struct PendingChanges {
     "it is unknown whether {what}, because the disk failed meanwhile; once it works again, recover the folder of {}, then check",
     log.display()
 )]
+#[non_exhaustive]
 pub struct UnknownOutcome {
     /// The log that knows it.
     pub log: PathBuf,

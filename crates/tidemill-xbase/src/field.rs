@@ -59,6 +59,7 @@ pub struct Field {
 
 /// The counter of an autoincrement field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Autoincrement {
     /// The value that the next record gets.
     pub next: u32,

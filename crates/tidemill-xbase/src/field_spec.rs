@@ -36,6 +36,7 @@ pub struct FieldSpec {
 
 /// A field of an ADT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct InAdt {
     /// The type.
     pub adt_type: AdtType,

@@ -141,7 +141,7 @@ impl CivilDate {
 
 impl Dialect {
     /// The dialect of a version byte; `None` for bytes that no program is known to write.
-    pub fn from_version(version: u8) -> Option<Self> {
+    pub(crate) fn from_version(version: u8) -> Option<Self> {
         Some(match version {
             0x02 => Self::Dbase2,
             0x03 | 0x83 | 0xFB => Self::Dbase3,

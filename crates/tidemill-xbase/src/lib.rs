@@ -1,23 +1,48 @@
-//! xBase tables, decoded column-wise into Arrow.
-//!
-//! A DBF record has a fixed width, so a column is a strided slice of the file: this crate decodes each column that is
-//! asked for in one loop, from a window of the file into an Arrow array.
+//! Reads and writes xBase tables (dBASE, Clipper, FoxPro, Harbour, SIx) and Advantage's ADT tables with their memos and indexes, as
+//! Arrow arrays. Tables can be changed in place, with locks and in transactions, while other programs have them open.
 //!
 //! ```
 //! use std::sync::Arc;
-//! use tidemill_xbase::{OpenOptions, Scan, Table};
+//! use tidemill_xbase::{CivilDate, CreateOptions, EditOptions, FieldSpec, OpenOptions, Scan, Table, TableEditor, TableWriter, Value};
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let orders = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/xbase/ord_cdx.dbf");
-//! let table = Arc::new(Table::open(orders, &OpenOptions::new())?);
-//! let mut rows = 0;
-//! for batch in table.scan(Scan::new().projection(vec![0, 3]))? {
-//!     rows += batch?.num_rows();
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let path = std::env::temp_dir().join(format!("tides-{}.dbf", std::process::id()));
+//!     let today = CivilDate { year: 2026, month: 11, day: 30 };
+//!     let fields = [FieldSpec::new("PLACE", 'C', 20, 0), FieldSpec::new("HEIGHT", 'N', 6, 2)];
+//!     TableWriter::create(&path, &fields, &CreateOptions::new(today))?.finish()?;
+//!
+//!     let mut editor = TableEditor::open(&path, &EditOptions::new(today))?;
+//!     editor.append_values(&[(0, Value::Text("Husum")), (1, Value::Double(1.4))])?;
+//!     drop(editor);
+//!
+//!     let table = Arc::new(Table::open(&path, &OpenOptions::new())?);
+//!     for batch in table.scan(Scan::new())? {
+//!         let batch = batch?;
+//!         assert_eq!((batch.num_rows(), batch.schema().field(1).name().as_str()), (1, "HEIGHT"));
+//!     }
+//!     std::fs::remove_file(&path)?;
+//!     Ok(())
 //! }
-//! assert_eq!(rows, 600 - table.deleted_count()? as usize);
-//! # Ok(())
-//! # }
 //! ```
+//!
+//! A DBF record has a fixed width, so a column is a strided slice of the file: each column that is asked for is decoded in one
+//! loop, from a window of the file into an Arrow array.
+//!
+//! # What works
+//!
+//! | | read | create | change |
+//! |---|---|---|---|
+//! | dBASE III, IV, 5; Clipper, Harbour; FoxPro 2; Visual FoxPro; SIx | yes | yes | yes |
+//! | ADT (Advantage) | yes | yes | partly |
+//! | FoxBASE | yes | no | yes |
+//! | dBASE II, dBASE 7 | yes | no | partly |
+//! | compressed tables of DATASUS | yes | no | no |
+//! | memos DBT, FPT, SMT, ADM | yes | yes | yes |
+//! | indexes CDX, NTX, NSX, IDX, MDX, NDX | yes | yes | yes |
+//! | indexes ADI | partly | yes | yes |
+//! | encrypted tables | no | no | no |
+//!
+//! The README says what "partly" leaves out.
 //!
 //! # Fields and Arrow types
 //!
@@ -144,6 +169,10 @@ mod verify;
 mod waiting_writes;
 mod wide;
 
+/// The crates whose types stand in public signatures, in their versions.
+pub use arrow_array;
+pub use arrow_schema;
+
 pub use adt::{AdtHeader, AdtType};
 pub use alteration::Alteration;
 pub use bitmap::{Bitmap, Members};
@@ -184,3 +213,8 @@ pub use transaction::{
 pub use under_way::{abandoned_files, remove_drafts};
 pub use value::Value;
 pub use verify::Verification;
+
+/// The examples of the README run as tests of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -131,7 +131,7 @@ impl TableSet {
     ///
     /// # Errors
     /// [`Error::Exists`] with the first that is there; [`Error::Io`].
-    pub fn refuse_existing(&self) -> Result<()> {
+    pub(crate) fn refuse_existing(&self) -> Result<()> {
         self.replaced(Existing::Refuse).map(drop)
     }
 

@@ -153,7 +153,7 @@ impl TableWriter {
     /// # Errors
     /// [`Error::Misuse`] for a structure that the format does not allow; [`Error::Locked`] for a table that is open;
     /// [`Error::Exists`] for a table that may not be replaced, and where there is no table, but a file that would become one of the new one's
-    /// ([`TableSet::refuse_existing`]), or beside a table without memo fields a memo file; nothing is changed then.
+    /// ([`TableSet::files`]), or beside a table without memo fields a memo file; nothing is changed then.
     /// [`Error::NotRegular`], [`Error::Io`].
     pub fn create(path: impl AsRef<Path>, fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
         let path = path.as_ref();

@@ -316,7 +316,9 @@ fn count(columns: &Columns) -> Vec<i64> {
 }
 
 fn sum(columns: &Columns) -> Vec<i64> {
-    let Summary { count, sum, min, max } = columns.summary(2, Selected::Undeleted).expect("a sum");
+    let Summary {
+        count, sum, min, max, ..
+    } = columns.summary(2, Selected::Undeleted).expect("a sum");
     let number = |quantity| match quantity {
         Quantity::Decimal { unscaled, .. } => i64::try_from(unscaled).expect("a small number"),
         Quantity::Double(number) => panic!("{number}"),

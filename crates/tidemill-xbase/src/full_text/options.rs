@@ -134,7 +134,7 @@ impl FullTextOptions {
 
     /// Whether the words of a text and the answers to conditions are those of the default options, but for words that are longer than
     /// keys, shorter than others or noise.
-    pub fn splits_as_default(&self) -> bool {
+    pub(crate) fn splits_as_default(&self) -> bool {
         let same = |listed: &Listed, defaults: &str| {
             let sorted = |text: &str| {
                 let mut all: Vec<char> = text.chars().filter(|c| *c != '\0').collect();
@@ -151,7 +151,7 @@ impl FullTextOptions {
     }
 
     /// Whether an index of these options has every word that the default ones give.
-    pub fn has_default_words(&self) -> bool {
+    pub(crate) fn has_default_words(&self) -> bool {
         let defaults = Self::default();
         let known = |word: &str| {
             DEFAULT_NOISE

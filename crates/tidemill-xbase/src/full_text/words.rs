@@ -97,11 +97,6 @@ impl Tokenizer {
         };
         is_long && !word.is_empty() && !is_noise()
     }
-
-    /// Whether a character parts words.
-    pub fn is_delimiter(&self, c: char) -> bool {
-        self.delimiters.has(c)
-    }
 }
 
 /// Whether digits stand on both sides of a place in a text.

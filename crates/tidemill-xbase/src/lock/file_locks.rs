@@ -18,6 +18,7 @@ use crate::lock::{LockKind, LockRange, LockSubject};
 /// A lock that somebody else holds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {subject} is locked by {holder} ({range}); waited {} ms", path.display(), waited.as_millis())]
+#[non_exhaustive]
 pub struct LockRefused {
     /// The file.
     pub path: PathBuf,
@@ -33,6 +34,7 @@ pub struct LockRefused {
 
 /// Who holds a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LockHolder {
     /// Another handle of this process.
     ThisProcess,

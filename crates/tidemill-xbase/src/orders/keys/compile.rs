@@ -17,7 +17,7 @@ impl OrderKeys {
     /// # Errors
     /// [`Error::Expression`] with the column of the fault, [`Error::Misuse`] when keys of the tag's length are not of the
     /// expression's type.
-    pub fn of_tag(tag: &Tag, dialect: IndexDialect, fields: &[Field], settings: &KeySettings) -> Result<Self> {
+    pub(crate) fn of_tag(tag: &Tag, dialect: IndexDialect, fields: &[Field], settings: &KeySettings) -> Result<Self> {
         if let Some(options) = &tag.full_text {
             return Self::of_word_tag(tag, options, dialect, fields, settings);
         }
