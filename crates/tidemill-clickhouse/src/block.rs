@@ -37,6 +37,7 @@ pub struct Block {
 
 /// What a server tells about a block to another server.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct BlockInfo {
     /// Whether the rows are those beyond `max_rows_to_group_by`.
     pub is_overflows: bool,

@@ -194,6 +194,7 @@ pub struct ServerException {
     "{}{what}, at byte {offset} of the block: expected {expected}, found {found}",
     InColumn(column, *row)
 )]
+#[non_exhaustive]
 pub struct BlockError {
     /// The column, empty for the block itself.
     pub column: String,
@@ -213,6 +214,7 @@ pub struct BlockError {
 /// Where a row and a Rust type do not go together, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("row {row}{}{}: {problem}", OfColumn(column, data_type), AsType(rust_type))]
+#[non_exhaustive]
 pub struct RowError {
     /// How many rows of the answer, or of the insert, come before it.
     pub row: u64,

@@ -1,4 +1,5 @@
-//! ClickHouse without a detour: the native protocol and the files of `FORMAT Native`, with Arrow arrays as columns.
+//! ClickHouse's native protocol and the files of `FORMAT Native`, with Arrow arrays as columns. There is a client for tokio, one for
+//! programs without it, and readers and writers of files that need neither a server nor a runtime.
 //!
 //! A block of ClickHouse is a table of columns. Here it is a record batch and the ClickHouse types of its columns
 //! ([`Block`]), decoded once, straight into the buffers that Arrow keeps. [`arrow_type`] has the table of types.
@@ -7,21 +8,35 @@
 //!
 //! ```
 //! use tidemill_clickhouse::{Block, NativeReader, NativeWriter};
-//! # use std::sync::Arc;
-//! # use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
-//! let batch = RecordBatch::try_from_iter([
-//!     ("id", Arc::new(UInt64Array::from(vec![1, 2])) as ArrayRef),
-//!     ("name", Arc::new(StringArray::from(vec!["ebb", "flow"]))),
-//! ])?;
-//! let mut file = NativeWriter::new(Vec::new());
-//! file.write(&Block::new(batch.clone())?)?;
+//! use tidemill_clickhouse::arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
+//! use std::sync::Arc;
 //!
-//! let bytes = file.into_inner();
-//! for block in NativeReader::new(bytes.as_slice()) {
-//!     assert_eq!(block?.batch, batch);
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let batch = RecordBatch::try_from_iter([
+//!         ("id", Arc::new(UInt64Array::from(vec![1, 2])) as ArrayRef),
+//!         ("name", Arc::new(StringArray::from(vec!["ebb", "flow"]))),
+//!     ])?;
+//!     let mut file = NativeWriter::new(Vec::new());
+//!     file.write(&Block::new(batch.clone())?)?;
+//!
+//!     let bytes = file.into_inner();
+//!     for block in NativeReader::new(bytes.as_slice()) {
+//!         assert_eq!(block?.batch, batch);
+//!     }
+//!     Ok(())
 //! }
-//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! | | |
+//! |---|---|
+//! | all types of ClickHouse 26.9 as Arrow, both ways | yes: [`arrow_type`] |
+//! | files of `FORMAT Native` | yes: [`NativeReader`], [`NativeWriter`] |
+//! | queries and inserts over tokio | yes: [`client`] |
+//! | the same without tokio in the caller | yes: [`blocking`] |
+//! | rows by serde | yes: [`rows`] |
+//! | packets and frames without I/O | yes: [`connection`], [`packet`], [`frame`] |
+//! | other formats of results | no |
+//! | HTTP, SSH keys, interserver queries | no |
 //!
 //! The clients, [`client`] and [`blocking`], are the feature `client`, which is on by default. Without it there is no runtime, TLS or
 //! socket, and all else works.

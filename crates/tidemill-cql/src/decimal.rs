@@ -45,12 +45,13 @@ pub(crate) fn small(bytes: &[u8]) -> Option<i128> {
 }
 
 /// A `decimal` as text: `-12.50`, or with an exponent (`7E+2`) where it has more zeros than digits to tell.
-pub fn decimal_to_text(bytes: &[u8]) -> Option<String> {
+pub(crate) fn decimal_to_text(bytes: &[u8]) -> Option<String> {
     let (scale, digits) = bytes.split_first_chunk()?;
     unscaled_to_text(digits, i32::from_be_bytes(*scale))
 }
 
-/// [`decimal_to_text`], for bytes of the digits and how many of them stand behind the point.
+/// A decimal as text, `-12.50`, or with an exponent (`7E+2`) where it has more zeros than digits to tell: from the bytes of its digits and
+/// how many of them stand behind the point.
 pub fn unscaled_to_text(digits: &[u8], scale: i32) -> Option<String> {
     Some(point(&varint_to_text(digits)?, scale))
 }

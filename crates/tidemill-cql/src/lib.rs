@@ -1,25 +1,35 @@
-//! Cassandra: tables as Arrow columns over the `scylla` driver, and the connection that load tests use.
+//! Tables of Cassandra (and other servers of CQL) as Arrow columns, over the `scylla` driver. They are read in ranges of tokens in
+//! parallel, or by the partitions that are wanted, and filled from record batches.
 //!
 //! A [`Client`] finds a [`Table`]; a [`Scan`] reads it in parallel over ranges of tokens, and an [`Insert`] fills it. Values go
 //! between the pages of the protocol and Arrow's buffers without a value in between ([`arrow_type`] has the table of types).
 //!
 //! ```no_run
-//! # async fn example() -> Result<(), tidemill_cql::Error> {
 //! use std::sync::Arc;
 //! use tidemill_cql::{Client, Options, Rows, Scan};
 //!
-//! let (options, _) = Options::parse("cql://localhost:9042")?;
-//! let client = Client::connect(options).await?;
-//! let table = Arc::new(client.table("shop", "orders").await?);
-//! let mut batches = Scan::new(table, &[0, 1], Rows::All)?.batches();
-//! while let Some(batch) = batches.next().await? {
-//!     println!("{} rows", batch.num_rows());
+//! #[tokio::main]
+//! async fn main() -> tidemill_cql::Result<()> {
+//!     let (options, _) = Options::parse("cql://localhost:9042")?;
+//!     let client = Client::connect(options).await?;
+//!     let table = Arc::new(client.table("shop", "orders").await?);
+//!     let mut batches = Scan::new(table, &[0, 1], Rows::All)?.batches();
+//!     while let Some(batch) = batches.next().await? {
+//!         println!("{} rows", batch.num_rows());
+//!     }
+//!     Ok(())
 //! }
-//! # Ok(()) }
 //! ```
 //!
-//! What this crate does not do: it knows no SQL and plans no statement, it changes and deletes no rows, and it makes no
-//! user-defined types, indexes or keyspaces.
+//! | | |
+//! |---|---|
+//! | all types of CQL 4, both ways | yes: [`arrow_type`] |
+//! | reading all rows, ranges of tokens or partitions | yes: [`Scan`] |
+//! | filling tables | yes: [`Insert`] |
+//! | prepared statements past the driver, for load tests | yes: [`connection`] |
+//! | guarding any session of the driver from its nodes | yes: [`relay`] |
+//! | ScyllaDB | partly: not tried, its ports for each shard are not used |
+//! | SQL; changes and deletes of rows; making types, indexes and keyspaces | no |
 
 pub mod arrow_type;
 mod client;
@@ -39,6 +49,7 @@ pub mod tls;
 mod towards_token;
 pub mod vint;
 
+/// The crates whose types stand in public signatures, in their versions.
 pub use arrow_array;
 pub use arrow_schema;
 pub use client::Client;
@@ -52,6 +63,7 @@ pub use scylla;
 pub use scylla::frame::response::result::{CollectionType, ColumnType, NativeType};
 pub use table::{Role, Table, TableColumn};
 pub use tidemill_client::with_causes;
+pub use tokio_rustls::rustls;
 
 /// The examples of the README run as tests of the documentation.
 #[cfg(doctest)]

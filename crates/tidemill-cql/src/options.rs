@@ -59,6 +59,7 @@ pub struct Options {
 
 /// How connections are encrypted.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TlsOptions {
     /// Certificates that those of the nodes are checked against, in PEM. Default: those of the system.
     pub authorities: Option<PathBuf>,
@@ -68,8 +69,20 @@ pub struct TlsOptions {
     pub verify: bool,
 }
 
+impl Default for TlsOptions {
+    /// Certificates are checked against those of the system, and the client has none.
+    fn default() -> Self {
+        Self {
+            authorities: None,
+            identity: None,
+            verify: true,
+        }
+    }
+}
+
 /// What is behind the hosts in a URL, each where it is named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Path {
     /// The keyspace.
     pub keyspace: Option<String>,

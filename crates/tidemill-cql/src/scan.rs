@@ -40,6 +40,7 @@ pub enum Rows {
 
 /// A value of a group of rows. Values that are NULL are passed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum GroupValue {
     /// The number of rows: `bigint`.
     Rows,

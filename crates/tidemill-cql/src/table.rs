@@ -26,6 +26,7 @@ pub struct Table {
 
 /// A column of a table.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct TableColumn {
     /// As the table spells it.
     pub name: String,
@@ -37,6 +38,7 @@ pub struct TableColumn {
 
 /// What a column is in its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Role {
     /// In the partition key, at this place from 0.
     Partition(usize),

@@ -2,7 +2,7 @@
 //! (CQL binary protocol v5, section 3, `[unsigned vint]` and `[vint]`).
 
 /// Takes an unsigned number from the front of `bytes`; `None` when they end before it does.
-pub fn take_unsigned(bytes: &mut &[u8]) -> Option<u64> {
+pub(crate) fn take_unsigned(bytes: &mut &[u8]) -> Option<u64> {
     let (&first, rest) = bytes.split_first()?;
     let behind = first.leading_ones() as usize;
     let (more, rest) = rest.split_at_checked(behind)?;
@@ -13,7 +13,7 @@ pub fn take_unsigned(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 /// Takes a signed number, which is stored with its sign in the lowest bit.
-pub fn take_signed(bytes: &mut &[u8]) -> Option<i64> {
+pub(crate) fn take_signed(bytes: &mut &[u8]) -> Option<i64> {
     let folded = take_unsigned(bytes)?;
     Some((folded >> 1) as i64 ^ -((folded & 1) as i64))
 }
@@ -29,7 +29,7 @@ pub fn put_unsigned(out: &mut Vec<u8>, number: u64) {
 }
 
 /// Puts a signed number behind `out`.
-pub fn put_signed(out: &mut Vec<u8>, number: i64) {
+pub(crate) fn put_signed(out: &mut Vec<u8>, number: i64) {
     put_unsigned(out, ((number << 1) ^ (number >> 63)) as u64);
 }
 

@@ -630,11 +630,11 @@ fn tls_options(options: &ConnectionArgs) -> Result<Option<TlsOptions>> {
         (None, None) => None,
         _ => return Err(Error::Misuse("--ssl-cert and --ssl-key go together".to_owned())),
     };
-    Ok(Some(TlsOptions {
-        authorities: options.ssl_ca.clone(),
-        identity,
-        verify: options.ssl_peer_verification,
-    }))
+    let mut tls = TlsOptions::default();
+    tls.authorities = options.ssl_ca.clone();
+    tls.identity = identity;
+    tls.verify = options.ssl_peer_verification;
+    Ok(Some(tls))
 }
 
 impl fmt::Debug for Cql {

@@ -80,11 +80,9 @@ async fn clients_show_their_certificates() {
 /// How connections begin that go past the driver.
 async fn requests_past_the_driver(node: &Cassandra, ca: &str) {
     let tls = |authorities: Option<&str>| {
-        let options = TlsOptions {
-            authorities: authorities.map(Into::into),
-            identity: None,
-            verify: authorities.is_some(),
-        };
+        let mut options = TlsOptions::default();
+        options.authorities = authorities.map(Into::into);
+        options.verify = authorities.is_some();
         Some(tls::config(&options).unwrap())
     };
     let login = |password: &str| {

@@ -96,6 +96,7 @@ pub enum QueryKind {
 
 /// How a query came to the first server.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Interface {
     /// By this protocol.
     Tcp {
