@@ -32,6 +32,7 @@ pub struct Cli {
 
 /// Where a log goes, with each error of a run and what the drivers tell. Without any of these there is none.
 #[derive(Debug, Clone, Default, Args)]
+#[non_exhaustive]
 pub struct LogArgs {
     /// Write a log to this file. A relative path is relative to --log-dir. Default: a name made from the time.
     #[arg(long, global = true, value_name = "LOG_FILE")]
@@ -71,6 +72,7 @@ pub enum Command {
 
 /// Which workload.
 #[derive(Debug, Clone, Args)]
+#[non_exhaustive]
 pub struct WorkloadArgs {
     /// The workload script. Also searched for in the folders of LATTE_WORKLOAD_PATH.
     #[arg(value_name = "WORKLOAD")]
@@ -91,12 +93,12 @@ pub struct WorkloadArgs {
 
 impl RunArgs {
     /// How many calls are under way at once in each thread: at most, where there are steps.
-    pub fn highest_concurrency(&self) -> usize {
+    pub(crate) fn highest_concurrency(&self) -> usize {
         self.concurrency.iter().map(|step| step.get()).max().unwrap_or(1)
     }
 
     /// Whether there is a run for each of several.
-    pub fn has_steps(&self) -> bool {
+    pub(crate) fn has_steps(&self) -> bool {
         self.concurrency.len() > 1
     }
 }
@@ -114,6 +116,7 @@ impl WorkloadArgs {
 
 /// `edit`
 #[derive(Debug, Args)]
+#[non_exhaustive]
 pub struct EditArgs {
     /// The workload script. Also searched for in the folders of LATTE_WORKLOAD_PATH.
     #[arg(value_name = "WORKLOAD")]
@@ -122,6 +125,7 @@ pub struct EditArgs {
 
 /// `schema`
 #[derive(Debug, Args)]
+#[non_exhaustive]
 pub struct SchemaArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
@@ -133,6 +137,7 @@ pub struct SchemaArgs {
 
 /// How the store is reached, and what is done when it does not answer.
 #[derive(Debug, Clone, Args)]
+#[non_exhaustive]
 pub struct ConnectionArgs {
     /// Where the store is.
     #[arg(
@@ -259,6 +264,7 @@ pub enum Compression {
 
 /// `load`
 #[derive(Debug, Args)]
+#[non_exhaustive]
 pub struct LoadArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
@@ -387,6 +393,7 @@ pub struct RunArgs {
 
 /// `version`
 #[derive(Debug, Clone, Copy, Args)]
+#[non_exhaustive]
 pub struct VersionArgs {
     /// Print JSON.
     #[arg(short, long)]
@@ -395,6 +402,7 @@ pub struct VersionArgs {
 
 /// When calls are made.
 #[derive(Debug, Clone, Copy, PartialEq, Args)]
+#[non_exhaustive]
 pub struct PaceArgs {
     /// Calls per second. Default: as fast as possible.
     #[arg(short = 'r', long, value_name = "COUNT", value_parser = parse_rate)]
@@ -427,6 +435,7 @@ pub struct PaceArgs {
 
 /// The intervals between calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[non_exhaustive]
 pub enum Arrivals {
     /// Equal intervals.
     #[default]
@@ -467,6 +476,7 @@ impl FromStr for WeightedFunction {
 
 /// How much: a time or a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Extent {
     /// So many calls.
     Count(u64),
@@ -489,7 +499,7 @@ impl FromStr for Extent {
 ///
 /// # Errors
 /// What is no time.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("expected a time such as 10s, 1m30s or 500ms, found {text:?}");
     let mut rest = text.trim();
     let mut seconds = 0.0;
@@ -520,7 +530,7 @@ fn seconds_within_reason(seconds: f64) -> Option<Duration> {
 ///
 /// # Errors
 /// What is no time.
-pub fn parse_duration_or_seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration_or_seconds(text: &str) -> Result<Duration, String> {
     // Words that are numbers to a float, such as "inf", are none here.
     let is_number = text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with(|c: char| c.is_ascii_digit());
     match text.parse().ok().filter(|_| is_number) {

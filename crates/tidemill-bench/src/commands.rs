@@ -1,13 +1,13 @@
 //! The commands, a file each.
 
-pub mod edit;
+mod edit;
 pub mod export;
 pub mod hdr;
 pub mod list;
-pub mod load;
+mod load;
 pub mod plot;
-pub mod run;
-pub mod schema;
+mod run;
+mod schema;
 pub mod show;
 mod version;
 

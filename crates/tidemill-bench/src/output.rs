@@ -13,6 +13,7 @@ use crate::Result;
 
 /// The form of rows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+#[non_exhaustive]
 pub enum Format {
     /// A table for people.
     Table,
@@ -30,7 +31,7 @@ pub enum Format {
 
 impl Format {
     /// Table on a terminal, jsonl in a pipe.
-    pub fn for_stdout() -> Self {
+    pub(crate) fn for_stdout() -> Self {
         match io::stdout().is_terminal() {
             true => Self::Table,
             false => Self::Jsonl,
@@ -40,6 +41,7 @@ impl Format {
 
 /// How a report is laid out as text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+#[non_exhaustive]
 pub enum Layout {
     /// Numbers with confidence intervals, for people.
     Full,
@@ -49,7 +51,7 @@ pub enum Layout {
 
 impl Layout {
     /// The one that is asked for; else that of the name by which the program was called: a program called `latte` prints as Latte does.
-    pub fn or_by_program_name(asked: Option<Self>) -> Self {
+    pub(crate) fn or_by_program_name(asked: Option<Self>) -> Self {
         let program = std::env::args_os().next().unwrap_or_default();
         asked.unwrap_or(match Path::new(&program).file_stem() {
             Some(name) if name == "latte" => Self::Latte,
@@ -62,7 +64,7 @@ impl Layout {
 ///
 /// # Errors
 /// [`crate::Error::Output`] when they can't be written, [`crate::Error::Rows`] when they can't be laid out.
-pub fn write_rows(rows: &RecordBatch, format: Format, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write_rows(rows: &RecordBatch, format: Format, out: &mut dyn Write) -> Result<()> {
     match format {
         Format::Table => out.write_all(layout(presets::UTF8_FULL_CONDENSED, rows)?.as_bytes())?,
         Format::Markdown => out.write_all(layout(presets::ASCII_MARKDOWN, rows)?.as_bytes())?,

@@ -18,8 +18,7 @@ mod writer;
 
 pub use config::{RunConfig, WeightedFunction};
 pub use html::html;
-pub use latte_text::write_latte_text;
-pub(crate) use latte_text::{SAMPLES, latte_sample};
+pub(crate) use latte_text::{SAMPLES, latte_sample, write_latte_text};
 pub use merge::merge;
 pub(crate) use quantities::percentile_name;
 pub use quantities::{Better, Quantity, Scope, quantities};

@@ -12,7 +12,7 @@ use crate::script::find_workload;
 ///
 /// # Errors
 /// When there is no such workload, or the editor cannot be started.
-pub fn edit(args: &EditArgs) -> Result<()> {
+pub(crate) fn edit(args: &EditArgs) -> Result<()> {
     let found = find_workload(&args.workload);
     let workload = fs::canonicalize(&found).map_err(Error::io("open", &found))?;
     let editor = env::var_os("LATTE_EDITOR")

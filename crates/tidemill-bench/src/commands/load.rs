@@ -14,7 +14,7 @@ use crate::target::AnyTarget;
 ///
 /// # Errors
 /// What the script or the store says; a row that could not be written is one.
-pub fn load(args: &LoadArgs) -> Result<()> {
+pub(crate) fn load(args: &LoadArgs) -> Result<()> {
     let (target, stage) = super::schema::open(&args.workload, &args.connection)?;
     let target = Arc::new(target);
     let interrupt = Interrupt::on_ctrl_c()?;

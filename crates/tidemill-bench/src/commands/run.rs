@@ -21,7 +21,7 @@ use crate::run::{Chooser, Crew, Cycles, Interrupt, Pace, Phase, Prepared};
 ///
 /// # Errors
 /// What the script or the store says. What was measured until then is printed and in the report.
-pub fn run(args: &RunArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     if args.find_max && args.has_steps() {
         let why = "--find-max searches with one concurrency (-p); run it once for each concurrency";
         return Err(Error::Misuse(why.to_owned()));

@@ -12,7 +12,7 @@ use crate::target::AnyTarget;
 ///
 /// # Errors
 /// When there is none, or it fails.
-pub fn schema(args: &SchemaArgs) -> Result<()> {
+pub(crate) fn schema(args: &SchemaArgs) -> Result<()> {
     let connection = ConnectionArgs {
         creates: true,
         ..args.connection.clone()

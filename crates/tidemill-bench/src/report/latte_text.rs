@@ -11,7 +11,7 @@ use crate::stats::{Estimate, Sample};
 ///
 /// # Errors
 /// When `out` refuses.
-pub fn write_latte_text(report: &Report, compared: &[Compared], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_latte_text(report: &Report, compared: &[Compared], out: &mut dyn Write) -> io::Result<()> {
     write_config(report, None, out)?;
     writeln!(out, "\nSUMMARY STATS {}", "═".repeat(86))?;
     let of_run = |name: &str, statistic: &str| {

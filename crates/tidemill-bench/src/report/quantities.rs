@@ -4,6 +4,7 @@ use crate::stats::{Counts, Distribution, Estimate, Results};
 
 /// One number of a run.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Quantity {
     /// With how many cycles under way at once in each thread, where the runs of a report are steps of that.
     pub step: Option<u64>,
@@ -23,6 +24,7 @@ pub struct Quantity {
 
 /// Of what a number is.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
 pub enum Scope {
     /// All of the run.
     Run,
@@ -36,6 +38,7 @@ pub enum Scope {
 
 /// Which way a number is better.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Better {
     /// More is better.
     Higher,

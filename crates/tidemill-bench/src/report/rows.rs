@@ -15,6 +15,7 @@ use crate::{
 
 /// A number of a report beside that of its baseline.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Compared {
     /// Which number, and its value over all runs of the report; that of the baseline where the report has none.
     pub quantity: Quantity,

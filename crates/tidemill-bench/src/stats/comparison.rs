@@ -22,6 +22,7 @@ const BETWEEN_PROCESSES: f64 = 0.01;
 
 /// How a value differs from that of a baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The difference over the baseline's value.
     pub change: Option<f64>,
@@ -31,7 +32,7 @@ pub struct Comparison {
     pub high: Option<f64>,
     /// The probability of such a difference if there is none.
     pub p_value: Option<f64>,
-    /// The same, adjusted for all the numbers that were compared with it, once they were: see [`adjust`]. None from one run each.
+    /// The same, adjusted for all the numbers that were compared with it, once they were (Holm). None from one run each.
     pub p_adjusted: Option<f64>,
     /// The difference in standard deviations between runs (Hedges 1981).
     pub effect: Option<f64>,
@@ -41,6 +42,7 @@ pub struct Comparison {
 
 /// What a comparison rests on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Basis {
     /// Several runs of one side at least: the probability counts how runs differ.
     Runs,
@@ -70,7 +72,7 @@ impl Comparison {
 }
 
 /// The value of several runs: their mean, whose error is that between the runs. That of one run is its own.
-pub fn combine(runs: &[Estimate]) -> Option<Estimate> {
+pub(crate) fn combine(runs: &[Estimate]) -> Option<Estimate> {
     match runs {
         [] => None,
         [run] => Some(*run),
@@ -83,7 +85,7 @@ pub fn combine(runs: &[Estimate]) -> Option<Estimate> {
 }
 
 /// Compares the runs of one thing with those of its baseline.
-pub fn compare(baseline: &[Estimate], runs: &[Estimate]) -> Option<Comparison> {
+pub(crate) fn compare(baseline: &[Estimate], runs: &[Estimate]) -> Option<Comparison> {
     let (before, after) = (combine(baseline)?, combine(runs)?);
     let difference = after.value - before.value;
     let side = |one: Estimate| {
@@ -142,17 +144,17 @@ pub fn compare(baseline: &[Estimate], runs: &[Estimate]) -> Option<Comparison> {
 }
 
 /// A comparison that is to be adjusted, and the values of the runs that it is of: the baseline's, and the others.
-pub struct Test<'a> {
+pub(crate) struct Test<'a> {
     /// What was found.
-    pub comparison: &'a mut Comparison,
+    pub(crate) comparison: &'a mut Comparison,
     /// The values of all runs.
-    pub runs: Vec<f64>,
+    pub(crate) runs: Vec<f64>,
 }
 
 /// Adjusts the probabilities of comparisons that are made together for their number (Holm 1979): that any of them is significant where
 /// nothing differs is as rare as it is for a single one. What has the same value in each run is the same number under another name, as the
 /// latency of requests that are all there is to a cycle, and counts once. Returns how many numbers there were.
-pub fn adjust(tests: &mut [Test<'_>]) -> usize {
+pub(crate) fn adjust(tests: &mut [Test<'_>]) -> usize {
     let mut order: Vec<(usize, f64)> = tests
         .iter()
         .enumerate()

@@ -55,7 +55,7 @@ impl Estimate {
 
     /// The same of what cannot be below 0: neither is an end of its interval.
     #[must_use]
-    pub fn cut_at_zero(self) -> Self {
+    pub(crate) fn cut_at_zero(self) -> Self {
         let cut = |end: f64| end.max(0.0);
         Self {
             low: self.low.map(cut),
@@ -66,7 +66,7 @@ impl Estimate {
 
     /// The same without ends that do not hold the value, as reports of others or of earlier versions have them.
     #[must_use]
-    pub fn with_ends_that_hold(self) -> Self {
+    pub(crate) fn with_ends_that_hold(self) -> Self {
         Self {
             low: self.low.filter(|low| *low <= self.value),
             high: self.high.filter(|high| *high >= self.value),
@@ -75,7 +75,7 @@ impl Estimate {
     }
 
     /// The same in a unit that is so many times as large.
-    pub fn in_units_of(self, unit: f64) -> Self {
+    pub(crate) fn in_units_of(self, unit: f64) -> Self {
         let scale = |value: f64| value / unit;
         Self {
             value: scale(self.value),

@@ -102,6 +102,7 @@ fn is_zero(count: &u64) -> bool {
 
 /// The throughput that ended a run, in cycles a second.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Aborted {
     /// It was to be this at least.
     pub below_per_s: f64,
@@ -147,6 +148,7 @@ pub struct Distribution {
 
 /// The results of a function.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct FunctionResults {
     /// Cycles that ended, those with errors too.
     pub cycles: u64,
@@ -165,6 +167,7 @@ pub struct FunctionResults {
 
 /// The results of a statement.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct StatementResults {
     /// Requests that ended, those with errors too.
     pub requests: u64,
@@ -184,6 +187,7 @@ pub struct StatementResults {
 
 /// The values of a metric.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct MetricResults {
     /// How many.
     pub count: u64,

@@ -43,6 +43,7 @@ pub struct Sample {
 
 /// The cycles of a function.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct FunctionSample {
     /// How many cycles ended, those with errors too.
     pub cycles: u64,
@@ -59,6 +60,7 @@ pub struct FunctionSample {
 
 /// The requests of a statement.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct StatementSample {
     /// How many ended, those with errors too.
     pub requests: u64,
@@ -77,6 +79,7 @@ pub struct StatementSample {
 
 /// Times of one kind, in nanoseconds.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Timings {
     /// How they are distributed.
     pub histogram: Latencies,
@@ -87,6 +90,7 @@ pub struct Timings {
 
 /// The values of a metric.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct MetricSample {
     /// How many.
     pub count: u64,

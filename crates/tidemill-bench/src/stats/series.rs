@@ -17,7 +17,7 @@ const LEAST_BATCHES: u64 = 8;
 
 /// The sums of batches, and the batches that are not full.
 #[derive(Clone, Debug)]
-pub struct Series {
+pub(crate) struct Series {
     sums: Levels,
     /// The full half of a batch of each level, where the bit in `halves` is set.
     half: [u64; LEVELS],
@@ -37,7 +37,7 @@ impl Default for Series {
 impl Series {
     /// Adds the next measurement. On average it touches two levels.
     #[inline]
-    pub fn record(&mut self, value: u64) {
+    pub(crate) fn record(&mut self, value: u64) {
         let mut sum = value;
         for level in 0..LEVELS {
             self.sums.0[level].add(sum);
@@ -53,12 +53,12 @@ impl Series {
     }
 
     /// The sums since the last call. Batches that are not full go on, so a series may be taken in parts.
-    pub fn take(&mut self) -> Levels {
+    pub(crate) fn take(&mut self) -> Levels {
         std::mem::take(&mut self.sums)
     }
 
     /// The sums until now.
-    pub fn levels(&self) -> &Levels {
+    pub(crate) fn levels(&self) -> &Levels {
         &self.sums
     }
 }
@@ -76,11 +76,11 @@ struct Level {
 
 /// How long measurements resemble each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Correlation {
+pub(crate) struct Correlation {
     /// So many measurements are worth one independent one; at least 1.
-    pub time: f64,
+    pub(crate) time: f64,
     /// From so many batches that was estimated.
-    pub batches: u64,
+    pub(crate) batches: u64,
 }
 
 impl Default for Levels {
@@ -91,7 +91,7 @@ impl Default for Levels {
 
 impl Levels {
     /// Adds another series.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         for (level, other) in self.0.iter_mut().zip(&other.0) {
             level.batches = level.batches.saturating_add(other.batches);
             level.sum = level.sum.saturating_add(other.sum);
@@ -100,22 +100,17 @@ impl Levels {
     }
 
     /// How many measurements there are.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.0[0].batches
     }
 
-    /// The mean of all measurements; 0 when there are none.
-    pub fn mean(&self) -> f64 {
-        self.0[0].mean()
-    }
-
     /// The variance of the measurements.
-    pub fn variance(&self) -> f64 {
+    pub(crate) fn variance(&self) -> f64 {
         self.0[0].variance()
     }
 
     /// The correlation time.
-    pub fn correlation(&self) -> Correlation {
+    pub(crate) fn correlation(&self) -> Correlation {
         let count = self.count() as f64;
         let variance = self.variance();
         let mut found = Correlation {
@@ -275,7 +270,7 @@ mod tests {
         for value in [2_u64, 4, 4, 4, 5, 5, 7, 9] {
             series.record(value);
         }
-        assert_eq!(series.levels().mean(), 5.0);
+        assert_eq!(series.levels().0[0].mean(), 5.0);
         assert!((series.levels().variance() - 32.0 / 7.0).abs() < 1e-12);
     }
 
@@ -304,7 +299,7 @@ mod tests {
         let levels = autoregressive(1, 0.5, 1_000).take();
         let text = serde_json::to_string(&levels).unwrap();
         let read: Levels = serde_json::from_str(&text).unwrap();
-        assert_eq!((read.count(), read.mean()), (levels.count(), levels.mean()));
+        assert_eq!((read.count(), read.0[0].mean()), (levels.count(), levels.0[0].mean()));
         assert!((read.variance() / levels.variance() - 1.0).abs() < 1e-9);
         assert!((read.correlation().time / levels.correlation().time - 1.0).abs() < 1e-9);
         let hostile = format!("[{}[1,1,1]]", "[1,1,1],".repeat(40));

@@ -7,11 +7,11 @@
 
 /// An end of an interval is missing where the trials set none.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Threshold {
+pub(crate) struct Threshold {
     /// Below this it is sooner kept than not.
-    pub low: Option<f64>,
+    pub(crate) low: Option<f64>,
     /// Above this it is sooner missed than not.
-    pub high: Option<f64>,
+    pub(crate) high: Option<f64>,
 }
 
 /// Widths of the curve, in units of the natural logarithm: from a machine on which half a percent tells, to one on which nothing does.
@@ -25,7 +25,7 @@ const FARTHEST: f64 = 5.0;
 
 impl Threshold {
     /// From points above 0 and whether it was kept there; `None` without any.
-    pub fn of(trials: &[(f64, bool)]) -> Option<Self> {
+    pub(crate) fn of(trials: &[(f64, bool)]) -> Option<Self> {
         let trials: Vec<(f64, bool)> = trials.iter().map(|(point, kept)| (point.ln(), *kept)).collect();
         let points = trials.iter().map(|(point, _)| *point).filter(|point| point.is_finite());
         let (least, most) = points.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), point| {
