@@ -14,6 +14,7 @@ mod fuzzing;
 mod licences;
 mod lock;
 mod one_build;
+mod published;
 mod sources;
 mod unsafe_code;
 
@@ -33,6 +34,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
     let trees = one_build::Trees::of(&workspace.root, &names)?;
     let deny = files.text("deny.toml").unwrap_or_default();
+    let published = published::packages(workspace)?;
 
     let mut report = Report::default();
     report.rule(
@@ -65,6 +67,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     report.rule(
         "all that stands over DataFusion shares one build of it",
         trees.differences(),
+    );
+    report.rule("published crates are described", published::described(members));
+    report.rule("published crates ask for versions", published::versioned(members));
+    report.rule(
+        "packages of published crates are whole",
+        published::packaged(&published),
     );
     report.rule("licences as deny.toml allows", licences::allowed(&packages, deny));
     report.rule("every package from crates.io", licences::from_crates_io(&packages));

@@ -29,10 +29,17 @@ pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) description: Option<String>,
+    /// The file that crates.io shows.
+    pub(crate) readme: Option<String>,
+    pub(crate) documentation: Option<String>,
+    pub(crate) keywords: Vec<String>,
+    pub(crate) categories: Vec<String>,
     /// Names of direct dependencies that ship: normal and build, not dev.
     pub(crate) dependencies: Vec<String>,
     /// Those of them that only a feature asks for.
     pub(crate) optional: Vec<String>,
+    /// Those of them that are in the workspace and asked for in any version.
+    pub(crate) without_version: Vec<String>,
     pub(crate) benches: Vec<String>,
     pub(crate) has_library: bool,
 }
@@ -150,15 +157,29 @@ impl Member {
         let ships = |dependency: &&Value| dependency["kind"].as_str() != Some("dev");
         let is_optional = |dependency: &&Value| dependency["optional"].as_bool() == Some(true);
         let name = |dependency: &Value| text(&dependency["name"]);
+        let lacks_version =
+            |dependency: &&Value| dependency["path"].is_string() && dependency["req"].as_str() == Some("*");
+        let words = |key: &str| list(&package[key]).iter().map(text).collect();
+        let word = |key: &str| package[key].as_str().map(str::to_owned);
         Self {
             name: text(&package["name"]),
             version: text(&package["version"]),
-            description: package["description"].as_str().map(str::to_owned),
+            description: word("description"),
+            readme: word("readme"),
+            documentation: word("documentation"),
+            keywords: words("keywords"),
+            categories: words("categories"),
             dependencies: dependencies.iter().filter(ships).map(name).collect(),
             optional: dependencies
                 .iter()
                 .filter(ships)
                 .filter(is_optional)
+                .map(name)
+                .collect(),
+            without_version: dependencies
+                .iter()
+                .filter(ships)
+                .filter(lacks_version)
                 .map(name)
                 .collect(),
             benches: targets
@@ -185,14 +206,18 @@ mod tests {
                 {"name": "tidemill-features", "description": "d", "dependencies": [], "targets": [{"kind": ["lib"], "name": "f"}]},
                 {"name": "tidemill-fuzz", "description": "d", "dependencies": [], "targets": [{"kind": ["bin"], "name": "dbf"}]},
                 {"name": "tidemill-xbase", "description": "d", "targets": [{"kind": ["lib"], "name": "x"}, {"kind": ["bench"], "name": "decode"}],
-                 "dependencies": [{"name": "a", "kind": null}, {"name": "b", "kind": "dev"}, {"name": "c", "kind": "build", "optional": true}]},
+                 "dependencies": [{"name": "a", "kind": null}, {"name": "b", "kind": "dev"}, {"name": "c", "kind": "build", "optional": true},
+                                  {"name": "d", "kind": null, "path": "r/d", "req": "*"}, {"name": "e", "kind": "dev", "path": "r/e", "req": "*"}],
+                 "readme": "README.md", "keywords": ["dbf"]},
             ],
         });
         let workspace = Workspace::from_metadata(&metadata).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(workspace.leaves(), ["tidemill-xbase"]);
         assert_eq!(workspace.heavy(), ["tidemill"]);
         let xbase = &workspace.members[4];
-        assert_eq!(xbase.dependencies, ["a", "c"]);
+        assert_eq!(xbase.dependencies, ["a", "c", "d"]);
+        assert_eq!(xbase.without_version, ["d"]);
+        assert_eq!((xbase.readme.as_deref(), xbase.keywords.len()), (Some("README.md"), 1));
         assert_eq!(xbase.optional, ["c"]);
         assert_eq!(xbase.benches, ["decode"]);
         assert!(xbase.has_library);
