@@ -46,6 +46,7 @@
 //! No macros, code blocks, arrays, assignments or variables (`M->`), no fields of other tables, no user functions.
 
 mod batch;
+mod coercion;
 mod column;
 mod environment;
 mod format;

@@ -5,7 +5,9 @@
 //! condition picks. So it sees what this connection has not yet committed, and indexes answer conditions as they do in the direct
 //! lanes.
 
+mod case;
 mod procedures;
+mod words;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -27,7 +29,9 @@ use super::frames;
 use super::functions::find_variable;
 use super::parser::{parse, parse_expression};
 use super::prepared::{Facts, Prepared};
-use super::select::{Compiled, Item, Plan, Query, Source, Top, columns_of, procedure_shape, system_rows, table_name};
+use super::select::{
+    Compiled, Item, Plan, Query, Source, Top, columns_of, columns_of_system, procedure_shape, system_rows, table_name,
+};
 use super::statement::{Select, Statement, StatementKind, TableName};
 use super::stream::RowStream;
 use super::tables::{Snapshot, Tables};
@@ -35,6 +39,7 @@ use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, date_text, decimal_
 use super::views;
 use super::walk;
 use crate::FieldType;
+use words::Words;
 
 /// An engine for what the direct lanes cannot do.
 pub trait Analytical: fmt::Debug + Send + Sync {
@@ -217,7 +222,13 @@ impl Template {
         let given = procedures::run(&mut query, &self.relations, tables, session)?;
         let given = given.into_iter().map(|(name, rows)| Ok((name, Lent::Rows(rows))));
         let lent = self.relations.iter();
-        let lent = lent.map(|name| Ok((name.to_string(), Lent::of(name, self.has_numbers, tables)?)));
+        let lent = lent.map(|name| Ok((name, Lent::of(name, self.has_numbers, tables)?)));
+        let lent = lent.collect::<Result<Vec<_>>>()?;
+        case::write_out(
+            &mut query,
+            lent.iter().map(|(name, lent)| (*name, lent.columns_of(name))),
+        );
+        let lent = lent.into_iter().map(|(name, lent)| Ok((name.to_string(), lent)));
         Ok(AnalyticalQuery {
             text: query.to_string(),
             tables: lent.chain(given).collect::<Result<_>>()?,
@@ -335,6 +346,15 @@ impl Lent {
         }
     }
 
+    /// The columns under the name of a table, which says more of those of `system`.
+    fn columns_of(&self, name: &TableName) -> Vec<Column> {
+        let mut columns = self.columns();
+        if name.system().is_some() {
+            columns_of_system(&mut columns);
+        }
+        columns
+    }
+
     /// The plan of a scan.
     fn plan(&self, scan: &TableScan) -> Result<Plan> {
         let columns = self.columns();
@@ -383,39 +403,6 @@ impl Lent {
             live_columns: None,
             point: None,
         })
-    }
-}
-
-/// Where the names, literals and calls of a query begin, in an order that does not depend on how it is laid out.
-#[derive(Default)]
-struct Words(Vec<Location>);
-
-impl Words {
-    fn of(query: &SqlQuery) -> Vec<Location> {
-        let mut words = Self::default();
-        let _ = walk::look_at(query, &mut words);
-        words.0
-    }
-}
-
-impl ast::Visitor for Words {
-    type Break = Error;
-
-    fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> ControlFlow<Error> {
-        self.0.push(relation.span().start);
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<Error> {
-        use ast::Expr as E;
-        match expr {
-            E::CompoundIdentifier(parts) => self.0.extend(parts.iter().map(|part| part.span.start)),
-            E::Identifier(_) | E::Value(_) | E::TypedString(_) | E::Function(_) | E::Case { .. } => {
-                self.0.push(expr.span().start);
-            }
-            _ => {}
-        }
-        ControlFlow::Continue(())
     }
 }
 

@@ -2,8 +2,10 @@
 
 mod case;
 mod cast;
+mod coercion;
 mod concat;
 mod forms;
+mod grouping;
 mod literals;
 mod null_test;
 mod operands;
@@ -19,9 +21,9 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::Location;
 
 use super::arithmetic::Operator;
-use super::collate::upper;
+use super::collate::{is_sensitive, upper};
 use super::error::{Error, Kind, Result};
-use super::expression::{Blank, Column, Comparison, Expr};
+use super::expression::{Column, Comparison, Expr};
 use super::functions;
 use super::group::{Aggregate, AggregateKind, aggregate_of_engine};
 use super::nesting::joined_in_pairs;
@@ -263,13 +265,14 @@ impl<'s> Scope<'s> {
             } => {
                 let value = self.bind(expr)?;
                 let (low, high) = (self.compared(low, &value)?, self.compared(high, &value)?);
-                negated_if(*negated, Expr::Between(Box::new([value, low, high])))
+                let sides = self.in_one_case([value, low, high])?;
+                negated_if(*negated, Expr::Between(Box::new(sides)))
             }
             ast::Expr::InList { expr, list, negated } => {
                 let value = self.bind(expr)?;
                 let list = list.iter().map(|item| self.compared(item, &value));
                 let list = list.collect::<Result<Vec<_>>>()?;
-                negated_if(*negated, Expr::In(Box::new(value), list))
+                negated_if(*negated, self.within(value, list)?)
             }
             ast::Expr::IsTrue(operand) => self.is_truth(operand, true)?,
             ast::Expr::IsFalse(operand) => self.is_truth(operand, false)?,
@@ -288,6 +291,12 @@ impl<'s> Scope<'s> {
                 let (value, pattern) = (self.bind(expr)?, self.bind(pattern)?);
                 self.expect(&value, Type::is_text, "character")?;
                 self.expect(&pattern, Type::is_text, "character")?;
+                let [value, pattern] = self.in_one_case([value, pattern])?;
+                let escape = match value {
+                    // It stands in the pattern, which is in small letters.
+                    Expr::Small(_) => escape.and_then(|escape| escape.to_lowercase().next()),
+                    _ => escape,
+                };
                 let like = Expr::Like {
                     value: Box::new(value),
                     pattern: Box::new(pattern),
@@ -315,17 +324,22 @@ impl<'s> Scope<'s> {
             | ast::Expr::AllOp { .. } => {
                 return Err(Error::needs_analytical("A subquery"));
             }
+            // The other collation is written out when a statement is read.
+            ast::Expr::Collate { expr, collation } if is_sensitive(collation) => {
+                let text = self.bind(expr)?;
+                self.expect(&text, Type::is_text, "character")?;
+                Expr::CaseCounts(Box::new(text))
+            }
             other => self.null_test(other)?,
         })
     }
 
     /// In a grouped query, what rows are grouped by is a column of the groups.
     fn group_key(&mut self, expr: &ast::Expr) -> Option<Expr> {
-        let grouping = self.grouping.take()?;
-        let bound = self.bind_one(expr).ok();
-        let key = grouping.keys.iter().position(|key| Some(key) == bound.as_ref());
+        let mut grouping = self.grouping.take()?;
+        let key = self.bind_one(expr).ok().and_then(|bound| grouping.shown(&bound));
         self.grouping = Some(grouping);
-        key.map(Expr::Column)
+        key
     }
 
     fn identifier(&mut self, ident: &Ident) -> Result<Expr> {
@@ -497,8 +511,7 @@ impl<'s> Scope<'s> {
             _ => None,
         };
         if let Some(comparison) = comparison {
-            self.comparable(&left, &right)?;
-            return Ok(Expr::Compare(comparison, Box::new(left), Box::new(right)));
+            return self.comparison(comparison, left, right);
         }
         let operator = match op {
             B::StringConcat => {
@@ -599,7 +612,7 @@ impl<'s> Scope<'s> {
                 Expr::Case(vec![(equal, Expr::Value(Value::Null))], Box::new(a.clone()))
             }
             ("EMPTY", [operand]) => Expr::IsEmpty(Box::new(operand.clone())),
-            ("INLIST", [value, list @ ..]) => Expr::In(Box::new(value.clone()), list.to_vec()),
+            ("INLIST", [value, list @ ..]) => self.within(value.clone(), list.to_vec())?,
             ("DELETED", []) => Expr::IsDeleted,
             ("RECNO", []) => Expr::RecordNumber,
             ("ROWID", []) => Expr::RowId,
@@ -614,6 +627,9 @@ impl<'s> Scope<'s> {
                 };
                 let types: Vec<Type> = arguments.iter().map(|argument| self.type_of(argument)).collect();
                 function.check(&types)?;
+                if coercion::compares(function.name) {
+                    arguments = self.all_in_one_case(arguments)?;
+                }
                 Expr::Call(function, arguments)
             }
         })
@@ -648,18 +664,16 @@ impl<'s> Scope<'s> {
             Ok((argument, concat))
         });
         let place = checked.map(|(argument, concat)| {
-            let aggregate = Aggregate {
+            let compares = is_distinct || matches!(kind, AggregateKind::Least | AggregateKind::Greatest);
+            let compared = argument.as_ref().filter(|_| compares);
+            let compared = compared.filter(|argument| argument.coercion(self.columns).ignores_case());
+            grouping.place(Aggregate {
                 kind,
+                compared: compared.map(|argument| Expr::Small(Box::new(argument.clone()))),
                 argument,
                 is_distinct,
                 concat,
-            };
-            let known = grouping.aggregates.iter().position(|known| *known == aggregate);
-            grouping.keys.len()
-                + known.unwrap_or_else(|| {
-                    grouping.aggregates.push(aggregate);
-                    grouping.aggregates.len() - 1
-                })
+            })
         });
         self.grouping = Some(grouping);
         place.map(Expr::Column)
@@ -691,36 +705,6 @@ impl<'s> Scope<'s> {
                 Err(Error::new(Kind::Type, why))
             }
         }
-    }
-}
-
-impl Grouping {
-    /// The columns of a group: its keys, then its aggregates.
-    pub(super) fn columns(&self, columns: &[Column], parameters: &[Value]) -> Vec<Column> {
-        let column = |type_of: Type, blank: Blank| Column {
-            name: String::new(),
-            short_name: String::new(),
-            type_of,
-            blank,
-        };
-        let blank = |key: &Expr| match key {
-            Expr::Column(index) => columns.get(*index).map_or(Blank::Apart, |column| column.blank),
-            _ => Blank::Apart,
-        };
-        let keys = self
-            .keys
-            .iter()
-            .map(|key| column(key.type_of(columns, parameters), blank(key)));
-        let aggregates = self.aggregates.iter().map(|aggregate| {
-            let type_of = aggregate.type_of(columns, parameters);
-            let day = matches!(type_of, Type::Date | Type::Timestamp).then_some(aggregate.argument.as_ref());
-            match day.flatten().map(blank) {
-                // The least of blank days is a blank.
-                Some(Blank::Null) => column(type_of, Blank::Null),
-                _ => column(type_of, Blank::Apart),
-            }
-        });
-        keys.chain(aggregates).collect()
     }
 }
 

@@ -16,6 +16,7 @@ use sqlparser::ast::{
     WindowSpec, WindowType, With,
 };
 
+use super::collate::is_sensitive;
 use super::error::{Error, Kind, Result};
 use super::walk::{Tree, look_at};
 
@@ -393,6 +394,7 @@ impl Clauses {
     /// Only nodes with clauses are named; the others are refused by who evaluates them, where it does not know them.
     fn expr(&self, expr: &Expr) -> Result<(), &'static str> {
         match expr {
+            Expr::Collate { expr: _, collation } if is_sensitive(collation) => Ok(()),
             Expr::Collate { expr: _, collation: _ } => Err("COLLATE"),
             Expr::OuterJoin(_) => Err("(+)"),
             Expr::Prior(_) => Err("PRIOR"),

@@ -1,8 +1,8 @@
 //! `COLLATE`: whether a comparison is case-sensitive.
 //!
-//! Comparisons of xBase texts are case-sensitive (`ads_default_cs`). `ads_default_ci` compares both sides in upper case: ADS's help calls the
-//! clause equivalent to `UPPER( field ) = value` ("Comparison Operators and Coercion"), and it is rewritten as that. It works in comparisons,
-//! BETWEEN, IN, LIKE and ORDER BY. Elsewhere it is left in place and refused by name.
+//! `ads_default_ci` compares both sides in upper case: ADS's help calls the clause equivalent to `UPPER( field ) = value` ("Comparison
+//! Operators and Coercion"), and it is rewritten as that. It works in comparisons, BETWEEN, IN, LIKE and ORDER BY. Elsewhere it is left in
+//! place and refused by name. `ads_default_cs` stays: binding makes it count before what columns say.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use sqlparser::ast::{self, BinaryOperator, Expr, Ident, ObjectName, OrderByKind,
 use super::error::{Error, Kind, Result};
 use super::walk::{self, Tree};
 
-/// Writes comparisons and orders that have a collation without it.
+/// Writes comparisons and orders that ignore case by their collation without it.
 ///
 /// # Errors
 /// [`Kind::Unsupported`] for a collation that ADS has not, [`Kind::Type`] for two of them in one comparison.
@@ -89,16 +89,16 @@ fn coerce(sides: &mut [&mut Expr]) -> Result<Option<Collation>> {
         }
         common = Some(collation);
     }
-    let Some(collation) = common else { return Ok(None) };
+    // Whether case counts without it is known when there are columns.
+    let Some(Collation::Insensitive) = common else {
+        return Ok(common);
+    };
     for side in sides {
         let inner = match bare(side) {
             Expr::Collate { expr, .. } => std::mem::replace(&mut **expr, nothing()),
             other => std::mem::replace(other, nothing()),
         };
-        **side = match collation {
-            Collation::Sensitive => inner,
-            Collation::Insensitive => upper(inner),
-        };
+        **side = upper(inner);
     }
     Ok(common)
 }
@@ -109,6 +109,16 @@ fn bare(mut expr: &mut Expr) -> &mut Expr {
         expr = inner;
     }
     expr
+}
+
+/// Whether a collation is the one in which case counts.
+pub(super) fn is_sensitive(collation: &ObjectName) -> bool {
+    match collation.0.as_slice() {
+        [part] => part
+            .as_ident()
+            .is_some_and(|name| name.value.eq_ignore_ascii_case("ads_default_cs")),
+        _ => false,
+    }
 }
 
 fn collation_of(mut expr: &Expr) -> Result<Option<Collation>> {
@@ -139,7 +149,16 @@ fn nothing() -> Expr {
 
 /// `UPPER(…)` of an expression.
 pub(super) fn upper(expr: Expr) -> Expr {
-    let name = Ident::with_span(expr.span(), "UPPER");
+    in_letters("UPPER", expr)
+}
+
+/// `LOWER(…)` of an expression.
+pub(super) fn lower(expr: Expr) -> Expr {
+    in_letters("LOWER", expr)
+}
+
+fn in_letters(name: &str, expr: Expr) -> Expr {
+    let name = Ident::with_span(expr.span(), name);
     let argument = ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr));
     Expr::Function(ast::Function {
         name: ObjectName::from(vec![name]),

@@ -16,7 +16,7 @@ use tidemill_xbase as xbase;
 use tidemill_xbase::aof::{Filter, OptimizationLevel};
 use tidemill_xbase::expression::{BinaryOperator, Letters, Literal, Syntax, SyntaxKind, UnaryOperator};
 use tidemill_xbase::full_text::{SearchCondition, Tokenizer};
-use tidemill_xbase::{Bitmap, Field, FieldKind, Table};
+use tidemill_xbase::{AdtType, Bitmap, Field, FieldKind, Table};
 
 use super::error::Result;
 use super::evaluate::{Evaluation, Session, evaluate_alone};
@@ -519,9 +519,17 @@ impl Lowering<'_> {
                 },
                 vec![name],
             );
+            let name = case_counts(field, name);
             return text(field, name, comparison, value);
         }
-        let (field, name) = self.field(operand)?;
+        let (field, name) = match operand {
+            Expr::Small(text) => self
+                .field(in_either_case(text))
+                .filter(|(field, _)| ignores_case(field))?,
+            other => self
+                .field(other)
+                .map(|(field, name)| (field, case_counts(field, name)))?,
+        };
         match (field.kind, value) {
             (FieldKind::Character, Value::Text(_)) => text(field, name, comparison, value),
             (FieldKind::Numeric | FieldKind::Float | FieldKind::Integer | FieldKind::IntegerDbase7, _) => {
@@ -631,7 +639,14 @@ impl Lowering<'_> {
             return self.compare(value, Comparison::Equal, &Value::Text(whole));
         }
         let prefix = pattern.prefix()?;
-        let (field, name) = self.field(value)?;
+        let (field, name) = match value {
+            Expr::Small(text) => self
+                .field(in_either_case(text))
+                .filter(|(field, _)| ignores_case(field))?,
+            other => self
+                .field(other)
+                .map(|(field, name)| (field, case_counts(field, name)))?,
+        };
         let fits = field.kind == FieldKind::Character
             && prefix.is_ascii()
             && !prefix.is_empty()
@@ -639,6 +654,32 @@ impl Lowering<'_> {
             && prefix.len() <= field.width;
         // Without SET EXACT a text equals one that it begins with.
         fits.then(|| Lowered::exact(compared(name, Comparison::Equal, literal(Literal::Text(prefix)))))
+    }
+}
+
+/// Whether expressions of xBase compare a field without regard to case.
+fn ignores_case(field: &Field) -> bool {
+    field.adt_type == Some(AdtType::CiCharacter)
+}
+
+/// A field as xBase compares it with regard to case.
+fn case_counts(field: &Field, name: Syntax) -> Syntax {
+    match ignores_case(field) {
+        true => call(
+            "COLLATE",
+            vec![name, literal(Literal::Text("ads_default_cs".to_owned()))],
+        ),
+        false => name,
+    }
+}
+
+/// What is compared of a text where case does not count: of one in capitals the same as of the text.
+fn in_either_case(text: &Expr) -> &Expr {
+    match text {
+        Expr::Call(function, arguments) if matches!(function.name, "UPPER" | "UCASE" | "LOWER" | "LCASE") => {
+            arguments.first().unwrap_or(text)
+        }
+        other => other,
     }
 }
 

@@ -12,7 +12,7 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 use super::arithmetic::{self, Numbers, Operator, truth};
 use super::error::{Error, Kind, Result};
 use super::expression::{Blank, Column, Comparison, Expr};
-use super::functions::Call;
+use super::functions::{self, Call};
 use super::like::Pattern;
 use super::row_id;
 use super::value::{DAY_MS, EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, f64_to_i64, midnight, trimmed};
@@ -260,6 +260,8 @@ impl<'e> Evaluation<'e> {
             Expr::Case(branches, otherwise) => self.case(branches, otherwise),
             Expr::Coalesce(values) => self.coalesce(values),
             Expr::Cast(operand, conversion) => conversion.apply(&self.vector(operand)?, self.rows()),
+            Expr::Small(operand) => self.small(operand),
+            Expr::CaseCounts(operand) => self.vector(operand),
             Expr::User(function, arguments) => {
                 let vectors = arguments.iter().map(|argument| self.vector(argument));
                 let vectors = vectors.collect::<Result<Vec<_>>>()?;
@@ -435,6 +437,14 @@ impl<'e> Evaluation<'e> {
             Vector::Time(_) | Vector::Constant(_) => test(false, &|_| false),
         };
         Ok(BooleanArray::new(values, None))
+    }
+
+    fn small(&self, operand: &Expr) -> Result<Vector> {
+        let vector = self.vector(operand)?;
+        match vector.type_of().is_text() {
+            true => functions::small(&vector, self.rows(), self.session),
+            false => Ok(vector),
+        }
     }
 
     fn like(&self, value: &Expr, pattern: &Expr, escape: Option<char>) -> Result<Vector> {

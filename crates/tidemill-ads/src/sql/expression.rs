@@ -46,6 +46,10 @@ pub(super) enum Expr {
     /// The first that is not NULL.
     Coalesce(Vec<Expr>),
     Cast(Box<Expr>, Box<Conversion>),
+    /// A text in small letters, as it is compared where case does not count.
+    Small(Box<Expr>),
+    /// A text whose case counts wherever it is compared: `COLLATE ads_default_cs`.
+    CaseCounts(Box<Expr>),
     Call(&'static Function, Vec<Expr>),
     /// A function of the data dictionary.
     User(Arc<UserFunction>, Vec<Expr>),
@@ -106,6 +110,8 @@ pub(super) struct Column {
     pub(super) short_name: String,
     pub(super) type_of: Type,
     pub(super) blank: Blank,
+    /// Whether case does not count where it is compared: a CICharacter field.
+    pub(super) ignores_case: bool,
 }
 
 impl Column {
@@ -150,7 +156,7 @@ impl Expr {
             Self::Column(index) => columns.get(*index).map_or(Type::Unknown, |column| column.type_of),
             Self::RecordNumber | Self::RowNumber => Type::Integer,
             Self::RowId => Type::Text(18),
-            Self::Negate(operand) => of(operand),
+            Self::Negate(operand) | Self::Small(operand) | Self::CaseCounts(operand) => of(operand),
             Self::IsDeleted
             | Self::Not(_)
             | Self::Compare(..)
@@ -190,7 +196,13 @@ impl Expr {
             | Self::RowId
             | Self::RowNumber
             | Self::IsDeleted => {}
-            Self::Negate(a) | Self::Not(a) | Self::IsNull(a) | Self::IsEmpty(a) | Self::Cast(a, ..) => {
+            Self::Negate(a)
+            | Self::Not(a)
+            | Self::IsNull(a)
+            | Self::IsEmpty(a)
+            | Self::Cast(a, ..)
+            | Self::Small(a)
+            | Self::CaseCounts(a) => {
                 a.visit(visit);
             }
             Self::Arithmetic(_, a, b) | Self::Compare(_, a, b) | Self::And(a, b) | Self::Or(a, b) => {

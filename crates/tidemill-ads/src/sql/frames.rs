@@ -10,7 +10,7 @@ use arrow_buffer::BooleanBuffer;
 use arrow_select::concat::concat;
 use arrow_select::filter::filter;
 use arrow_select::take::take;
-use tidemill_xbase::{Bitmap, Deleted, FieldKind, RowFilter, Scan};
+use tidemill_xbase::{AdtType, Bitmap, Deleted, FieldKind, RowFilter, Scan};
 
 use super::error::{Error, Kind, Result};
 use super::evaluate::Frame;
@@ -48,6 +48,7 @@ pub(super) fn columns(snapshot: &Snapshot) -> Vec<Column> {
                 },
             },
             blank: Blank::of(field, snapshot.table()),
+            ignores_case: field.adt_type == Some(AdtType::CiCharacter),
         })
         .collect()
 }

@@ -25,6 +25,7 @@ use super::value::{Type, Value};
 use super::vector::Vector;
 
 pub(super) use kernel::run as run_kernel;
+pub(super) use text::small;
 
 /// A scalar function.
 pub(super) struct Function {

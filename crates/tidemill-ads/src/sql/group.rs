@@ -26,6 +26,8 @@ pub(super) struct Aggregate {
     pub(super) kind: AggregateKind,
     /// `None`: the rows themselves.
     pub(super) argument: Option<Expr>,
+    /// What values are told apart and put in order by, where it is not the argument.
+    pub(super) compared: Option<Expr>,
     pub(super) is_distinct: bool,
     /// Of [`AggregateKind::Concat`].
     pub(super) concat: Option<Concat>,
@@ -39,6 +41,19 @@ pub(super) enum AggregateKind {
     Least,
     Greatest,
     Concat,
+    /// What the first row has that has a value.
+    First,
+}
+
+/// The columns of an aggregate.
+#[derive(Debug)]
+pub(super) struct Argument {
+    /// `None`: the rows themselves.
+    pub(super) value: Option<Vector>,
+    /// Those of [`Aggregate::compared`].
+    pub(super) compared: Option<Vector>,
+    /// What the rows are ordered by.
+    pub(super) order: Vec<Vector>,
 }
 
 impl AggregateKind {
@@ -111,6 +126,8 @@ struct State {
     counts: Vec<i64>,
     sums: Sums,
     best: Vec<Value>,
+    /// By what the best are compared with others.
+    best_keys: Vec<Value>,
     concat: Option<Concat>,
     texts: Texts,
 }
@@ -129,6 +146,7 @@ impl Groups {
             counts: Vec::new(),
             sums: Sums::Exact(Vec::new(), 0),
             best: Vec::new(),
+            best_keys: Vec::new(),
             concat: aggregate.concat.clone(),
             texts: Texts::default(),
         });
@@ -144,20 +162,15 @@ impl Groups {
         groups
     }
 
-    /// Adds rows: their keys, the columns of the aggregates (`None`: the rows themselves), and what these order rows by.
+    /// Adds rows: their keys, and the columns of the aggregates.
     ///
     /// # Errors
     /// [`Kind::Value`] for sums of more than 38 digits.
-    pub(super) fn add(
-        &mut self,
-        keys: &[Vector],
-        arguments: &[(Option<Vector>, Vec<Vector>)],
-        rows: usize,
-    ) -> Result<()> {
+    pub(super) fn add(&mut self, keys: &[Vector], arguments: &[Argument], rows: usize) -> Result<()> {
         let groups = self.keys.number(keys, rows);
         self.reserve(self.keys.len().max(usize::from(keys.is_empty())));
-        for (state, (argument, order)) in self.states.iter_mut().zip(arguments) {
-            state.add(&groups, argument.as_ref(), order, rows)?;
+        for (state, argument) in self.states.iter_mut().zip(arguments) {
+            state.add(&groups, argument, rows)?;
         }
         self.rows += rows;
         Ok(())
@@ -167,6 +180,7 @@ impl Groups {
         for state in &mut self.states {
             state.counts.resize(groups, 0);
             state.best.resize(groups, Value::Null);
+            state.best_keys.resize(groups, Value::Null);
             if state.kind == AggregateKind::Concat {
                 state.texts.reserve(groups);
             }
@@ -195,8 +209,8 @@ impl Groups {
 }
 
 impl State {
-    fn add(&mut self, groups: &[u32], argument: Option<&Vector>, order: &[Vector], rows: usize) -> Result<()> {
-        let Some(argument) = argument else {
+    fn add(&mut self, groups: &[u32], given: &Argument, rows: usize) -> Result<()> {
+        let Some(argument) = &given.value else {
             // All rows of one group are one addition.
             match self.counts.as_mut_slice() {
                 [only] => *only += i64::try_from(rows).unwrap_or(i64::MAX),
@@ -213,13 +227,14 @@ impl State {
         if argument.is_null() {
             return Ok(());
         }
+        let compared = given.compared.as_ref().unwrap_or(argument);
         let nulls = argument.nulls().cloned();
         let mut picked = Vec::with_capacity(rows);
         match (&mut self.seen, &nulls) {
             (None, None) => picked.extend(0..rows),
             (None, Some(nulls)) => picked.extend((0..rows).filter(|row| nulls.is_valid(*row))),
             (Some(seen), nulls) => {
-                let ids = Keys::once(argument, rows, seen);
+                let ids = Keys::once(compared, rows, seen);
                 let ids = ids.iter().zip(groups).enumerate();
                 for (row, (id, group)) in ids {
                     let is_valid = nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
@@ -238,9 +253,17 @@ impl State {
         match self.kind {
             AggregateKind::Count => {}
             AggregateKind::Sum | AggregateKind::Average => return self.sum(groups, argument, &picked),
-            AggregateKind::Least => self.choose(groups, argument, &picked, Ordering::Less),
-            AggregateKind::Greatest => self.choose(groups, argument, &picked, Ordering::Greater),
-            AggregateKind::Concat => self.texts.add(groups, argument, order, &picked),
+            AggregateKind::Least => self.choose(groups, (argument, compared), &picked, Ordering::Less),
+            AggregateKind::Greatest => self.choose(groups, (argument, compared), &picked, Ordering::Greater),
+            AggregateKind::First => {
+                for row in &picked {
+                    let group = groups.get(*row).map_or(0, |group| *group as usize);
+                    if let Some(first) = self.best.get_mut(group).filter(|first| first.is_null()) {
+                        *first = argument.value(*row);
+                    }
+                }
+            }
+            AggregateKind::Concat => self.texts.add(groups, argument, &given.order, &picked),
         }
         Ok(())
     }
@@ -295,8 +318,8 @@ impl State {
     }
 
     /// The least or greatest value of each group: first which row has it, then the value.
-    fn choose(&mut self, groups: &[u32], argument: &Vector, picked: &[usize], wanted: Ordering) {
-        let keys = super::sort::keys(argument, groups.len());
+    fn choose(&mut self, groups: &[u32], (argument, compared): (&Vector, &Vector), picked: &[usize], wanted: Ordering) {
+        let keys = super::sort::keys(compared, groups.len());
         let mut rows: Vec<Option<usize>> = vec![None; self.best.len()];
         for row in picked {
             let group = groups.get(*row).map_or(0, |group| *group as usize);
@@ -306,11 +329,11 @@ impl State {
                 *best = Some(*row);
             }
         }
-        for (best, row) in self.best.iter_mut().zip(rows) {
+        for ((best, best_key), row) in self.best.iter_mut().zip(&mut self.best_keys).zip(rows) {
             let Some(row) = row else { continue };
-            let value = argument.value(row);
-            if best.is_null() || value.compare(best) == Some(wanted) {
-                *best = value;
+            let key = compared.value(row);
+            if best.is_null() || key.compare(best_key) == Some(wanted) {
+                (*best, *best_key) = (argument.value(row), key);
             }
         }
     }
@@ -322,7 +345,7 @@ impl State {
                 None => Vector::Constant(Value::Null),
             },
             AggregateKind::Count => Vector::Integer(Int64Array::from(self.counts)),
-            AggregateKind::Least | AggregateKind::Greatest => {
+            AggregateKind::Least | AggregateKind::Greatest | AggregateKind::First => {
                 let type_of = self
                     .best
                     .iter()
@@ -380,6 +403,7 @@ mod tests {
         let sum = Aggregate {
             kind: AggregateKind::Sum,
             argument: Some(Expr::Column(0)),
+            compared: None,
             is_distinct: false,
             concat: None,
         };
@@ -387,7 +411,15 @@ mod tests {
         let decimal = |unscaled, scale| Value::Decimal { unscaled, scale };
         for value in [Value::Integer(1), decimal(250, 2), Value::Integer(1), decimal(5, 1)] {
             groups
-                .add(&[], &[(Some(Vector::Constant(value)), Vec::new())], 2)
+                .add(
+                    &[],
+                    &[Argument {
+                        value: Some(Vector::Constant(value)),
+                        compared: None,
+                        order: Vec::new(),
+                    }],
+                    2,
+                )
                 .expect("there is room");
         }
         let (_, columns) = groups.finish(&[]).expect("there is room");

@@ -52,6 +52,7 @@ impl Scalar {
                 true => Blank::Null,
                 false => Blank::Apart,
             },
+            ignores_case: false,
         });
         let columns: Vec<Column> = columns.collect();
         let mut parameters = Parameters::default();

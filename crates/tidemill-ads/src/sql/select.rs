@@ -26,7 +26,7 @@ use super::error::{Error, Kind, Result};
 use super::evaluate::{self, Evaluation, Frame, Session, evaluate_alone};
 use super::expression::{Blank, Column, Expr};
 use super::frames::{Reader, Selection};
-use super::group::Groups;
+use super::group::{Argument, Groups};
 use super::interner::Keys;
 use super::procedure;
 use super::sort;
@@ -34,8 +34,12 @@ use super::tables::{Snapshot, Tables};
 use super::value::{Type, Value};
 use super::vector::{Vector, data_type, into_type};
 
-pub(super) use plan::{Item, Plan, Source, Top, only_select, procedure_shape, system_rows, table_name};
+pub(super) use plan::{
+    Item, Plan, Source, Top, columns_of_system, only_select, procedure_shape, system_rows, table_name,
+};
 pub(super) use union::Query;
+
+use crate::FieldType;
 
 /// The condition of the last run, which the next one can use when its parameters have the same values.
 #[derive(Debug, Default)]
@@ -187,7 +191,12 @@ impl Plan {
     /// The columns that it is ordered by, where it is by nothing else and by all of them the same way.
     fn columns_of_order(&self) -> Option<Vec<usize>> {
         let (_, descends) = self.order.first()?;
+        // The keys of a field that ignores case do so, too.
         let columns = self.order.iter().map(|(expr, descending)| match expr {
+            Expr::Small(field) => match **field {
+                Expr::Column(index) if descending == descends => Some(index),
+                _ => None,
+            },
             Expr::Column(index) if descending == descends => Some(*index),
             _ => None,
         });
@@ -386,7 +395,12 @@ impl Plan {
                 let argument = argument.map(|argument| evaluation.settled(argument)).transpose()?;
                 let order = aggregate.concat.iter().flat_map(|concat| &concat.order);
                 let order = order.map(|(key, _)| evaluation.settled(key));
-                Ok((argument, order.collect::<Result<Vec<_>>>()?))
+                let compared = aggregate.compared.as_ref();
+                Ok(Argument {
+                    value: argument,
+                    compared: compared.map(|compared| evaluation.settled(compared)).transpose()?,
+                    order: order.collect::<Result<Vec<_>>>()?,
+                })
             });
             let arguments = arguments.collect::<Result<Vec<_>>>()?;
             groups.add(&keys, &arguments, frame.rows())?;
@@ -480,8 +494,15 @@ impl Plan {
             order = sort::sorted(&keys, count, wanted);
         }
         if self.is_distinct {
-            let mut keys = Keys::new(items.len());
-            let numbers = keys.number(&items, count);
+            let told_apart = self.items.iter().zip(&items).map(|(item, shown)| {
+                match item.expr.coercion(frame.columns).ignores_case() {
+                    true => take(&Expr::Small(Box::new(item.expr.clone()))),
+                    false => Ok(shown.clone()),
+                }
+            });
+            let told_apart = told_apart.collect::<Result<Vec<_>>>()?;
+            let mut keys = Keys::new(told_apart.len());
+            let numbers = keys.number(&told_apart, count);
             let mut is_met = vec![false; keys.len()];
             order.retain(|row| {
                 let number = numbers.get(*row as usize).map_or(0, |number| *number as usize);
@@ -692,6 +713,7 @@ pub(super) fn columns_of(rows: &Rows) -> Vec<Column> {
                     other => other,
                 }),
             blank: Blank::Apart,
+            ignores_case: column.field_type == FieldType::CaseInsensitiveString,
         })
         .collect()
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
 
 mod blanks;
+mod case;
 mod commits;
 mod containers;
 mod dbase_tables;

@@ -500,3 +500,58 @@ fn a_merge_asks_the_engine_for_what_holds_subqueries() {
     let asked = shop.listener.0.lock().unwrap().take().unwrap();
     assert_eq!(asked.text(), "SELECT (SELECT MAX(id) FROM orders) AS V0");
 }
+
+/// The engine compares with regard to case, so that columns that do not are written in small letters.
+#[test]
+fn columns_that_ignore_case_are_written_in_small_letters() {
+    let mut shop = Shop::new();
+    shop.run("CREATE TABLE places ( cust Integer, place Char(8) )", &[]);
+    shop.connection
+        .execute(
+            "CREATE TABLE people ( cust Integer, name CIChar(8) )",
+            &[],
+            &Settings::default(),
+            &StatementOptions {
+                table: tidemill_ads::TableOptions {
+                    table_type: tidemill_ads::TableType::Adt,
+                    ..tidemill_ads::TableOptions::default()
+                },
+                ..StatementOptions::default()
+            },
+        )
+        .unwrap();
+    let from = "FROM orders o JOIN people p ON p.cust = o.cust";
+    for (text, written) in [
+        (
+            format!("SELECT o.id {from} WHERE p.name = 'Smith'"),
+            "WHERE LOWER(p.name) = LOWER('Smith')",
+        ),
+        (
+            format!("SELECT o.id {from} WHERE TRIM( name ) LIKE 'S%' ORDER BY name, id"),
+            "WHERE LOWER(TRIM(name)) LIKE LOWER('S%') ORDER BY LOWER(name), id",
+        ),
+        (
+            format!("SELECT o.id {from} WHERE p.name IN ( 'a', 'b' ) AND p.name COLLATE ads_default_cs <> 'x'"),
+            "WHERE LOWER(p.name) IN (LOWER('a'), LOWER('b')) AND p.name COLLATE ads_default_cs <> 'x'",
+        ),
+        (
+            "SELECT o.id FROM orders o WHERE 'x' IN ( SELECT name FROM people )".to_owned(),
+            "WHERE LOWER('x') IN (SELECT LOWER(name) FROM people)",
+        ),
+        (
+            "SELECT o.id FROM orders o JOIN people p ON p.name = o.[a b]".to_owned(),
+            "ON LOWER(p.name) = LOWER(o.\"a b\")",
+        ),
+        (
+            format!("SELECT o.id {from} WHERE LENGTH( p.name ) = 5 AND o.[a b] = 'x'"),
+            "WHERE LENGTH(p.name) = 5 AND o.\"a b\" = 'x'",
+        ),
+        (
+            "SELECT o.id FROM orders o JOIN system.tables t ON t.name = 'ORDERS'".to_owned(),
+            "ON LOWER(t.name) = LOWER('ORDERS')",
+        ),
+    ] {
+        let asked = shop.asked(&text, &[]);
+        assert!(asked.text().contains(written), "{text}: {}", asked.text());
+    }
+}

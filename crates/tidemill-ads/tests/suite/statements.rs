@@ -154,6 +154,7 @@ fn orders_of_an_adt_sort_a_live_cursor() {
         ("PAY DESC", true),
         ("since DESC", true),
         ("at", true),
+        ("name", true),
         ("town, name", true),
         ("town DESC, name DESC", true),
         ("town, name DESC", false),

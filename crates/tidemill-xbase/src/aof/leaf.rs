@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::digits::Number;
 use crate::error::Result;
 use crate::expression::{
-    BinaryOperator, DAY_MS, Environment, Node, NodeKind, Program, Syntax, Type, Value, find, relates, scaled,
+    BinaryOperator, DAY_MS, Environment, Letters, Node, NodeKind, Program, Syntax, Type, Value, find, relates, scaled,
     substring_of, texts_relate, unix_days,
 };
 use crate::field::{Field, FieldKind};
@@ -229,6 +229,14 @@ pub(super) enum KeyCell {
 }
 
 impl KeyCell {
+    /// The same with texts in small letters, as the keys of CICharacter fields are.
+    pub(super) fn in_small_letters(self, environment: &Environment) -> Self {
+        match self {
+            Self::Text(cell) => Self::Text(seen_through(cell, Letters::of(environment.codepage).lower())),
+            other => other,
+        }
+    }
+
     /// `None` where no leaf could be compared with keys of this program.
     pub(super) fn new(program: &Program, table: &Table) -> Option<Self> {
         let recogniser = Recogniser {
@@ -420,6 +428,10 @@ impl Recogniser<'_> {
                     map: None,
                 })
             }
+            NodeKind::Small(inner) => Some(seen_through(
+                self.text(inner)?,
+                Letters::of(self.environment.codepage).lower(),
+            )),
             // The first part of a key is at the same place whatever stands behind it.
             NodeKind::Binary(BinaryOperator::Plus, first, _) if self.takes_first => self.text(first),
             NodeKind::Call(function, arguments) => {

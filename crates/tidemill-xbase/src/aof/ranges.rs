@@ -59,10 +59,9 @@ impl FilterOrders {
             if !order.is_known() {
                 continue;
             }
-            // Where case does not count, keys are others than texts.
             // Its conditions name fields by number.
             let is_adi = matches!(order.codec.encoding, KeyEncoding::Adi(_));
-            if table_order.keys().ignores_case() || tag.is_full_text || (is_adi && tag.condition.is_some()) {
+            if tag.is_full_text || (is_adi && tag.condition.is_some()) {
                 continue;
             }
             if tag.is_unique || tag.is_custom || (tag.is_candidate && tag.condition.is_some()) {
@@ -72,6 +71,10 @@ impl FilterOrders {
             let key = match condition {
                 None if !tag.ignores_case => KeyCell::new(table_order.keys().program(), table),
                 _ => None,
+            };
+            let key = match table_order.keys().is_small() {
+                true => key.map(|key| key.in_small_letters(&table_order.keys().program().environment)),
+                false => key,
             };
             let null = match (order.codec.encoding, &key) {
                 (KeyEncoding::Adi(kind), Some(KeyCell::Text(cell))) => Some(kind.len().unwrap_or(cell.len)),

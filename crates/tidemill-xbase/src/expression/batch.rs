@@ -12,6 +12,7 @@ use arrow_schema::{DataType, TimeUnit};
 use super::column::{Builder, Data, Strings, TextBuilder, Vector};
 use super::functions::{Answer, Function};
 use super::kernels;
+use super::letters::Letters;
 use super::operators;
 use super::program::{Call, Node, NodeKind, Program, Slot};
 use super::record::{power_of_ten, scaled, time_of_day};
@@ -47,6 +48,7 @@ impl Evaluation<'_> {
             NodeKind::Deleted => self.deleted(),
             NodeKind::Minus(operand) => Ok(kernels::minus(self.node(operand)?)),
             NodeKind::Not(operand) => Ok(kernels::not(self.node(operand)?)),
+            NodeKind::Small(operand) => self.small(node, operand),
             NodeKind::Binary(operator, left, right) => {
                 let operands = [self.node(left)?, self.node(right)?];
                 self.binary(node, *operator, &operands)
@@ -82,6 +84,21 @@ impl Evaluation<'_> {
                 right.value(row),
                 environment,
             ))
+        })
+    }
+
+    fn small(&mut self, node: &Node, operand: &Node) -> Result<Vector> {
+        let (texts, letters) = (self.node(operand)?, Letters::of(self.program.environment.codepage));
+        if let Some(small) = kernels::mapped(&texts, letters.lower(), <[u8]>::to_ascii_lowercase) {
+            return Ok(small);
+        }
+        self.rows(node, |row| {
+            let mut text = texts.value(row).into_owned();
+            if let Value::Character(bytes) = &mut text {
+                let small = bytes.iter().map(|byte| letters.lower()[usize::from(*byte)]);
+                *bytes = small.collect::<Vec<u8>>().into();
+            }
+            Ok(text)
         })
     }
 

@@ -17,6 +17,7 @@ use super::syntax::BinaryOperator;
 
 pub(super) use arithmetic::minus;
 pub(super) use logic::not;
+pub(super) use text::map as mapped;
 
 /// What a kernel gives.
 type Made = Result<Vector, TooLong>;

@@ -2,9 +2,11 @@
 
 use arrow_array::{ArrayRef, RecordBatch};
 
+use super::coercion::{self, Coercion};
 use super::environment::Environment;
 use super::format::Shape;
 use super::functions::{self, Function};
+use super::letters::Letters;
 use super::operators;
 use super::parser::parse;
 use super::record::{BlankRecord, Record, full_width, type_of};
@@ -43,6 +45,8 @@ pub(crate) struct Node {
     pub(crate) kind: NodeKind,
     pub(crate) type_of: Type,
     pub(super) shape: Shape,
+    /// How it takes the case of letters where it is compared.
+    pub(super) coercion: Coercion,
     pub(super) column: u32,
 }
 
@@ -55,6 +59,8 @@ pub(crate) enum NodeKind {
     Deleted,
     Minus(Box<Node>),
     Not(Box<Node>),
+    /// A text in small letters, as it is compared where case does not count.
+    Small(Box<Node>),
     Binary(BinaryOperator, Box<Node>, Box<Node>),
     If(Box<[Node; 3]>),
     Call(&'static Function, Vec<Node>),
@@ -217,6 +223,7 @@ impl Node {
             NodeKind::RecordNo => Ok(Value::Number(f64::from(scope.record.record_no()))),
             NodeKind::Deleted => Ok(Value::Logical(scope.record.is_deleted())),
             NodeKind::Minus(operand) | NodeKind::Not(operand) => Ok(turned(operand.evaluate(scope)?)),
+            NodeKind::Small(operand) => Ok(scope.small(operand.evaluate(scope)?)),
             NodeKind::Binary(operator, left, right) => scope.binary(*operator, left, right),
             NodeKind::If(parts) => scope.choose(parts)?.evaluate(scope),
             NodeKind::Call(function, arguments) => scope.call(function, arguments, self.column),
@@ -251,6 +258,17 @@ impl<'r> Scope<'r> {
                 right.evaluate(self)?,
                 self.environment,
             )),
+        }
+    }
+
+    fn small(self, text: Value<'r>) -> Value<'r> {
+        let letters = Letters::of(self.environment.codepage);
+        match text {
+            Value::Character(bytes) => {
+                let small = bytes.iter().map(|byte| letters.lower()[usize::from(*byte)]);
+                Value::text(small.collect::<Vec<u8>>())
+            }
+            other => other,
         }
     }
 
@@ -371,6 +389,7 @@ impl Compiler<'_> {
             type_of: value.type_of(),
             kind: NodeKind::Constant(value),
             shape,
+            coercion: Coercion::None,
             column,
         })
     }
@@ -406,6 +425,7 @@ impl Compiler<'_> {
             kind: NodeKind::Field(slot),
             type_of: type_of(field.kind),
             shape: shape_of(field),
+            coercion: Coercion::of(field),
             column,
         })
     }
@@ -468,6 +488,14 @@ impl Compiler<'_> {
                 Logical
             }
         };
+        let coercion = match type_of {
+            Character => left.coercion.joined(right.coercion),
+            _ => Coercion::None,
+        };
+        let (left, right) = match operator.compares() {
+            true => self.in_one_case(left, right, column)?,
+            false => (left, right),
+        };
         let (a, b) = (left.shape.decimals, right.shape.decimals);
         let decimals = match operator {
             // A difference of timestamps has a fraction of a day.
@@ -488,18 +516,54 @@ impl Compiler<'_> {
             kind,
             type_of: if is_null { Null } else { type_of },
             shape,
+            coercion,
             column,
         })
     }
 
-    fn call(&mut self, name: &str, arguments: Vec<Node>, column: u32) -> Result<Node> {
+    /// What is compared, in one case where case does not count.
+    fn in_one_case(&self, left: Box<Node>, right: Box<Node>, column: u32) -> Result<(Box<Node>, Box<Node>)> {
+        match coercion::compared([left.coercion, right.coercion], column)? {
+            true => Ok((Box::new(self.small(*left)?), Box::new(self.small(*right)?))),
+            false => Ok((left, right)),
+        }
+    }
+
+    /// A text in small letters.
+    fn small(&self, node: Node) -> Result<Node> {
+        if node.type_of != Type::Character {
+            return Ok(node);
+        }
+        let (shape, coercion, column) = (node.shape, node.coercion, node.column);
+        self.fold(Node {
+            kind: NodeKind::Small(Box::new(node)),
+            type_of: Type::Character,
+            shape,
+            coercion,
+            column,
+        })
+    }
+
+    fn call(&mut self, name: &str, mut arguments: Vec<Node>, column: u32) -> Result<Node> {
         let Some(function) = functions::find(name) else {
             return Err(Error::expression(column, "the name of a function", format!("{name}()")));
         };
+        if let ("COLLATE", [_, _]) = (function.name, arguments.as_slice()) {
+            return coercion::explicit(arguments, column);
+        }
         function.check(&arguments, column)?;
         let type_of = function.result_type(&arguments);
         let shape = function.shape(&arguments, self.environment);
         self.is_volatile |= function.is_volatile(arguments.len());
+        let coercions = arguments.iter().map(|argument| argument.coercion);
+        let coercion = match type_of {
+            Type::Character => coercions.clone().fold(Coercion::None, Coercion::joined),
+            _ => Coercion::None,
+        };
+        if coercion::compares(function.name) && coercion::compared(coercions, column)? {
+            let small = arguments.into_iter().map(|argument| self.small(argument));
+            arguments = small.collect::<Result<Vec<_>>>()?;
+        }
         let kind = match (function.name, <[Node; 3]>::try_from(arguments)) {
             ("RECNO", _) => NodeKind::RecordNo,
             ("DELETED", _) => NodeKind::Deleted,
@@ -511,6 +575,7 @@ impl Compiler<'_> {
             kind,
             type_of,
             shape,
+            coercion,
             column,
         })
     }
@@ -519,7 +584,7 @@ impl Compiler<'_> {
     fn fold(&self, node: Node) -> Result<Node> {
         let is_constant = |node: &Node| node.constant().is_some();
         let foldable = match &node.kind {
-            NodeKind::Minus(operand) | NodeKind::Not(operand) => is_constant(operand),
+            NodeKind::Minus(operand) | NodeKind::Not(operand) | NodeKind::Small(operand) => is_constant(operand),
             NodeKind::Binary(_, left, right) => is_constant(left) && is_constant(right),
             NodeKind::If(parts) => parts.iter().all(is_constant),
             NodeKind::Call(_, arguments) => arguments.iter().all(is_constant),
@@ -528,7 +593,7 @@ impl Compiler<'_> {
         if !foldable {
             return Ok(node);
         }
-        let (shape, column, type_of) = (node.shape, node.column, node.type_of);
+        let (shape, coercion, column, type_of) = (node.shape, node.coercion, node.column, node.type_of);
         let scope = Scope {
             slots: &[],
             environment: self.environment,
@@ -539,6 +604,7 @@ impl Compiler<'_> {
             kind: NodeKind::Constant(value),
             type_of,
             shape,
+            coercion,
             column,
         })
     }
@@ -558,6 +624,7 @@ fn unary(operator: UnaryOperator, operand: Node, column: u32) -> Result<Node> {
         kind,
         type_of: wanted,
         shape,
+        coercion: Coercion::None,
         column,
     })
 }

@@ -108,6 +108,21 @@ pub enum BinaryOperator {
 }
 
 impl BinaryOperator {
+    /// Whether it compares its operands, or looks for one in the other.
+    pub(super) fn compares(self) -> bool {
+        matches!(
+            self,
+            Self::Equal
+                | Self::ExactlyEqual
+                | Self::NotEqual
+                | Self::Less
+                | Self::LessOrEqual
+                | Self::Greater
+                | Self::GreaterOrEqual
+                | Self::Contains
+        )
+    }
+
     /// How strongly it binds; all are left-associative. As in Harbour's `macro.y`: `=` and its kin bind weaker than `<`.
     pub(crate) fn precedence(self) -> u8 {
         match self {

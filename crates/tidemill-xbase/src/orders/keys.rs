@@ -95,10 +95,10 @@ impl OrderKeys {
         }
     }
 
-    /// Whether texts are stored in small letters, and compare so.
-    pub(crate) fn ignores_case(&self) -> bool {
-        let is_small = |part: &Part| part.small.is_some();
-        self.adi.as_ref().is_some_and(|adi| adi.parts.iter().any(is_small))
+    /// Whether the texts that keys begin with are stored in small letters.
+    pub(crate) fn is_small(&self) -> bool {
+        let first = self.adi.as_ref().and_then(|adi| adi.parts.first());
+        first.is_some_and(|part| part.small.is_some())
     }
 
     /// Refuses to write numbers of more digits than a double has into an MDX: dBASE would look for other keys.
@@ -114,13 +114,23 @@ impl OrderKeys {
         }
     }
 
-    /// A text as keys have it that begin with it: in small letters where the order is one of CICharacter fields.
+    /// A text as keys have it that begin with it: in small letters where a part of the keys is of CICharacter fields.
     pub fn folded<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
-        let first = self.adi.as_ref().and_then(|adi| adi.parts.first());
-        match first.and_then(|part| part.small.as_ref()) {
-            Some(small) => Cow::Owned(text.iter().map(|byte| small[usize::from(*byte)]).collect()),
-            None => Cow::Borrowed(text),
+        let parts = self.adi.as_ref().map_or(&[][..], |adi| &adi.parts);
+        if parts.iter().all(|part| part.small.is_none()) {
+            return Cow::Borrowed(text);
         }
+        let mut folded = text.to_vec();
+        let mut rest = folded.as_mut_slice();
+        for part in parts {
+            let len = part.codec.len.min(rest.len());
+            let (own, behind) = rest.split_at_mut(len);
+            if let Some(small) = &part.small {
+                own.iter_mut().for_each(|byte| *byte = small[usize::from(*byte)]);
+            }
+            rest = behind;
+        }
+        Cow::Owned(folded)
     }
 
     /// The parts of a key, in their order: the fields of each by their places, and how many bytes of the key are its. Only the keys of an

@@ -30,7 +30,10 @@ impl Scope<'_> {
             Some(Expr::Value(Value::Text(text))) => text,
             Some(_) => return Err(Error::new(Kind::Syntax, "Expected a text after SEPARATOR")),
         };
-        let order = order.iter().map(|term| Ok((self.bind(&term.expr)?, descends(term)?)));
+        let order = order.iter().map(|term| {
+            let key = self.bind(&term.expr)?;
+            Ok((self.sort_key(key), descends(term)?))
+        });
         Ok(Concat {
             order: order.collect::<Result<Vec<_>>>()?,
             separator,

@@ -6,6 +6,7 @@ use sqlparser::ast::{
 
 use super::cast::{conversion, has_literals};
 use super::is_operation;
+use crate::sql::collate::is_sensitive;
 use crate::sql::functions;
 
 /// Parts of a date and of a time, which are functions, too.
@@ -42,6 +43,7 @@ pub fn has_form(expr: &ast::Expr) -> bool {
             ..
         } => conversion(data_type, false).is_ok(),
         E::Extract { field, .. } => is_part(field),
+        E::Collate { collation, .. } => is_sensitive(collation),
         E::Identifier(_)
         | E::CompoundIdentifier(_)
         | E::Nested(_)

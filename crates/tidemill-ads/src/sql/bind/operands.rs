@@ -27,8 +27,14 @@ impl Scope<'_> {
     /// Whether two values are equal.
     pub(super) fn equal(&self, left: Expr, right: Expr) -> Result<Expr> {
         let (left, right) = self.beside_each_other(left, right);
+        self.comparison(Comparison::Equal, left, right)
+    }
+
+    /// A comparison of two values, without regard to case where it does not count.
+    pub(super) fn comparison(&self, comparison: Comparison, left: Expr, right: Expr) -> Result<Expr> {
         self.comparable(&left, &right)?;
-        Ok(Expr::Compare(Comparison::Equal, Box::new(left), Box::new(right)))
+        let [left, right] = self.in_one_case([left, right])?;
+        Ok(Expr::Compare(comparison, Box::new(left), Box::new(right)))
     }
 
     /// An expression that is compared with a value.

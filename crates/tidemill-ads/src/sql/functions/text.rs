@@ -11,6 +11,7 @@ use tidemill_xbase::expression::Environment;
 use super::{Call, Function, Gives, argument, columns, kernel, nulls};
 use crate::sql::arithmetic::Numbers;
 use crate::sql::error::{Error, Kind, Result};
+use crate::sql::evaluate::Session;
 use crate::sql::value::{Type, f64_to_i64};
 use crate::sql::vector::{Texts, Vector};
 
@@ -129,12 +130,31 @@ fn whole(texts: &Texts<'_>, row: usize) -> String {
     text
 }
 
+/// Texts in small letters, as a CICharacter field is compared: all letters of the code page are letters, as in keys.
+///
+/// # Errors
+/// [`Kind::Value`](crate::sql::error::Kind::Value) for a text that is too long.
+pub(in crate::sql) fn small(texts: &Vector, rows: usize, session: &Session<'_>) -> Result<Vector> {
+    let all = Environment::with_all_letters(session.environment.codepage());
+    let call = Call {
+        rows,
+        session,
+        name: "LOWER",
+    };
+    in_letters(
+        &call,
+        std::slice::from_ref(texts),
+        str::make_ascii_lowercase,
+        |_, letter| all.small(letter),
+    )
+}
+
 /// In other letters, those of ASCII by a function of their own; the blanks that fill a field up stay unwritten.
 fn in_letters(
     call: &Call<'_>,
     arguments: &[Vector],
     ascii: fn(&mut str),
-    other: fn(&Environment, char) -> char,
+    other: impl Fn(&Environment, char) -> char,
 ) -> Result<Vector> {
     let width = match argument(arguments, 0) {
         Vector::Text(_, width) => *width,

@@ -21,7 +21,7 @@ use crate::sql::sort::descends;
 use crate::sql::statement::{Place, Select, TableName};
 use crate::sql::system;
 use crate::sql::tables::{Structure, Tables};
-use crate::sql::value::Value;
+use crate::sql::value::{Type, Value};
 use crate::sql::views;
 
 /// A bound query over one table.
@@ -120,7 +120,8 @@ impl Plan {
             let keys = keys.iter().map(|key| {
                 // A number or a name of the list stands for what it names there.
                 let item = named_item(key, &select.projection).unwrap_or(key);
-                scope.bind(item)
+                let key = scope.bind(item)?;
+                Ok(scope.sort_key(key))
             });
             scope.grouping = Some(Grouping {
                 keys: keys.collect::<Result<Vec<_>>>()?,
@@ -146,7 +147,7 @@ impl Plan {
                     Some(item) => item,
                     None => scope.bind(&term.expr)?,
                 };
-                order.push((expr, descends(term)?));
+                order.push((scope.sort_key(expr), descends(term)?));
             }
         }
         let (mut top, offset) = limits(select, around, &mut scope)?;
@@ -191,24 +192,42 @@ impl Plan {
         }
         let mut order = Vec::new();
         for (expr, descending) in &self.order {
+            let (expr, is_small) = match expr {
+                Expr::Small(expr) => (&**expr, true),
+                expr => (expr, false),
+            };
             let Some(place) = self.items.iter().position(|item| item.expr == *expr) else {
                 let why = "What DISTINCT rows are ordered by stands in the list";
                 return Err(Error::new(Kind::Grouping, why));
             };
-            order.push((Expr::Column(place), *descending));
+            order.push((place, is_small, *descending));
         }
         if self.grouping.is_some() {
             return Ok(());
         }
-        let keys = self.items.iter().map(|item| item.expr.clone()).collect();
-        for (place, item) in self.items.iter_mut().enumerate() {
-            item.expr = Expr::Column(place);
-        }
-        self.grouping = Some(Grouping {
-            keys,
+        let keys = self
+            .items
+            .iter()
+            .map(|item| match item.expr.coercion(&self.columns).ignores_case() {
+                true => Expr::Small(Box::new(item.expr.clone())),
+                false => item.expr.clone(),
+            });
+        let mut grouping = Grouping {
+            keys: keys.collect(),
             aggregates: Vec::new(),
+        };
+        for item in &mut self.items {
+            if let Some(shown) = grouping.shown(&item.expr) {
+                item.expr = shown;
+            }
+        }
+        let order = order.into_iter().filter_map(|(place, is_small, descending)| {
+            let shown = self.items.get(place)?.expr.clone();
+            let key = if is_small { Expr::Small(Box::new(shown)) } else { shown };
+            Some((key, descending))
         });
-        (self.order, self.is_distinct) = (order, false);
+        (self.order, self.is_distinct) = (order.collect(), false);
+        self.grouping = Some(grouping);
         Ok(())
     }
 }
@@ -248,7 +267,8 @@ fn source(
                 qualifiers = vec![alias.name.value.clone()];
             }
             if let Some(system) = name.system() {
-                let columns = columns_of(&system_rows(&system, tables).map_err(|e| e.at(name.location.0))?);
+                let mut columns = columns_of(&system_rows(&system, tables).map_err(|e| e.at(name.location.0))?);
+                columns_of_system(&mut columns);
                 return Ok((Source::System(system), columns, qualifiers));
             }
             if let Some(view) = tables.view(&name).map_err(|e| e.at(name.location.0))? {
@@ -326,6 +346,13 @@ fn procedure(
     ))
 }
 
+/// All texts of the tables of `system` ignore case.
+pub(in crate::sql) fn columns_of_system(columns: &mut [Column]) {
+    for column in columns {
+        column.ignores_case |= matches!(column.type_of, Type::Text(_));
+    }
+}
+
 /// The rows of a table of `system`.
 ///
 /// # Errors
@@ -366,12 +393,12 @@ fn stem(name: &TableName) -> String {
 }
 
 fn bind_item(item: &SelectItem, scope: &mut Scope<'_>, items: &mut Vec<Item>) -> Result<()> {
-    let all = |items: &mut Vec<Item>, scope: &Scope<'_>| -> Result<()> {
+    let all = |items: &mut Vec<Item>, scope: &mut Scope<'_>| -> Result<()> {
         for (index, column) in scope.columns.iter().enumerate() {
-            let expr = match &scope.grouping {
+            let expr = match &mut scope.grouping {
                 None => Expr::Column(index),
-                Some(grouping) => match grouping.keys.iter().position(|key| *key == Expr::Column(index)) {
-                    Some(key) => Expr::Column(key),
+                Some(grouping) => match grouping.shown(&Expr::Column(index)) {
+                    Some(shown) => shown,
                     None => {
                         let why = format!("Column {} is not grouped by", column.name);
                         return Err(Error::new(Kind::Grouping, why));
@@ -414,7 +441,7 @@ fn bind_item(item: &SelectItem, scope: &mut Scope<'_>, items: &mut Vec<Item>) ->
     let bound = scope.bind(expr)?;
     let field = match (&bound, &scope.grouping) {
         (Expr::Column(index), None) => Some(*index),
-        (Expr::Column(index), Some(grouping)) => match grouping.keys.get(*index) {
+        (Expr::Column(index), Some(grouping)) => match grouping.shows(*index) {
             Some(Expr::Column(field)) => Some(*field),
             _ => None,
         },

@@ -14,6 +14,7 @@ use crate::sql::bind::Parameters;
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::evaluate::Session;
 use crate::sql::expression::{Blank, Column};
+use crate::sql::functions;
 use crate::sql::interner::Keys;
 use crate::sql::sort;
 use crate::sql::statement::Select;
@@ -212,6 +213,7 @@ impl Query {
                             .field
                             .and_then(|field| plan.columns.get(field))
                             .map_or(Blank::Apart, |column| column.blank),
+                        ignores_case: item.expr.coercion(&columns).ignores_case(),
                     })
                     .collect()
             }
@@ -224,6 +226,7 @@ impl Query {
                             true => left.blank,
                             false => Blank::Apart,
                         },
+                        ignores_case: left.ignores_case || right.ignores_case,
                         ..left
                     })
                     .collect()
@@ -261,6 +264,7 @@ impl Query {
                 order,
             } => (left, right, *keeps_duplicates, order),
         };
+        let ignoring: Vec<bool> = self.columns().iter().map(|column| column.ignores_case).collect();
         let (left, right) = (left.rows(tables, session)?, right.rows(tables, session)?);
         let count = left.count() + right.count();
         let mut columns = Vec::with_capacity(left.columns.len());
@@ -276,6 +280,10 @@ impl Query {
             }
             columns.push((Vector::concatenated(parts)?, type_of));
         }
+        let compared = |place: usize, column: &Vector| match ignoring.get(place) {
+            Some(true) if column.type_of().is_text() => functions::small(column, count, session),
+            _ => Ok(column.clone()),
+        };
         let mut rows: Vec<u32> = (0..u32::try_from(count).unwrap_or(u32::MAX)).collect();
         if !order.is_empty() {
             let mut keys = Vec::with_capacity(order.len());
@@ -284,12 +292,16 @@ impl Query {
                     let why = format!("ORDER BY {}: there are {} columns", place + 1, columns.len());
                     return Err(Error::new(Kind::Value, why));
                 };
-                keys.push((sort::keys(column, count), *descending));
+                keys.push((sort::keys(&compared(*place, column)?, count), *descending));
             }
             rows = sort::sorted(&keys, count, None);
         }
         if !keeps_duplicates {
-            let vectors: Vec<Vector> = columns.iter().map(|(column, _)| column.clone()).collect();
+            let vectors = columns
+                .iter()
+                .enumerate()
+                .map(|(place, (column, _))| compared(place, column));
+            let vectors = vectors.collect::<Result<Vec<_>>>()?;
             let mut keys = Keys::new(vectors.len());
             let numbers = keys.number(&vectors, count);
             let mut is_met = vec![false; keys.len()];

@@ -31,11 +31,11 @@ fn packages_are_name_spaces_of_functions() {
     assert_eq!(house.names(ObjectKind::Function, "LOCAL"), ["shown"]);
     assert_eq!(
         house.rows("SELECT Name, Comment FROM system.packages ORDER BY Name"),
-        ["Local|As it is here", "far off|"]
+        ["far off|", "Local|As it is here"]
     );
     assert_eq!(
         house.rows("SELECT Name, Package, Comment FROM system.functions ORDER BY Package"),
-        ["shown||", "shown|Local|ours", "shown|far off|"]
+        ["shown||", "shown|far off|", "shown|Local|ours"]
     );
     run(
         &mut house,

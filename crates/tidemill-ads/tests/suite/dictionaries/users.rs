@@ -255,7 +255,7 @@ fn system_tables_tell_of_users_groups_and_rights() {
     );
     assert_eq!(
         house.rows("SELECT Name FROM system.usergroups ORDER BY Name"),
-        ["DB:Admin", "DB:Public", "clerks"]
+        ["clerks", "DB:Admin", "DB:Public"]
     );
     assert_eq!(house.rows("SELECT * FROM system.usergroupmembers"), ["ann|clerks"]);
     let rights = "[Select], [Update], [Insert], [Delete], [Execute], [Inherit]";

@@ -9,7 +9,7 @@ use super::{Made, either_null};
 
 /// Every byte through a table, whose ASCII half does what `ascii` does (16 bytes at once). Blanks that are not stored
 /// stay so: every table keeps the blank.
-pub(super) fn map(texts: &Vector, table: &[u8; 256], ascii: fn(&[u8]) -> Vec<u8>) -> Option<Vector> {
+pub(in crate::expression) fn map(texts: &Vector, table: &[u8; 256], ascii: fn(&[u8]) -> Vec<u8>) -> Option<Vector> {
     let Vector::Column(Data::Character(texts), nulls) = texts else {
         return None;
     };

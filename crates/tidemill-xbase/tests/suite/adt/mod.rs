@@ -1,6 +1,7 @@
 //! Advantage's own tables: ADT, their memos and their indexes. The corpus is laid out by a script of our own.
 
 mod alter;
+mod case;
 mod create;
 mod damage;
 mod edit;
