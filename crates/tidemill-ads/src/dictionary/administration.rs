@@ -291,11 +291,22 @@ impl Connection {
             TableProperty::DefaultIndex => text_at(table, place::TABLE_DEFAULT_INDEX),
             TableProperty::TriggersDisabled => Ok(PropertyValue::Short(table.has_triggers_off().into())),
             TableProperty::UserDefined => user_defined(table),
+            TableProperty::Caching | TableProperty::WebDelta | TableProperty::ConcurrencyEnabled
+                if let Some((place, _)) = property.number_kept()
+                    && let Some(number) = table.values.number(place) =>
+            {
+                Ok(PropertyValue::Short(u16::try_from(number).unwrap_or(0)))
+            }
             // What is not known of a table may be just that.
-            TableProperty::Absent => match table.values.places().all(|place| place::TABLE_KNOWN.contains(&place)) {
-                true => Ok(PropertyValue::Short(0)),
-                false => Err(not_set()),
-            },
+            TableProperty::Absent
+            | TableProperty::Caching
+            | TableProperty::WebDelta
+            | TableProperty::ConcurrencyEnabled => {
+                match table.values.places().all(|place| place::TABLE_KNOWN.contains(&place)) {
+                    true => Ok(PropertyValue::Short(0)),
+                    false => Err(not_set()),
+                }
+            }
         }
     }
 
@@ -322,7 +333,17 @@ impl Connection {
                 _ => Err(Error::new(ErrorCode::NotImplemented, "no table has this property here")),
             };
         }
-        let text = if property == TableProperty::UserDefined {
+        let number = match property.number_kept() {
+            Some((place, most)) => match given_flag(value)? {
+                number if number <= most => Some((place, number)),
+                number => {
+                    let what = format!("{number} is more than the property can be: {most}");
+                    return Err(Error::new(ErrorCode::InvalidProperty, what));
+                }
+            },
+            None => None,
+        };
+        let text = if property == TableProperty::UserDefined || number.is_some() {
             ""
         } else {
             given_text(value)?
@@ -344,6 +365,12 @@ impl Connection {
                 TableProperty::ValidationMessage => put_text(&mut table, place::TABLE_MESSAGE, text),
                 TableProperty::DefaultIndex => put_text(&mut table, place::TABLE_DEFAULT_INDEX, text),
                 TableProperty::UserDefined => put_user_defined(&mut table, value)?,
+                TableProperty::Caching | TableProperty::WebDelta | TableProperty::ConcurrencyEnabled => {
+                    if let Some((place, number)) = number {
+                        let bytes = (number != 0).then(|| number.to_le_bytes().to_vec());
+                        table.values.set(place, bytes);
+                    }
+                }
                 TableProperty::PrimaryKey => {
                     let number = match &key {
                         Some((index, tag)) => number_of_key(changing, table.number, (index, tag))?,

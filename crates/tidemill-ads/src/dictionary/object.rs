@@ -159,12 +159,30 @@ pub(crate) mod place {
     pub(crate) const TABLE_TRIGGERS: usize = 9;
     pub(crate) const TABLE_TRIGGER_OPTIONS: usize = 10;
     /// Of a table: those whose meaning is known, the graph of relations and the kinds and options of triggers among them.
-    pub(crate) const TABLE_KNOWN: [usize; 10] = [0, 1, 2, 4, 5, 8, 9, 10, TRIGGERS_DISABLED, USER_DEFINED];
+    pub(crate) const TABLE_KNOWN: [usize; 13] = [
+        0,
+        1,
+        2,
+        4,
+        5,
+        8,
+        9,
+        10,
+        TRIGGERS_DISABLED,
+        USER_DEFINED,
+        TABLE_CACHING,
+        TABLE_WEB_DELTA,
+        TABLE_CONCURRENCY,
+    ];
     /// Of a dictionary, a table and a trigger: that no trigger fires there. Where Advantage keeps it is not known, so it is far behind the
     /// places that files at hand have.
     pub(crate) const TRIGGERS_DISABLED: usize = 40;
     /// Of any object: what the program keeps there for itself. Where Advantage keeps it is not known either.
     pub(crate) const USER_DEFINED: usize = 41;
+    /// Of a table: numbers of two bytes that are kept and told, and nothing more. Where Advantage keeps them is not known either.
+    pub(crate) const TABLE_CACHING: usize = 42;
+    pub(crate) const TABLE_WEB_DELTA: usize = 43;
+    pub(crate) const TABLE_CONCURRENCY: usize = 44;
     /// Of a dictionary: its version, as the program numbers it. No file at hand has one.
     pub(crate) const DATABASE_VERSION: [usize; 2] = [12, 13];
     /// Of a publication, an article and a subscription of our own. No file at hand has one that is not deleted.

@@ -1,5 +1,7 @@
 //! What programs ask of the objects of a dictionary, by the numbers of `ace.h` and the names of the `sp_Modify…` procedures.
 
+use super::object::place;
+
 /// A kind of object that is listed, by its number (`ADS_DD_TABLE_OBJECT` and its like).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the constant of its name")]
@@ -121,8 +123,14 @@ pub enum TableProperty {
     DefaultIndex,
     TriggersDisabled,
     UserDefined,
-    /// Something that tables can have with Advantage, and none has here: caching, files that are made when they are missing,
-    /// no part in transactions, and what its web service keeps.
+    /// How much of it Advantage's server keeps in memory: kept and told, and nothing more.
+    Caching,
+    /// What Advantage's web service looks at: kept and told, and nothing more.
+    WebDelta,
+    /// As [`Self::WebDelta`].
+    ConcurrencyEnabled,
+    /// Something that tables can have with Advantage, and none has here: files that are made when they are missing, and no part in
+    /// transactions.
     Absent,
 }
 
@@ -183,10 +191,10 @@ const TABLE: &[(u16, &str, TableProperty)] = &[
     (210, "TABLE_IS_RI_PARENT", TableProperty::IsParent),
     (211, "TABLE_RELATIVE_PATH", TableProperty::RelativePath),
     (213, "TABLE_DEFAULT_INDEX", TableProperty::DefaultIndex),
-    (219, "TABLE_CACHING", TableProperty::Absent),
+    (219, "TABLE_CACHING", TableProperty::Caching),
     (220, "TABLE_TRANS_FREE", TableProperty::Absent),
-    (222, "TABLE_WEB_DELTA", TableProperty::Absent),
-    (223, "TABLE_CONCURRENCY_ENABLED", TableProperty::Absent),
+    (222, "TABLE_WEB_DELTA", TableProperty::WebDelta),
+    (223, "TABLE_CONCURRENCY_ENABLED", TableProperty::ConcurrencyEnabled),
 ];
 
 const FIELD: &[(u16, &str, FieldProperty)] = &[
@@ -273,15 +281,29 @@ impl DatabaseProperty {
 impl TableProperty {
     /// Whether it is a number that says whether something is so, and can be set.
     pub fn is_flag(self) -> bool {
-        matches!(self, Self::TriggersDisabled | Self::Absent)
+        matches!(
+            self,
+            Self::TriggersDisabled | Self::Absent | Self::WebDelta | Self::ConcurrencyEnabled
+        )
     }
 
     /// What a program gives for it.
     pub fn shape(self) -> PropertyShape {
         match self {
-            Self::TriggersDisabled | Self::Absent => PropertyShape::Short,
+            Self::Caching => PropertyShape::Short,
+            _ if self.is_flag() => PropertyShape::Short,
             Self::UserDefined => PropertyShape::Bytes,
             _ => PropertyShape::Text,
+        }
+    }
+
+    /// Of one that is kept as a number, and has no effect: its place, and the greatest number that it has.
+    pub(super) fn number_kept(self) -> Option<(usize, u16)> {
+        match self {
+            Self::Caching => Some((place::TABLE_CACHING, 2)),
+            Self::WebDelta => Some((place::TABLE_WEB_DELTA, 1)),
+            Self::ConcurrencyEnabled => Some((place::TABLE_CONCURRENCY, 1)),
+            _ => None,
         }
     }
 

@@ -125,10 +125,13 @@ fn of_tables(tables: &mut dyn Tables) -> Result<Listing> {
             rule(TableProperty::Comment),
             rule(TableProperty::UserDefined),
             Value::Logical(rule(TableProperty::TriggersDisabled) == number(1)),
-            number(0),
-            no.clone(),
-            no.clone(),
+            match rule(TableProperty::Caching) {
+                Value::Null => number(0),
+                kept => kept,
+            },
             no,
+            Value::Logical(rule(TableProperty::WebDelta) == number(1)),
+            Value::Logical(rule(TableProperty::ConcurrencyEnabled) == number(1)),
         ]);
     }
     Ok(listing)

@@ -418,9 +418,10 @@ pub(super) fn procedure(
         "sp_modifytableproperty" => {
             let property = kept(TableProperty::from_name(&needed(1)?), &needed(1)?)?;
             let rule = (property, validated(&text(3))?);
-            let value = match property.is_flag() {
-                true => PropertyValue::Short(is_true(&text(2))?.into()),
-                false => PropertyValue::Text(text(2)),
+            let value = match property {
+                TableProperty::Caching => PropertyValue::Short(number(&needed(1)?, &text(2))?),
+                _ if property.is_flag() => PropertyValue::Short(is_true(&text(2))?.into()),
+                _ => PropertyValue::Text(text(2)),
             };
             connection.set_table_property(&needed(0)?, rule, &value, settings)?;
         }

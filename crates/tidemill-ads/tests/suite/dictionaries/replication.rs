@@ -75,7 +75,7 @@ fn procedures_keep_publications_and_subscriptions() {
 #[test]
 fn properties_that_no_table_has_are_off() {
     let mut house = House::with_tables();
-    let property = TableProperty::from_name("TABLE_CACHING").unwrap();
+    let property = TableProperty::from_name("TABLE_TRANS_FREE").unwrap();
     assert_eq!(
         house.connection.table_property("towns", property).unwrap(),
         PropertyValue::Short(0)
@@ -90,4 +90,40 @@ fn properties_that_no_table_has_are_off() {
     set(0).unwrap();
     assert_eq!(set(1).unwrap_err().code(), ErrorCode::NotImplemented);
     assert!(house.connection.table_property("none", property).is_err());
+}
+
+/// What a server alone does something with is kept and told, and leaves the table as it is.
+#[test]
+fn properties_for_a_server_are_kept() {
+    let mut house = House::with_tables();
+    for (name, values, too_much) in [
+        ("TABLE_CACHING", vec![1, 2, 0, 2], 3),
+        ("TABLE_WEB_DELTA", vec![1, 0, 1], 2),
+        ("TABLE_CONCURRENCY_ENABLED", vec![1], 2),
+    ] {
+        let property = TableProperty::from_name(name).unwrap();
+        let get = |house: &mut House| house.connection.table_property("towns", property).unwrap();
+        let set = |house: &mut House, value| {
+            let (rule, value) = ((property, Validation::None), PropertyValue::Short(value));
+            house
+                .connection
+                .set_table_property("towns", rule, &value, &house.settings)
+        };
+        assert_eq!(get(&mut house), PropertyValue::Short(0), "{name}");
+        for value in values {
+            set(&mut house, value).unwrap();
+            assert_eq!(get(&mut house), PropertyValue::Short(value), "{name}");
+        }
+        let refused = set(&mut house, too_much).unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::InvalidProperty, "{name}");
+    }
+    let shown =
+        "SELECT Table_Caching, Table_WEB_Delta, Table_Concurrency_Enabled FROM system.tables WHERE Name = 'towns'";
+    assert_eq!(house.rows(shown), ["2|T|T"]);
+    house
+        .execute("EXECUTE PROCEDURE sp_ModifyTableProperty( 'towns', 'TABLE_CACHING', '1', NULL, NULL )")
+        .unwrap();
+    assert_eq!(house.rows(shown), ["1|T|T"]);
+    // The table is one whose rules are all known, and can be changed.
+    house.execute("DELETE FROM towns WHERE 1 = 0").unwrap();
 }
