@@ -9,6 +9,7 @@ use tidemill_xbase::{Alteration, FieldSpec, OpenMode, TableEditor, TableSet, Tab
 
 use crate::dictionary::{Dictionary, Links, Login, ObjectKind, Rights};
 use crate::error::{Error, ErrorCode, Result};
+use crate::events::Events;
 use crate::field_definitions;
 use crate::relation::Relation;
 use crate::settings::{Settings, today};
@@ -38,6 +39,7 @@ pub struct Connection {
     relations: Vec<Relation>,
     pub(crate) statements: StatementTables,
     pub(crate) transactions: Transactions,
+    pub(crate) events: Events,
     pub(crate) analytical: Option<Arc<dyn Analytical>>,
     pub(crate) sole_use: Option<SoleUse>,
     pub(crate) enforcement: Enforcement,
@@ -112,6 +114,7 @@ impl Connection {
             relations: Vec::new(),
             statements: StatementTables::default(),
             transactions: Transactions::default(),
+            events: Events::default(),
             analytical: None,
             sole_use: None,
             enforcement: Enforcement {

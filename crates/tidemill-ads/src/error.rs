@@ -200,6 +200,7 @@ pub enum ErrorCode {
     AutoOpenIndex = 5089,
     InvalidDate = 5095,
     EncryptionNotEnabled = 5096,
+    InvalidPassword = 5097,
     TableEncrypted = 5098,
     InvalidValue = 5101,
     InvalidContinue = 5102,

@@ -32,6 +32,7 @@ mod date_format;
 mod deletion;
 mod dictionary;
 mod error;
+mod events;
 mod field_definitions;
 mod machine;
 mod opening;

@@ -227,6 +227,7 @@ impl Connection {
         self.statements.close_editors();
         let laid_down = self.lay_log_down();
         committed?;
+        self.events.let_out();
         laid_down
     }
 
@@ -240,6 +241,7 @@ impl Connection {
         let Some(Current { transaction, .. }) = self.transactions.current.take() else {
             return Err(out_of_sequence("no transaction is open"));
         };
+        self.events.forget();
         for (_, area) in &mut self.areas {
             area.cancel_changes()?;
         }

@@ -154,6 +154,24 @@ impl Dictionary {
         Ok(Login::User(known.number, known.name.clone()))
     }
 
+    fn put_password(&mut self, user: &str, password: &str, settings: &Settings) -> Result<()> {
+        let hash = hash_of(password)?;
+        self.change(settings, |changing| {
+            let is_administrator = user.trim().eq_ignore_ascii_case(ADMINISTRATOR);
+            let is_it = |known: &Object| match is_administrator {
+                true => known.kind == Kind::Database,
+                false => known.kind == Kind::User && known.is_called(user),
+            };
+            let mut object = found(changing, is_it, user)?;
+            match is_administrator {
+                true if password.is_empty() => object.values.set(place::DATABASE_SECRETS[0], None),
+                true => put_text(&mut object, place::DATABASE_SECRETS[0], &hash),
+                false => put_text(&mut object, place::USER_PASSWORD, &hash),
+            }
+            changing.replace(&object)
+        })
+    }
+
     fn flag(&self, place: usize) -> bool {
         let database = self.objects.iter().find(|object| object.kind == Kind::Database);
         database
@@ -507,21 +525,27 @@ impl Connection {
     /// # Errors
     /// As [`Connection::remove_grantee`].
     pub fn set_password(&mut self, user: &str, password: &str, settings: &Settings) -> Result<()> {
-        let hash = hash_of(password)?;
-        self.dictionary_to_change()?.change(settings, |changing| {
-            let is_administrator = user.trim().eq_ignore_ascii_case(ADMINISTRATOR);
-            let is_it = |known: &Object| match is_administrator {
-                true => known.kind == Kind::Database,
-                false => known.kind == Kind::User && known.is_called(user),
-            };
-            let mut object = found(changing, is_it, user)?;
-            match is_administrator {
-                true if password.is_empty() => object.values.set(place::DATABASE_SECRETS[0], None),
-                true => put_text(&mut object, place::DATABASE_SECRETS[0], &hash),
-                false => put_text(&mut object, place::USER_PASSWORD, &hash),
-            }
-            changing.replace(&object)
-        })
+        self.dictionary_to_change()?.put_password(user, password, settings)
+    }
+
+    /// Changes the password of who is logged in, who need not be an administrator.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidPassword`] where the old one is another; [`ErrorCode::InvalidObjectName`] for who is not logged in; as
+    /// [`Connection::set_password`].
+    pub fn change_own_password(&mut self, old: &str, new: &str, settings: &Settings) -> Result<()> {
+        let user = self.user_name().to_owned();
+        if user.is_empty() {
+            let what = "nobody is logged in, whose password could be changed";
+            return Err(Error::new(ErrorCode::InvalidObjectName, what));
+        }
+        let dictionary = self.dictionary_mut()?;
+        dictionary.renew()?;
+        if dictionary.login(&user, old).is_err() {
+            let what = format!("the password of {user} is another");
+            return Err(Error::new(ErrorCode::InvalidPassword, what));
+        }
+        self.dictionary_mut()?.put_password(&user, new, settings)
     }
 
     /// Grants rights to a user or a group, or revokes them; [`Rights::ALL`] are those that there are. `object` is a table, a view, a procedure or a function.

@@ -7,6 +7,7 @@
 
 mod dictionary;
 mod editing;
+mod events;
 mod finding;
 mod firing;
 mod functions;
@@ -690,6 +691,9 @@ impl Tables for ConnectionTables<'_> {
             let answer = stored::run(&procedure, arguments, self);
             self.lend_rights(false);
             return answer.map(Some);
+        }
+        if let Some(answer) = self.event_procedure(name, arguments)? {
+            return Ok(Some(answer));
         }
         let done = dictionary::procedure(self.connection, name, &Arguments(arguments), self.settings)?;
         Ok(done.then_some(Answer::Done))

@@ -33,6 +33,7 @@ impl Listing {
                 "Logical" => Type::Logical,
                 "Double" => Type::Double,
                 "Timestamp" => Type::Timestamp,
+                "Time" => Type::Time,
                 "Binary" => Type::Bytes,
                 _ => Type::Memo,
             };

@@ -4,6 +4,7 @@
 mod answers;
 mod definitions;
 mod metadata;
+mod of_server;
 
 use tidemill_xbase::index::OrderSpec;
 
@@ -112,6 +113,15 @@ pub(super) fn run(name: &str, arguments: &[Value], tables: &mut dyn Tables) -> R
         "sp_setapplicationid" => tables.set_application(&optional(0)),
         // There is no queue of requests, and no limit of statements; the local server kills no user and counts no packets.
         "sp_setrequestpriority" | "sp_setstatementlimit" | "sp_mgkilluser" | "sp_mgresetcommstats" => {}
+        // No query is logged.
+        "sp_disablequerylogging" => {}
+        "sp_ignoretabletransactions" => {
+            tables.snapshot_without_orders(&TableName::new(text(0)?))?;
+            if arguments.get(1).is_none_or(Value::is_null) || given.is_true(1) {
+                let why = format!("{name}: a transaction leaves no table out here");
+                return Err(Error::new(Kind::Unsupported, why));
+            }
+        }
         "sp_begintransaction" => tables.begin()?,
         "sp_committransaction" => tables.commit()?,
         "sp_rollbacktransaction" => tables.rollback()?,
@@ -120,7 +130,7 @@ pub(super) fn run(name: &str, arguments: &[Value], tables: &mut dyn Tables) -> R
             "" => tables.rollback()?,
             point => tables.rollback_to(point)?,
         },
-        _ => return Err(Error::new(Kind::NoFunction, format!("Procedure not found: {name}"))),
+        _ => return Err(of_server::refusal(name)),
     }
     Ok(Answer::Done)
 }

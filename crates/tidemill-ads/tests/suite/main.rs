@@ -8,6 +8,7 @@ mod commits;
 mod containers;
 mod dbase_tables;
 mod dictionaries;
+mod events;
 mod full_text;
 mod index_names;
 mod links;

@@ -547,6 +547,7 @@ pub(super) fn procedure(
         "sp_dropgroup" => connection.remove_grantee(ObjectKind::UserGroup, &needed(0)?, settings)?,
         "sp_addusertogroup" => connection.set_membership(&needed(0)?, &needed(1)?, true, settings)?,
         "sp_removeuserfromgroup" => connection.set_membership(&needed(0)?, &needed(1)?, false, settings)?,
+        "sp_changecurrentuserpassword" => connection.change_own_password(&text(0), &text(1), settings)?,
         "sp_modifyuserproperty" => {
             let (user, property) = (needed(0)?, needed(1)?);
             match property.eq_ignore_ascii_case("USER_PASSWORD") {

@@ -19,6 +19,9 @@ use crate::sql::system;
 use crate::sql::tables::{TableInUse, Tables};
 use crate::sql::value::Value;
 
+/// The answer of `sp_mgSetConfigValue` where a setting cannot be changed.
+const NOT_SUPPORTED: i64 = 3;
+
 /// What a procedure is given.
 pub(in crate::sql) struct Arguments<'a>(pub(in crate::sql) &'a [Value]);
 
@@ -46,7 +49,7 @@ impl Arguments<'_> {
     }
 
     /// Whether it is true.
-    pub(super) fn is_true(&self, place: usize) -> bool {
+    pub(in crate::sql) fn is_true(&self, place: usize) -> bool {
         match self.0.get(place) {
             Some(Value::Logical(is_true)) => *is_true,
             Some(Value::Text(text)) => matches!(text.trim().to_uppercase().as_str(), "TRUE" | "T" | "1"),
@@ -92,6 +95,18 @@ pub(super) fn fill(
             // A table that is encrypted does not open.
             tables.snapshot_without_orders(&TableName::new(arguments.needed(0, name)?))?;
             listing.row([null]);
+        }
+        // A connection runs one statement at a time, and no error, crash or query is logged.
+        "sp_getsqlstatements"
+        | "sp_mggetcrashdumpinfo"
+        | "sp_mggeterrorlog"
+        | "sp_viewquerylogging"
+        | "sp_getqueryloggingresults" => {}
+        "sp_allowmultiplecollations" => listing.row([text("There is no collation of this name")]),
+        "sp_mgsetconfigvalue" => {
+            arguments.needed(0, name)?;
+            let why = "A server alone has this setting, and there is none";
+            listing.row([null, number(NOT_SUPPORTED), text(why)]);
         }
         "sp_getsecurityinfo" => listing.row([no.clone(), null, no, text("LOCAL")]),
         "sp_getrecordcrc" => {

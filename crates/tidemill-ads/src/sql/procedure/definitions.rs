@@ -7,6 +7,7 @@ pub(super) type Definition = (&'static str, &'static str, &'static str);
 const USER: &str = "UserName,Character,50;ConnNumber,Integer;DictionaryUser,Character,50;Address,Character,30;OSUserLoginName,Character,50;\
     TSAddress,Character,30";
 const OPEN_TABLES: &str = "TableName,Character,255;LockType,Character,10;LockTypeValue,Integer";
+const TOLD_EVENT: &str = "EventName,Character,200;EventCount,Integer;StringData,Memo";
 const OPEN_INDEXES: &str = "IndexName,Character,255";
 const LOCKS: &str = "LockedRecNo,Integer";
 const ONE_TABLE: &str = "TableName,Character,515";
@@ -40,12 +41,18 @@ pub(super) const ACTIONS: &[Definition] = &[
     ),
     ("sp_AddUserToGroup", "UserName,Character,50;GroupName,Character,100", ""),
     ("sp_BeginTransaction", "", ""),
+    (
+        "sp_ChangeCurrentUserPassword",
+        "OldPassword,Character,20;NewPassword,Character,20",
+        "",
+    ),
     ("sp_CommitTransaction", "", ""),
     (
         "sp_CreateArticle",
         "PublicationName,Character,200;ObjectName,Character,200;IdentColumns,Memo;Filter,NMemo;Options,Integer",
         "",
     ),
+    ("sp_CreateEvent", "EventName,Character,200;Options,Integer", ""),
     ("sp_CreateGroup", "GroupName,Character,100;Comment,Memo", ""),
     ("sp_CreateIndex", INDEX, ""),
     (
@@ -83,16 +90,19 @@ pub(super) const ACTIONS: &[Definition] = &[
         "UserName,Character,50;Password,Character,20;Comment,Memo",
         "",
     ),
+    ("sp_DisableQueryLogging", "", ""),
     (
         "sp_DisableTriggers",
         "ObjectName,Character,200;Parent,Character,200;AllUsers,Logical;Options,Integer",
         "",
     ),
+    ("sp_DropAllEvents", "Options,Integer", ""),
     (
         "sp_DropArticle",
         "PublicationName,Character,200;ObjectName,Character,200",
         "",
     ),
+    ("sp_DropEvent", "EventName,Character,200;Options,Integer", ""),
     ("sp_DropGroup", "GroupName,Character,100", ""),
     ("sp_DropLink", "Name,Character,515;Global,Logical", ""),
     ("sp_DropPublication", "PublicationName,Character,200", ""),
@@ -102,6 +112,11 @@ pub(super) const ACTIONS: &[Definition] = &[
     (
         "sp_EnableTriggers",
         "ObjectName,Character,200;Parent,Character,200;AllUsers,Logical;Options,Integer",
+        "",
+    ),
+    (
+        "sp_IgnoreTableTransactions",
+        "TableName,Character,515;IgnoreTransactions,Logical",
         "",
     ),
     ("sp_mgKillUser", NAMED_USER, ""),
@@ -169,6 +184,11 @@ pub(super) const ACTIONS: &[Definition] = &[
         "",
     ),
     ("sp_mgResetCommStats", "", ""),
+    (
+        "sp_SignalEvent",
+        "EventName,Character,200;WaitForCommit,Logical;Options,Integer;EventData,Memo",
+        "",
+    ),
     ("sp_PackTable", ONE_TABLE, ""),
     ("sp_Reindex", "TableName,Character,515;PageSize,Integer", ""),
     (
@@ -200,6 +220,11 @@ pub(super) const ACTIONS: &[Definition] = &[
 
 /// What gives rows.
 pub(super) const ANSWERS: &[Definition] = &[
+    (
+        "sp_AllowMultipleCollations",
+        "Pattern,Character,100;AllowMultiple,Logical",
+        "Result,Character,100",
+    ),
     ("sp_GetApplicationID", "", "ApplicationID,Memo"),
     (
         "sp_GetBestRowIdentifier",
@@ -262,6 +287,12 @@ pub(super) const ANSWERS: &[Definition] = &[
          NUM_OUTPUT_PARAMS,Integer;NUM_RESULT_SETS,Integer;REMARKS,Memo;PROCEDURE_TYPE,ShortInt",
     ),
     (
+        "sp_GetQueryLoggingResults",
+        "EncryptionPassword,Character,255",
+        "ID,Integer;Start Time,Timestamp;Optimized,Logical;Return Code,Integer;Rows Affected,Integer;End Time,Timestamp;Run Time,Double;\
+         Database,Character,255;User Name,Character,100;Connection Name,Character,100;Application ID,Memo;Query,Memo",
+    ),
+    (
         "sp_GetRecordCRC",
         "TableName,Character,256;RecordNumber,Integer",
         "CRCInteger,Integer;CRCString,Character,12",
@@ -273,6 +304,13 @@ pub(super) const ANSWERS: &[Definition] = &[
          TLSVersion,Character,20",
     ),
     ("sp_GetSQLKeywords", "", "Keyword,Character,50"),
+    (
+        "sp_GetSQLStatements",
+        "",
+        "Query Number,Integer;Active,Logical;Percent Complete,Double;Connection Name,Character,100;Database User,Character,100;\
+         Database,Character,255;Query,Memo;Is Script,Logical;Full Script,Memo;Start Time,Time;Seconds Until Finished,Integer;\
+         ApplicationID,Character,70",
+    ),
     ("sp_GetTableEncryptionType", ONE_TABLE, "EncryptionType,Character,10"),
     (
         "sp_GetTables",
@@ -312,6 +350,16 @@ pub(super) const ANSWERS: &[Definition] = &[
         "UserName,Character,50;ConnNumber,Integer;DictionaryUser,Character,50;Address,Character,30;OSUserLoginName,Character,50;\
          TSAddress,Character,30;ApplicationID,Character,70;AverageCost,Integer",
     ),
+    (
+        "sp_mgGetCrashDumpInfo",
+        "",
+        "CrashDumpName,Character,260;CreationTime,Timestamp;FileSize,Integer",
+    ),
+    (
+        "sp_mgGetErrorLog",
+        "MaxAdtEntries,Integer;MaxDbfEntries,Integer",
+        "Error_Number,Integer;DateTime,Timestamp;Error_Code,Integer;Ads_Source,Character,50;src_Line,Integer;FileName,Memo",
+    ),
     ("sp_mgGetIndexUsers", "IndexName,Character,255", USER),
     (
         "sp_mgGetInstallInfo",
@@ -349,6 +397,22 @@ pub(super) const ANSWERS: &[Definition] = &[
         "sp_mgGetWorkerThreadActivity",
         "",
         "ThreadNumber,Integer;OpCode,Character,30;UserName,Character,50;ConnNumber,Integer;OSUserLoginName,Character,50",
+    ),
+    (
+        "sp_mgSetConfigValue",
+        "Setting,Character,30;Value,Character,256",
+        "OldValue,Character,256;Result,Integer;ResultText,Character,100",
+    ),
+    ("sp_ViewQueryLogging", "", "Database,Character,260;Table,Character,260"),
+    (
+        "sp_WaitForAnyEvent",
+        "Timeout,Integer;PollInterval,Integer;Options,Integer",
+        TOLD_EVENT,
+    ),
+    (
+        "sp_WaitForEvent",
+        "EventName,Character,200;Timeout,Integer;PollInterval,Integer;Options,Integer",
+        TOLD_EVENT,
     ),
 ];
 

@@ -322,3 +322,48 @@ fn what_advantage_has_encrypted_grants_nothing() {
         "{error}"
     );
 }
+
+#[test]
+fn who_is_logged_in_changes_the_own_password() {
+    let house = guarded();
+    let mut ann = login(&house, "ann", "secret").unwrap();
+    let change = |connection: &mut Connection, old: &str, new: &str| {
+        let sql = format!("EXECUTE PROCEDURE sp_ChangeCurrentUserPassword( '{old}', '{new}' )");
+        code(connection, &house, &sql)
+    };
+    assert_eq!(change(&mut ann, "guessed", "new"), 5097);
+    assert_eq!(change(&mut ann, "", "new"), 5097);
+    assert_eq!(change(&mut ann, "secret", "new"), 0);
+    assert!(login(&house, "ann", "secret").is_err());
+    assert!(login(&house, "ann", "new").is_ok());
+    let mut boss = login(&house, "ADSSYS", "boss").unwrap();
+    assert_eq!(change(&mut boss, "boss", "chief"), 0);
+    assert!(login(&house, "ADSSYS", "chief").is_ok());
+}
+
+/// "For security reasons, on dictionary-bound connections sp_SignalEvent can only be called by a trigger or a stored procedure."
+#[test]
+fn events_of_a_dictionary_are_signalled_by_procedures_and_triggers() {
+    let mut house = House::with_tables();
+    let mut other = house.another();
+    let run =
+        |other: &mut Connection, house: &House, sql: &str| other.execute(sql, &[], &house.settings, &house.options);
+    run(&mut other, &house, "EXECUTE PROCEDURE sp_CreateEvent( 'Built', 2 )").unwrap();
+    let signal = "EXECUTE PROCEDURE sp_SignalEvent( 'Built', FALSE, 0, 'by hand' )";
+    let refused = run(&mut other, &house, signal).err().unwrap().to_string();
+    assert!(refused.contains("triggers and stored procedures"), "{refused}");
+    for sql in [
+        "CREATE PROCEDURE build ( code CHAR(4) ) BEGIN EXECUTE PROCEDURE sp_SignalEvent( 'built', FALSE, 0, _code ); END",
+        "CREATE TRIGGER audit ON towns AFTER INSERT BEGIN EXECUTE PROCEDURE sp_SignalEvent( 'Built', FALSE, 0, 'a town' ); END",
+        "EXECUTE PROCEDURE build( 'OSL' )",
+        "INSERT INTO towns VALUES ( 'PRG', 'Prague' )",
+    ] {
+        house.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+    let check = "EXECUTE PROCEDURE sp_WaitForEvent( 'Built', 0, 0, 0 )";
+    let Executed::Cursor(area) = run(&mut other, &house, check).unwrap() else {
+        panic!("rows");
+    };
+    let rows = rows_of(&mut other, area, &house.settings);
+    assert_eq!(rows, ["Built|1|OSL", "Built|2|a town"]);
+}
