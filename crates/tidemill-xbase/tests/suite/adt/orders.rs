@@ -196,7 +196,7 @@ fn filters_are_answered_from_orders_as_from_the_records() {
         ("Day >= CTOD('01/01/2015')", OptimizationLevel::Full),
         (".NOT. Day >= CTOD('01/01/2015')", OptimizationLevel::Full),
         ("Big > 0 .AND. Weight > 100", OptimizationLevel::Part),
-        ("City = 'Paris'", OptimizationLevel::None),
+        ("City = 'Paris'", OptimizationLevel::Full),
         ("Count > 2 .OR. Digits = '7'", OptimizationLevel::None),
     ] {
         let condition = condition.replace("Digits = '7'", "Digits = 7");
