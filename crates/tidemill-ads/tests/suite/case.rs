@@ -15,12 +15,13 @@ fn some_name(random: &mut Random) -> String {
 }
 
 type Row = (usize, Option<String>, Option<String>);
+type Test = Box<dyn Fn(&str) -> bool>;
 
 /// A condition over one column, and what it is for a row.
 struct Condition {
     text: String,
     is_any: bool,
-    is: Box<dyn Fn(&str) -> bool>,
+    is: Test,
 }
 
 impl Condition {
@@ -50,7 +51,7 @@ impl Condition {
         let (a, b) = (some_name(random), some_name(random));
         let (x, y) = (folded(&a), folded(&b));
         let has_order = ignores_case == is_any && !column.contains("_ci");
-        let (text, is): (String, Box<dyn Fn(&str) -> bool>) = match random.below(if has_order { 8 } else { 4 }) {
+        let (text, is): (String, Test) = match random.below(if has_order { 8 } else { 4 }) {
             0 => (format!("{column} = '{a}'"), Box::new(move |text| folded(text) == x)),
             1 => (format!("{column} <> '{a}'"), Box::new(move |text| folded(text) != x)),
             2 => (

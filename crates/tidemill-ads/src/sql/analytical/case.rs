@@ -1,7 +1,7 @@
 //! Columns that ignore case, written out for an engine that compares with regard to it: both sides of a comparison in small letters.
 //!
 //! Names are looked for among all tables of the query; one that a query in parentheses or in WITH gives a column is not followed. Groups,
-//! DISTINCT, MIN and MAX, and joins by USING stay as they are.
+//! DISTINCT rows, MIN and MAX, and joins by USING stay as they are.
 
 use std::ops::ControlFlow;
 
@@ -133,17 +133,35 @@ impl Writing {
         }
     }
 
-    /// Sides of a comparison, in small letters where one of them ignores case.
-    fn write(&self, sides: &mut [&mut Expr]) {
+    /// `COUNT( DISTINCT … )`.
+    fn write_count(&self, function: &mut ast::Function) {
+        let is_count = match function.name.0.as_slice() {
+            [part] => part
+                .as_ident()
+                .is_some_and(|name| name.value.eq_ignore_ascii_case("COUNT")),
+            _ => false,
+        };
+        if let FunctionArguments::List(list) = &mut function.args
+            && list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct)
+            && is_count
+            && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))] = list.args.as_mut_slice()
+        {
+            self.write(&mut [argument]);
+        }
+    }
+
+    /// Sides of a comparison, in small letters where one of them ignores case; whether they are now.
+    fn write(&self, sides: &mut [&mut Expr]) -> bool {
         let has_collation = sides.iter().any(|side| matches!(bare(side), Expr::Collate { .. }));
         let is_ignored = sides.iter().any(|side| self.of(side) == Some(true));
         if has_collation || !is_ignored {
-            return;
+            return false;
         }
         for side in sides {
             let inner = std::mem::replace(*side, Expr::value(ast::Value::Null));
-            **side = lower(inner);
+            **side = in_small_letters(inner);
         }
+        true
     }
 
     fn write_order(&self, query: &mut ast::Query) {
@@ -189,13 +207,31 @@ impl ast::VisitorMut for Writing {
                 right,
             }
             | Expr::IsDistinctFrom(left, right)
-            | Expr::IsNotDistinctFrom(left, right) => self.write(&mut [left, right]),
-            Expr::Between { expr, low, high, .. } => self.write(&mut [expr, low, high]),
+            | Expr::IsNotDistinctFrom(left, right) => {
+                self.write(&mut [left, right]);
+            }
+            Expr::Between { expr, low, high, .. } => {
+                self.write(&mut [expr, low, high]);
+            }
             Expr::InList { expr, list, .. } => {
                 let mut sides: Vec<&mut Expr> = std::iter::once(&mut **expr).chain(list).collect();
                 self.write(&mut sides);
             }
-            Expr::Like { expr, pattern, .. } => self.write(&mut [expr, pattern]),
+            Expr::Like {
+                expr,
+                pattern,
+                escape_char,
+                ..
+            } => {
+                if self.write(&mut [expr, pattern])
+                    && let Some(escape) = escape_char
+                    && let ast::Value::SingleQuotedString(character) = &mut escape.value
+                {
+                    // It stands in the pattern.
+                    *character = small(character);
+                }
+            }
+            Expr::Function(function) => self.write_count(function),
             Expr::InSubquery { expr, subquery, .. } => {
                 if let Some(item) = shown_mut(subquery) {
                     self.write(&mut [expr, item]);
@@ -205,6 +241,31 @@ impl ast::VisitorMut for Writing {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// An expression in small letters; a literal is written so.
+fn in_small_letters(mut expr: Expr) -> Expr {
+    match &mut expr {
+        Expr::Value(value) => match &mut value.value {
+            ast::Value::SingleQuotedString(text) => {
+                *text = small(text);
+                expr
+            }
+            _ => lower(expr),
+        },
+        _ => lower(expr),
+    }
+}
+
+fn small(text: &str) -> String {
+    let one = |letter: char| {
+        let mut small = letter.to_lowercase();
+        match (small.next(), small.next()) {
+            (Some(small), None) => small,
+            _ => letter,
+        }
+    };
+    text.chars().map(one).collect()
 }
 
 fn bare(mut expr: &Expr) -> &Expr {

@@ -97,7 +97,7 @@ impl Leaf {
                 };
                 format!("COLLATE({name}, '{language}') {operator} '{constant}'")
             }
-            2 if constant != "" => {
+            2 if !constant.is_empty() => {
                 operator = "$";
                 format!("AT('{constant}', {name}) > 0")
             }
