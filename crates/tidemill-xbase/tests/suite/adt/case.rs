@@ -261,3 +261,23 @@ fn fields_that_differ_are_compared_only_where_the_expression_says_how() {
         assert!(error.contains(found), "{text}: {error}");
     }
 }
+
+#[test]
+fn a_text_that_is_sought_is_folded_as_the_parts_of_keys_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let orders = [
+        OrderSpec::new("MIXED", "Exact;Any"),
+        OrderSpec::new("TURNED", "Any;Exact"),
+    ];
+    let (table, _) = table(folder.path(), &mut Random::new(5), &orders);
+    let index = TableIndex::production(&table, &settings()).unwrap().unwrap();
+    for (order, text, expected) in [
+        ("MIXED", "Ab    Cd", "Ab    cd"),
+        ("MIXED", "AB", "AB"),
+        ("TURNED", "Ab    Cd", "ab    Cd"),
+        ("TURNED", "Ab    Cd    and more", "ab    Cd    and more"),
+    ] {
+        let keys = index.order(order).unwrap().keys();
+        assert_eq!(&*keys.folded(text.as_bytes()), expected.as_bytes(), "{order}: {text}");
+    }
+}
