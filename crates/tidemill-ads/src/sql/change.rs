@@ -477,8 +477,9 @@ impl Change {
         let computed = values.iter().zip(columns).map(|(value, column)| {
             let vector = evaluation.vector(value)?;
             let type_of = self.fields.get(*column).map_or(Type::Unknown, |field| field.type_of);
-            match (type_of, &vector) {
-                (Type::Integer, Vector::Decimal(..) | Vector::Double(_)) => vector
+            match (type_of, vector.type_of()) {
+                // Rounded as in new rows, also a constant.
+                (Type::Integer, Type::Decimal(_) | Type::Double) => vector
                     .cast(Type::Decimal(0), records.len())?
                     .cast(Type::Integer, records.len()),
                 (Type::Bytes, _) if vector.type_of().is_text() => Ok(vector),
