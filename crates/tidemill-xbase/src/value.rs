@@ -155,7 +155,8 @@ impl Format {
                 let [_, packed @ ..] = (year.cast_unsigned() << 9 | month << 5 | day).to_be_bytes();
                 out.extend(packed);
             }
-            (FieldKind::Time, Value::Time(ms)) => out.extend(ms.to_le_bytes()),
+            (FieldKind::Time, Value::Time(ms)) if (0..86_400_000).contains(&ms) => out.extend(ms.to_le_bytes()),
+            (FieldKind::Time, Value::Time(_)) => return Err("a time of day before 24:00".to_owned()),
             (FieldKind::Timestamp, Value::Timestamp(ms)) => {
                 let day = i32::try_from(ms.div_euclid(86_400_000)).ok();
                 let day = day.and_then(julian::from_unix_days).ok_or("a year up to 9999")?;
