@@ -338,8 +338,13 @@ impl Client {
                         "DECLARE CURSOR can only be used in transaction blocks",
                     ));
                 }
+                let no_query = || failure::error("42601", "DECLARE CURSOR wants a query that changes nothing");
+                // Before it runs.
+                if !query.reads().map_err(of_session)? {
+                    return Err(no_query());
+                }
                 let Outcome::Rows(mut rows) = self.sql(query, &prepared.text, values, interrupts, line).await? else {
-                    return Err(failure::error("42601", "DECLARE CURSOR wants a query"));
+                    return Err(no_query());
                 };
                 rows.name_columns(ColumnNames::of(&query.text).as_ref());
                 let cursor = Cursor {
@@ -366,13 +371,20 @@ impl Client {
                 Outcome::Done(Tag::new(tag))
             }
             Command::Copy(copy) => match copy.query() {
-                Some(query) => match self.sql(&query, &prepared.text, values, interrupts, line).await? {
-                    Outcome::Rows(mut rows) => {
-                        rows.name_columns(ColumnNames::of(&query.text).as_ref());
-                        Outcome::CopyOut(Box::new(Out::new(rows, copy.options.clone())?))
+                Some(query) => {
+                    let no_query = || failure::error("42601", "COPY … TO STDOUT wants a query that changes nothing");
+                    // Before it runs.
+                    if !query.reads().map_err(of_session)? {
+                        return Err(no_query());
                     }
-                    _ => return Err(failure::error("42601", "COPY … TO STDOUT wants a query")),
-                },
+                    match self.sql(&query, &prepared.text, values, interrupts, line).await? {
+                        Outcome::Rows(mut rows) => {
+                            rows.name_columns(ColumnNames::of(&query.text).as_ref());
+                            Outcome::CopyOut(Box::new(Out::new(rows, copy.options.clone())?))
+                        }
+                        _ => return Err(no_query()),
+                    }
+                }
                 None => {
                     self.check_writes("COPY")?;
                     Outcome::CopyIn(CopyStatement::clone(copy))

@@ -16,8 +16,8 @@ use pgwire::api::copy::CopyHandler;
 use pgwire::api::portal::{Format, Portal};
 use pgwire::api::query::{ExtendedQueryHandler, SimpleQueryHandler};
 use pgwire::api::results::{FieldInfo, Response, Tag};
-use pgwire::api::stmt::QueryParser;
-use pgwire::api::store::PortalStore;
+use pgwire::api::stmt::{QueryParser, StoredStatement};
+use pgwire::api::store::{Entry, PortalStore};
 use pgwire::api::{ClientInfo, ClientPortalStore, DEFAULT_NAME, PgWireConnectionState};
 use pgwire::error::{PgWireError, PgWireResult};
 use pgwire::messages::PgWireBackendMessage as Sending;
@@ -25,7 +25,8 @@ use pgwire::messages::cancel::CancelRequest;
 use pgwire::messages::copy::{CopyData, CopyDone, CopyFail, CopyInResponse, CopyOutResponse};
 use pgwire::messages::data::{NoData, ParameterDescription};
 use pgwire::messages::extendedquery::{
-    Describe, Execute, PortalSuspended, Sync as SyncMessage, TARGET_TYPE_BYTE_PORTAL, TARGET_TYPE_BYTE_STATEMENT,
+    Bind, BindComplete, Describe, Execute, Parse, ParseComplete, PortalSuspended, Sync as SyncMessage,
+    TARGET_TYPE_BYTE_PORTAL, TARGET_TYPE_BYTE_STATEMENT,
 };
 use pgwire::messages::response::{EmptyQueryResponse, ReadyForQuery, TransactionStatus};
 use pgwire::messages::simplequery::Query;
@@ -434,6 +435,54 @@ impl ExtendedQueryHandler for Door {
 
     fn query_parser(&self) -> Arc<Parsing> {
         Arc::new(Parsing(self.client.get().cloned()))
+    }
+
+    // What these two answer is sent with the rows: a client waits for it only where it says so, by Sync or Flush.
+
+    async fn on_parse<C>(&self, sink: &mut C, message: Parse) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<Sending> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Arc<Prepared>>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        match StoredStatement::parse(sink, &message, self.query_parser()).await? {
+            Some(statement) => sink.portal_store().put_statement(Arc::new(statement)),
+            None => {
+                let name = message.name.as_deref().unwrap_or(DEFAULT_NAME);
+                sink.portal_store().put_empty_statement(name);
+            }
+        }
+        sink.feed(Sending::ParseComplete(ParseComplete::new())).await?;
+        Ok(())
+    }
+
+    async fn on_bind<C>(&self, sink: &mut C, message: Bind) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<Sending> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Arc<Prepared>>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<Sending>>::Error>,
+    {
+        let name = message.statement_name.as_deref().unwrap_or(DEFAULT_NAME);
+        match sink.portal_store().get_statement(name) {
+            Some(Entry::Value(statement)) => {
+                let portal = Portal::try_new(&message, statement)?;
+                sink.portal_store().put_portal(Arc::new(portal));
+            }
+            Some(Entry::Empty) if message.parameters.is_empty() => {
+                let portal = message.portal_name.as_deref().unwrap_or(DEFAULT_NAME);
+                sink.portal_store().put_empty_portal(portal);
+            }
+            Some(Entry::Empty) => {
+                let count = message.parameters.len();
+                let message = format!("{count} values for the prepared statement {name:?}, which has no parameters");
+                return Err(failure::error("08P01", message));
+            }
+            None => return Err(PgWireError::StatementNotFound(name.to_owned())),
+        }
+        sink.feed(Sending::BindComplete(BindComplete::new())).await?;
+        Ok(())
     }
 
     async fn on_describe<C>(&self, sink: &mut C, message: Describe) -> PgWireResult<()>
