@@ -274,6 +274,16 @@ impl Draft {
                 io::ErrorKind::Interrupted.into(),
             ));
         }
+        if existing == Existing::Replace {
+            match format {
+                Format::Xbase => self.take_permissions_of_set(destination)?,
+                _ => {
+                    for (file, destination) in self.files.iter().zip(destinations) {
+                        take_permissions(file, destination.as_ref())?;
+                    }
+                }
+            }
+        }
         if format == Format::Xbase {
             let published = TableSet::of(destination).publish(self.folder.path(), existing);
             drop(drafts);
@@ -308,6 +318,18 @@ impl Draft {
 }
 
 impl Draft {
+    /// Gives the files of a table the permissions of those that they replace; a new one those of the table.
+    fn take_permissions_of_set(&self, table: &Path) -> Result<()> {
+        let folder = self.folder.path();
+        for entry in fs::read_dir(folder).map_err(Error::io(folder, "read"))? {
+            let file = entry.map_err(Error::io(folder, "read"))?.path();
+            let replaced = file.file_name().map(|name| table.with_file_name(name));
+            let replaced = replaced.filter(|replaced| replaced.exists());
+            take_permissions(&file, replaced.as_deref().unwrap_or(table))?;
+        }
+        Ok(())
+    }
+
     /// Moves files out of the way of numbered ones that replace them, into the folder of the draft. Returns where each is, and where it was.
     fn moved_away(&self, destinations: &[impl AsRef<Path>], existing: Existing) -> Result<Vec<(PathBuf, PathBuf)>> {
         let mut moved = Vec::new();
@@ -328,6 +350,16 @@ impl Draft {
             moved.push((aside, destination.to_path_buf()));
         }
         Ok(moved)
+    }
+}
+
+/// Gives a file the permissions of the one that it replaces: what others could not read they still cannot.
+fn take_permissions(file: &Path, replaced: &Path) -> Result<()> {
+    match replaced.symlink_metadata() {
+        Ok(found) if found.is_file() => {
+            fs::set_permissions(file, found.permissions()).map_err(Error::io(file, "set the permissions of"))
+        }
+        _ => Ok(()),
     }
 }
 
