@@ -1,4 +1,4 @@
-//! Empty text and NULL, of which some formats have only one: what a copy makes of the other is counted, and told.
+//! Empty text, empty bytes and NULL, of which some formats have only one: what a copy makes of the other is counted, and told.
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;
@@ -11,21 +11,30 @@ use crate::format::Format;
 use crate::location::{Location, Place};
 use crate::sink::{FileOptions, is_adt};
 
-/// What a format has in the place of empty text and of NULL.
+/// What a format has in the place of an empty value and of NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
-    /// NULL is read as empty text.
-    EmptyText,
-    /// Empty text is read as NULL.
+    /// NULL is read as an empty value.
+    Empty,
+    /// An empty value is read as NULL.
     Null,
 }
 
-/// Counts the values of columns of text that become others.
+/// Counts the values of columns of text and bytes that become others.
 #[derive(Debug)]
 pub(super) struct EmptyText {
     kept: Kept,
-    /// Place, name, and how many values became others so far.
-    columns: Vec<(usize, String, u64)>,
+    columns: Vec<Counted>,
+}
+
+#[derive(Debug)]
+struct Counted {
+    place: usize,
+    name: String,
+    /// What its values without a letter or byte are called.
+    empty: &'static str,
+    /// How many values became others so far.
+    count: u64,
 }
 
 impl EmptyText {
@@ -34,29 +43,34 @@ impl EmptyText {
         let kept = match (destination.format, &destination.place) {
             (Format::Xbase, Place::File(path)) if is_adt(path) => Kept::Null,
             (Format::Xbase, _) if options.dialect == Dialect::VisualFoxPro => return None,
-            (Format::Xbase, _) => Kept::EmptyText,
+            (Format::Xbase, _) => Kept::Empty,
             (Format::Excel(_), _) => Kept::Null,
             _ => return None,
         };
         let fields = schema.fields().iter().enumerate();
-        let columns = fields.filter(|(_, field)| is_text(field.data_type()));
-        let columns: Vec<_> = columns.map(|(place, field)| (place, field.name().clone(), 0)).collect();
+        let columns = fields.filter_map(|(place, field)| {
+            Some(Counted {
+                place,
+                name: field.name().clone(),
+                empty: empty_value(field.data_type())?,
+                count: 0,
+            })
+        });
+        let columns: Vec<_> = columns.collect();
         (!columns.is_empty()).then_some(Self { kept, columns })
     }
 
     pub(super) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        for (place, _, count) in &mut self.columns {
+        for Counted { place, count, .. } in &mut self.columns {
             let Some(column) = batch.columns().get(*place) else {
                 continue;
             };
             *count += match self.kept {
-                Kept::EmptyText => column.logical_null_count() as u64,
+                Kept::Empty => column.logical_null_count() as u64,
                 Kept::Null => {
-                    let text = cast(column, &DataType::Utf8)?;
-                    text.as_string::<i32>()
-                        .iter()
-                        .filter(|value| *value == Some(""))
-                        .count() as u64
+                    let bytes = cast(column, &DataType::Binary)?;
+                    let values = bytes.as_binary::<i32>().iter();
+                    values.filter(|value| value.is_some_and(<[u8]>::is_empty)).count() as u64
                 }
             };
         }
@@ -65,12 +79,12 @@ impl EmptyText {
 
     /// A line for each column with such values.
     pub(super) fn notes(&self, destination: &Location) -> Vec<String> {
-        let (from, to) = match self.kept {
-            Kept::EmptyText => ("NULL", "empty text"),
-            Kept::Null => ("empty text", "NULL"),
-        };
-        let changed = self.columns.iter().filter(|(_, _, count)| *count > 0);
-        let notes = changed.map(|(_, name, count)| {
+        let changed = self.columns.iter().filter(|column| column.count > 0);
+        let notes = changed.map(|Counted { name, empty, count, .. }| {
+            let (from, to) = match self.kept {
+                Kept::Empty => ("NULL", *empty),
+                Kept::Null => (*empty, "NULL"),
+            };
             let rows = if *count == 1 { "row" } else { "rows" };
             format!("{destination}: column {name}: {from} became {to} in {count} {rows}")
         });
@@ -78,9 +92,13 @@ impl EmptyText {
     }
 }
 
-fn is_text(data_type: &DataType) -> bool {
+/// What the value without a letter or byte is called; `None` for types that have none.
+fn empty_value(data_type: &DataType) -> Option<&'static str> {
     match data_type {
-        DataType::Dictionary(_, values) => values.is_string(),
-        data_type => data_type.is_string(),
+        DataType::Dictionary(_, values) => empty_value(values),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Some("empty bytes"),
+        // It is written as a column of text.
+        DataType::Null => Some("empty text"),
+        data_type => data_type.is_string().then_some("empty text"),
     }
 }
