@@ -8,8 +8,9 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
+use tidemill_clickhouse::arrow_type::StringType;
 use tidemill_clickhouse::source::ReadSource;
-use tidemill_clickhouse::{Block, NativeReader};
+use tidemill_clickhouse::{Block, BlockDecoder, NativeReader};
 
 use super::decimals::{widen, widened};
 use crate::engine::{Batches, Chosen, Engine, EngineTable, Request};
@@ -39,7 +40,12 @@ pub(super) async fn open(location: &Location) -> Result<Arc<dyn TableProvider>> 
 }
 
 fn blocks(path: &PathBuf) -> Result<NativeReader<ReadSource<File>>> {
-    Ok(NativeReader::new(File::open(path).map_err(Error::io(path, "open"))?))
+    let reader = NativeReader::new(File::open(path).map_err(Error::io(path, "open"))?);
+    // A column of strings that are no text is one of bytes.
+    Ok(reader.with_decoder(BlockDecoder {
+        strings: StringType::ByContent,
+        ..BlockDecoder::default()
+    }))
 }
 
 struct NativeEngine {
