@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::cast::AsArray as _;
-use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, new_null_array};
 use arrow_cast::display::array_value_to_string;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType as ArrowType, Field, SchemaRef, TimeUnit};
@@ -121,6 +121,10 @@ fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Resu
     let (from, to) = (column.data_type(), field.data_type());
     if from == to {
         return Ok(Arc::clone(column));
+    }
+    // It has no value that could be lost.
+    if *from == ArrowType::Null {
+        return Ok(new_null_array(to, column.len()));
     }
     // The days of a date are a number to Arrow alone.
     if (from.is_numeric() && to.is_temporal()) || (from.is_temporal() && to.is_numeric()) {
