@@ -63,7 +63,7 @@ pub struct ColumnSummary {
     pub mean: Option<f64>,
     /// The standard deviation of numbers, of a population.
     pub deviation: Option<f64>,
-    /// The quartiles of numbers, dates and times.
+    /// The quartiles of numbers, dates and times: values of the column.
     pub quartiles: Option<[String; 3]>,
     /// How many values lie in each of [`BARS`] ranges of the same width, from the least value to the greatest; of numbers, dates and times.
     pub histogram: Option<Vec<u64>>,

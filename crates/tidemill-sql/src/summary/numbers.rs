@@ -96,9 +96,10 @@ impl Numbers {
             summary.deviation = Some((self.squares / self.count as f64).sqrt());
         }
         self.sample.sort_by(f64::total_cmp);
-        let last = self.sample.len().saturating_sub(1) as f64;
+        // The first value that at least this share of the values does not exceed, as PostgreSQL's `percentile_disc`.
         let quartile = |share: f64| {
-            let value = self.sample.get((share * last).round() as usize).copied();
+            let place = (share * self.sample.len() as f64).ceil() as usize;
+            let value = self.sample.get(place.saturating_sub(1)).copied();
             text_of_number(value.unwrap_or_default(), data_type)
         };
         summary.quartiles = Some([quartile(0.25)?, quartile(0.5)?, quartile(0.75)?]);

@@ -98,8 +98,9 @@ fn columns_are_summarized() {
     );
     assert_eq!(
         (&id["least"], &id["median"], &id["greatest"]),
-        (&"1".into(), &"3".into(), &"4".into())
+        (&"1".into(), &"2".into(), &"4".into())
     );
+    assert_eq!((&id["q25"], &id["q75"]), (&"1".into(), &"3".into()));
     assert_eq!(id["mean"], 2.5);
     assert_eq!(id["histogram"], "1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1");
     assert_eq!(of("pay")["nulls"], 1);
