@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use prost::Message;
 use prost_types::FileDescriptorSet;
 use tidemill_riegeli::{FieldProjection, ReaderOptions};
-use tidemill_sql::{ServerUrl, Session, SessionOptions, TableOptions};
+use tidemill_sql::{Names, ServerUrl, Session, SessionOptions, TableOptions};
 use tidemill_xbase::{Blank, CodePage, KeySettings, Table};
 
 use crate::limits::Limits;
@@ -523,7 +523,7 @@ impl MakingArgs {
 pub(crate) struct TableArgs {
     /// Folder or database (postgres://host/database, sqlite:FILE, ...) whose tables can be named without a path.
     /// Default: the current folder.
-    #[arg(long = "dir", value_name = "DIR", id = "tables_dir", help_heading = TABLES)]
+    #[arg(long = "dir", value_name = "DIR", id = "tables_dir", value_parser = folder_or_database, help_heading = TABLES)]
     pub(crate) dir: Option<PathBuf>,
     /// Give a table a name, or give a folder or database a name whose tables are then NAME.table.
     #[arg(long, value_name = "NAME=URL", value_parser = name_and_place, help_heading = TABLES)]
@@ -642,6 +642,16 @@ pub(crate) fn name_and_place(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// A folder that is there, in any case of its letters. What has a colon is a URL, or begins with the letter of a drive.
+fn folder_or_database(text: &str) -> Result<PathBuf, String> {
+    match Names::default().path(text) {
+        _ if text.contains(':') => Ok(text.into()),
+        Ok(Some(_)) => Ok(text.into()),
+        Ok(None) => Err("no such folder".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 fn database(text: &str) -> Result<ServerUrl, String> {
     ServerUrl::new(text)
         .filter(|url| !url.names_table())
@@ -666,7 +676,10 @@ fn drive_and_folder(text: &str) -> Result<(char, PathBuf), String> {
         .ok_or("expected LETTER=FOLDER, for example C=data")?;
     let mut letters = letter.trim_end_matches(':').chars();
     match (letters.next(), letters.next()) {
-        (Some(letter), None) if letter.is_ascii_alphabetic() => Ok((letter, PathBuf::from(folder))),
+        (Some(letter), None) if letter.is_ascii_alphabetic() => match Names::default().path(folder) {
+            Ok(Some(found)) if found.is_dir() => Ok((letter, PathBuf::from(folder))),
+            _ => Err(format!("{folder}: no such folder")),
+        },
         _ => Err("expected one letter before the =, for example C=data".to_owned()),
     }
 }
