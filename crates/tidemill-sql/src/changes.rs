@@ -70,6 +70,7 @@ impl Session {
             job: None,
             rows_before: 0,
         };
+        self.connection.change_at_once(&url.to_string())?;
         let sink = self.servers.of(url)?.fill(url, &answer.schema(), &filling).await?;
         // Columns go by their places, whatever the query calls them.
         let answer = answer.named(&sink.columns())?;
@@ -131,6 +132,7 @@ impl Session {
 
     /// Has a server drop or empty a table of its own.
     pub(crate) async fn change_on_server(&self, table: &ServerUrl, change: TableChange) -> Result<Answer> {
+        self.connection.change_at_once(&table.to_string())?;
         self.servers.of(table)?.change(table, change).await?;
         Answer::counted(None)
     }

@@ -140,6 +140,7 @@ impl Session {
                     job: None,
                     rows_before: 0,
                 };
+                self.connection.change_at_once(&url.to_string())?;
                 let sink = self.servers.of(url)?.fill(url, &schema, &filling).await?;
                 copy::insert(Answer::read(schema, batches), sink, |_, _| Ok(())).await
             }

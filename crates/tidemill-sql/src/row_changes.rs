@@ -142,6 +142,7 @@ impl Session {
             }
         };
         let text = read.change(&row_change).ok_or_else(not_there)?;
+        self.connection.change_at_once(&place)?;
         self.servers.of(server)?.answer(server, &text).await
     }
 }

@@ -153,7 +153,9 @@ impl Session {
                 (Format::Xbase, Place::File(path)) => Ok(vec![(name, path.clone())]),
                 _ => Err(Error::Unsupported {
                     what: format!("{location}: changing a table that is not of xBase"),
-                    hint: "INSERT INTO adds rows to tables of servers; copy writes new ones".to_owned(),
+                    hint: "UPDATE and DELETE also change rows of PostgreSQL, MySQL and SQLite, and INSERT INTO adds rows to tables of \
+                           servers; copy writes new tables"
+                        .to_owned(),
                 }),
             },
             // Temporary tables and cursors of ADS SQL are no files.
