@@ -12,12 +12,16 @@ use crate::binary_forms::{BinaryForms, LiteralTexts};
 use crate::binary_functions;
 use crate::blanks::BlanksToFunctions;
 use crate::checked_arithmetic::{CheckedConstants, WindowArguments};
+use crate::dates_with_numbers::DatesWithNumbers;
 use crate::exact_sum::exact_sum;
 use crate::floats_with_decimals::{ColumnsWithDecimals, FloatsWithDecimals};
 use crate::many_to_one::{self, KeptWhole};
 use crate::moments_as_text::MomentsAsText;
 use crate::numeric_text::{self, ByKeys, SortedByKeys};
-use crate::scalar_subqueries::{ScalarSubqueries, only_value};
+use crate::repeated_rows::RepeatedRows;
+use crate::subqueries::below::SubqueriesBelow;
+use crate::subqueries::limited::LimitsByRow;
+use crate::subqueries::scalar::{ScalarSubqueries, only_value};
 
 /// The same for all statements.
 static BINARY_FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(binary_functions::all);
@@ -25,10 +29,13 @@ static BINARY_FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(binary_fu
 /// The rules, in their order: the engine's own among those of this crate.
 pub(crate) fn rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules: Vec<Arc<dyn AnalyzerRule + Send + Sync>> = vec![
+        Arc::new(RepeatedRows),
         Arc::new(SortedByKeys),
         Arc::new(ColumnsWithDecimals),
+        Arc::new(SubqueriesBelow),
         // Behind the keys of sorts.
         Arc::new(ScalarSubqueries),
+        Arc::new(LimitsByRow),
     ];
     rules.extend(Analyzer::new().rules);
     rules.push(Arc::new(MomentsAsText));
@@ -46,7 +53,8 @@ pub(crate) fn register(state: &mut SessionState, has_blanks: bool) {
     }
     let _ = state.register_udaf(exact_sum());
     let _ = state.register_expr_planner(Arc::new(BinaryForms));
-    let rewrites: [Arc<dyn FunctionRewrite + Send + Sync>; 5] = [
+    let rewrites: [Arc<dyn FunctionRewrite + Send + Sync>; 6] = [
+        Arc::new(DatesWithNumbers),
         Arc::new(CheckedConstants),
         Arc::new(ByKeys),
         Arc::new(LiteralTexts),

@@ -48,6 +48,7 @@ use crate::format::Format;
 use crate::location::{Location, Place};
 use crate::options::SessionOptions;
 use crate::records::{Records, RecordsSink, Skipped};
+use crate::route;
 use crate::session::Session;
 use crate::sink::{FileOptions, ShardedSink, Shares, Sink, file_sink};
 use crate::stores::server::{TableOptions, TableSink};
@@ -247,6 +248,7 @@ impl Session {
         options: &'s CopyOptions,
     ) -> BoxFuture<'s, Result<PlannedCopy<'s>>> {
         async move {
+            route::check_query(sql)?;
             // A copy keeps a blank as NULL.
             let answer = self.answer(sql, &self.options.of_copies()).await?;
             self.plan(answer, None, false, destination, options).await

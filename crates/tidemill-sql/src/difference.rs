@@ -17,6 +17,7 @@ use arrow_select::interleave::interleave;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
+use crate::route;
 use crate::{Answer, Error, Result, Session, source_is_query, summary};
 
 /// Two tables or queries that are compared, row by row.
@@ -80,6 +81,9 @@ impl Session {
     }
 
     async fn begin_to_compare(&self, left: &str, right: &str, keys: &[String]) -> Result<Comparison> {
+        for query in [left, right].into_iter().filter(|named| source_is_query(named)) {
+            route::check_query(query)?;
+        }
         let (left, right) = (source(left), source(right));
         let (left_columns, right_columns) = (self.columns(&left).await?, self.columns(&right).await?);
         let both = common(&left_columns, &right_columns);

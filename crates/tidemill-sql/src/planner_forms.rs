@@ -2,7 +2,7 @@
 //!
 //! `SUBSTRING(a, 1, 2)` has a node of its own, which the planner gives to the function of text whatever the value is; as a call it is
 //! found by its name. A name behind a subscript, as in `map['key'].member`, is a subscript by a text. EXISTS among the columns of a
-//! query, which the planner knows in conditions alone, is a count that is not 0.
+//! query is a count that is not 0 where it is the same for all rows.
 //!
 //! `a NOT IN (SELECT b …)` of a subquery that depends on the row is `NOT EXISTS (SELECT … WHERE (a = b) IS NOT FALSE)`: the planner leaves
 //! out rows whose `a` is NULL where the subquery is empty, which SQL keeps.
@@ -17,7 +17,7 @@
 //!
 //! A number of more digits than a floating-point number keeps is a decimal: `CAST('1234567890123456.78' AS DECIMAL(18, 2))`.
 //!
-//! IN within a condition may be [unknown](unknown_in).
+//! IN within a condition and among columns may be [unknown](unknown_in), and may be that of [several values](row_in).
 //!
 //! Conditions of [`joins`] stand where the planner takes them.
 //!
@@ -27,6 +27,7 @@ mod escapes;
 mod functions;
 mod joins;
 mod patterns;
+mod row_in;
 mod similar;
 mod unknown_in;
 
@@ -39,6 +40,8 @@ use sqlparser::ast::{
     ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, TypedString,
     Value, VisitorMut,
 };
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::Parser;
 use tidemill_ads::sql::{GROUP_CONCAT_LENGTH, joined_in_pairs, walk};
 
 use crate::binary_forms::lacks_seconds;
@@ -67,7 +70,10 @@ impl VisitorMut for Forms {
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         fetch_as_limit(query);
-        ControlFlow::Continue(())
+        match unknown_in::put_into_order(query) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        }
     }
 
     fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Error> {
@@ -92,10 +98,19 @@ impl VisitorMut for Forms {
 
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
         let outer = aliases(&select.from);
-        if let Err(error) = joins::put(select, &outer) {
-            return ControlFlow::Break(error);
+        for item in &mut select.projection {
+            if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+                let _: ControlFlow<()> = walk::expressions_mut(expr, &mut |part| {
+                    if let Expr::Exists { subquery, negated } = part {
+                        *part = is_there(subquery, &outer, *negated);
+                    }
+                    ControlFlow::Continue(())
+                });
+            }
         }
-        if let Err(error) = unknown_in::put(select, &outer) {
+        joins::put(select);
+        let put = row_in::put(select, &outer).and_then(|()| unknown_in::put(select, &outer));
+        if let Err(error) = put {
             return ControlFlow::Break(error);
         }
         if let Some(condition) = &mut select.selection {
@@ -104,16 +119,6 @@ impl VisitorMut for Forms {
                     *part = exists;
                 }
             });
-        }
-        for item in &mut select.projection {
-            if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-                let _: ControlFlow<()> = walk::expressions_mut(expr, &mut |part| {
-                    if let Expr::Exists { subquery, negated } = part {
-                        *part = counted(subquery, *negated);
-                    }
-                    ControlFlow::Continue(())
-                });
-            }
         }
         ControlFlow::Continue(())
     }
@@ -363,14 +368,8 @@ fn not_in_as_exists(expr: &Expr, outer: &[String]) -> Option<Expr> {
         return None;
     };
     let column = plain_column(subquery).filter(|_| names_one_of(&**subquery, outer))?;
-    // Within the subquery a name alone would be one of its own columns.
-    let value = match (&**value, outer) {
-        (Expr::Identifier(name), [only]) => Expr::CompoundIdentifier(vec![Ident::with_quote('"', only), name.clone()]),
-        (Expr::CompoundIdentifier(_) | Expr::Value(_), _) => (**value).clone(),
-        _ => return None,
-    };
     let equal = Expr::BinaryOp {
-        left: Box::new(value),
+        left: Box::new(within_subquery(value, outer)?),
         op: BinaryOperator::Eq,
         right: Box::new(column.clone()),
     };
@@ -379,6 +378,22 @@ fn not_in_as_exists(expr: &Expr, outer: &[String]) -> Option<Expr> {
         subquery: Box::new(where_also(subquery, not_unequal)),
         negated: true,
     })
+}
+
+/// A value as a subquery names it. There a name alone would be one of its own columns.
+fn within_subquery(value: &Expr, outer: &[String]) -> Option<Expr> {
+    match (value, outer) {
+        (Expr::Identifier(name), [only]) => Some(Expr::CompoundIdentifier(vec![
+            Ident::with_quote('"', only),
+            name.clone(),
+        ])),
+        (Expr::CompoundIdentifier(_) | Expr::Value(_), _) => Some(value.clone()),
+        _ => None,
+    }
+}
+
+fn parser(text: &str) -> Option<Parser<'static>> {
+    Parser::new(&GenericDialect {}).try_with_sql(text).ok()
 }
 
 /// The one column of a query that has a row for each of its tables: no groups, no limits.
@@ -425,6 +440,17 @@ fn names_one_of(query: &impl walk::Tree, tables: &[String]) -> bool {
         ControlFlow::Continue(())
     });
     is_named
+}
+
+/// Whether a query has rows. One that is the same for all rows is counted once; `outer` are the names of the tables around it.
+fn is_there(query: &Query, outer: &[String], negated: bool) -> Expr {
+    match names_one_of(query, outer) {
+        true => Expr::Exists {
+            subquery: Box::new(query.clone()),
+            negated,
+        },
+        false => counted(query, negated),
+    }
 }
 
 /// Whether a query has rows, as a query of one value.

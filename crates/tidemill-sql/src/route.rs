@@ -389,6 +389,33 @@ pub fn is_query(sql: &str) -> Result<bool> {
     }
 }
 
+/// # Errors
+///
+/// [`Error::Unsupported`] for a text that is not one query, or that changes something; [`Error::Parse`].
+pub(crate) fn check_query(sql: &str) -> Result<()> {
+    match is_query(sql)? {
+        true => Ok(()),
+        false => Err(Error::Unsupported {
+            what: "anything but one query that changes nothing".to_owned(),
+            hint: "run the other statements with `tidemill sql` first".to_owned(),
+        }),
+    }
+}
+
+/// # Errors
+///
+/// [`Error::Unsupported`] for a text of several statements.
+pub(crate) fn check_one(sql: &str) -> Result<()> {
+    match tidemill_ads::sql::parse(sql) {
+        Ok(statements) if statements.len() > 1 => Err(Error::Unsupported {
+            what: "the plan of several statements".to_owned(),
+            hint: "explain them one by one".to_owned(),
+        }),
+        // What is wrong is told by who plans it.
+        _ => Ok(()),
+    }
+}
+
 /// Whether what names a source of rows is a query rather than a table: its first word tells.
 #[must_use]
 pub fn source_is_query(source: &str) -> bool {

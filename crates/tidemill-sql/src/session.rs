@@ -37,6 +37,7 @@ use crate::lowering::Parameters;
 use crate::names::{KnownNames, Names};
 use crate::opaque::Opaque;
 use crate::options::SessionOptions;
+use crate::parquet_conditions::ParquetConditions;
 use crate::plan_cache::{self, PlanCache, Planned, Providers, keeps_table_order};
 use crate::route::{self, Route};
 use crate::scalars::{self, Surroundings};
@@ -45,6 +46,7 @@ use crate::scope::{self, Bound};
 use crate::stores::key_lookup::{KeyLookups, ServersLast};
 use crate::stores::server::push_down::PushDown;
 use crate::stores::server::{ServerUrl, Servers, TableChange, is_draft};
+use crate::subqueries::marks;
 use crate::yielding::YieldingJoins;
 use crate::{Error, Result, declared_types, faults, lowering, planner_forms, stores, top_percent};
 
@@ -119,10 +121,12 @@ impl Session {
             .with_default_features()
             .with_query_planner(Arc::new(top_percent::Planner))
             .with_analyzer_rules(analysis::rules())
+            .with_optimizer_rules(marks::rules())
             .with_physical_optimizer_rules(rules)
             .with_physical_optimizer_rule(Arc::new(Offsets))
             .with_physical_optimizer_rule(Arc::new(KeyLookups))
-            .with_physical_optimizer_rule(Arc::new(YieldingJoins));
+            .with_physical_optimizer_rule(Arc::new(YieldingJoins))
+            .with_physical_optimizer_rule(Arc::new(ParquetConditions));
         let mut state = state.build();
         analysis::register(&mut state, self.options.has_blanks());
         state.mark_start_execution();
@@ -199,6 +203,19 @@ impl Session {
     /// [`Error::Parse`], [`Error::NotFound`] and whatever the tables' engines or the planner find wrong.
     pub fn query<'a>(&'a self, sql: &'a str) -> BoxFuture<'a, Result<Answer>> {
         self.answer(sql, &self.options).boxed()
+    }
+
+    /// As [`Session::query`], for one query that changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::query`]; [`Error::Unsupported`] for anything else, of which nothing is run.
+    pub fn rows_of<'a>(&'a self, sql: &'a str) -> BoxFuture<'a, Result<Answer>> {
+        async {
+            route::check_query(sql)?;
+            self.answer(sql, &self.options).await
+        }
+        .boxed()
     }
 
     /// As [`Session::query`], with values for its parameters, in the order of [`parameters`](tidemill_ads::sql::parameters).
@@ -456,10 +473,22 @@ impl Session {
     ///
     /// As [`Session::query`].
     pub async fn explain(&self, sql: &str) -> Result<String> {
+        route::check_one(sql)?;
         let mut answer = self.query(&format!("EXPLAIN {sql}")).await?;
         let mut plan = String::new();
         while let Some(batch) = answer.next().await? {
-            let (kinds, texts) = (batch.column(0).as_string::<i32>(), batch.column(1).as_string::<i32>());
+            let texts = |column: usize| {
+                batch
+                    .columns()
+                    .get(column)
+                    .and_then(|texts| texts.as_string_opt::<i32>())
+            };
+            let (Some(kinds), Some(texts)) = (texts(0), texts(1)) else {
+                return Err(Error::Unsupported {
+                    what: "the plan of this statement".to_owned(),
+                    hint: "queries and changes of tables have plans".to_owned(),
+                });
+            };
             for (kind, text) in kinds.iter().zip(texts) {
                 let text = text.unwrap_or_default();
                 let begin = if text.contains('\n') { '\n' } else { ' ' };

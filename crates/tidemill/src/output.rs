@@ -6,8 +6,10 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use clap::ValueEnum as _;
 use tidemill_sql::{Answer, Session, Sink, StreamFormat, stream_sink};
 
 use self::table::TextSink;
@@ -114,8 +116,20 @@ pub(crate) async fn write_answers(
 ) -> anyhow::Result<u64> {
     let last = answers.pop();
     let answers = answers.into_iter().filter(|answer| answer.changed().is_none());
+    let answers: Vec<Answer> = answers.chain(last).collect();
+    let is_one = matches!(format, AnswerFormat::Json | AnswerFormat::Arrow | AnswerFormat::Parquet);
+    if is_one && answers.len() > 1 {
+        bail!(
+            "--format {}: it holds the answer of one statement, and {} statements have answers; run them one by one, or take \
+             --format jsonl. The statements were run, and nothing is written",
+            format
+                .to_possible_value()
+                .map_or_else(String::new, |value| value.get_name().to_owned()),
+            answers.len()
+        );
+    }
     let mut rows = 0;
-    for answer in answers.chain(last) {
+    for answer in answers {
         rows += write_answer(answer, format, screen).await?;
     }
     Ok(rows)

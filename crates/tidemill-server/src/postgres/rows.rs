@@ -18,7 +18,7 @@ use pgwire::messages::data::{DataRow, FieldDescription, RowDescription};
 use tidemill_postgres::Type;
 use tidemill_postgres::arrow_type::column_type;
 use tidemill_postgres::wire::{ValueFormat, WireRows};
-use tidemill_sql::Answer;
+use tidemill_sql::{Answer, check_moments};
 
 use super::column_names::ColumnNames;
 use super::failure;
@@ -344,6 +344,9 @@ fn too_many_columns(count: usize) -> PgWireError {
 fn as_sent(batch: &RecordBatch, columns: &[Sent]) -> Result<RecordBatch, PgWireError> {
     if columns.iter().all(|column| matches!(column.how, How::AsItIs)) {
         return Ok(batch.clone());
+    }
+    if columns.iter().any(|column| matches!(column.how, How::Json)) {
+        check_moments(batch).map_err(|error| failure::error("22008", error.to_string()))?;
     }
     let arrays = batch.columns().iter().zip(batch.schema_ref().fields()).zip(columns);
     let arrays = arrays.map(|((array, field), column)| match &column.how {

@@ -1,22 +1,17 @@
 //! Joins that the planner does not take.
 //!
-//! It does not plan a subquery in ON that depends on the joined rows, but it does in WHERE. The condition of an inner join means the same
-//! there, unless a later join adds rows. `SEMI JOIN` means `LEFT SEMI JOIN`, and `ANTI JOIN` means `LEFT ANTI JOIN`.
+//! A subquery in ON may depend on one side of the join alone, and in WHERE on both. The condition of an inner join means the same there,
+//! unless a later join adds rows. `SEMI JOIN` means `LEFT SEMI JOIN`, and `ANTI JOIN` means `LEFT ANTI JOIN`.
 
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{BinaryOperator, Expr, JoinConstraint, JoinOperator as J, Select, Value};
-use tidemill_ads::sql::{join_constraint, joined_in_pairs, walk};
+use tidemill_ads::sql::{joined_in_pairs, walk};
 
-use super::{and, for_each_conjunct, names_one_of};
-use crate::{Error, Result};
+use super::{and, for_each_conjunct};
 
-/// Gives the joins of a SELECT these forms. `tables` are the names of its tables.
-///
-/// # Errors
-///
-/// [`Error::Unsupported`] for a subquery in the ON of an outer join that depends on the joined rows.
-pub(super) fn put(select: &mut Select, tables: &[String]) -> Result<()> {
+/// Gives the joins of a SELECT these forms.
+pub(super) fn put(select: &mut Select) {
     let mut moved = Vec::new();
     for table in &mut select.from {
         let mut rest = table.joins.as_mut_slice();
@@ -41,14 +36,6 @@ pub(super) fn put(select: &mut Select, tables: &[String]) -> Result<()> {
                     moved.extend(with);
                     *on = all_of(without).unwrap_or_else(|| Expr::value(Value::Boolean(true)));
                 }
-            } else if depends(operator, tables) {
-                return Err(Error::Unsupported {
-                    what:
-                        "a subquery in the ON of an outer, SEMI or ANTI join that names a column of the joined tables"
-                            .to_owned(),
-                    hint: "join a subquery that has the condition in its WHERE: LEFT JOIN (SELECT … WHERE …) AS t ON …"
-                        .to_owned(),
-                });
             }
             rest = behind;
         }
@@ -56,7 +43,6 @@ pub(super) fn put(select: &mut Select, tables: &[String]) -> Result<()> {
     if !moved.is_empty() {
         select.selection = all_of(select.selection.take().into_iter().chain(moved).collect());
     }
-    Ok(())
 }
 
 fn all_of(parts: Vec<Expr>) -> Option<Expr> {
@@ -80,22 +66,6 @@ fn has_subquery(expr: &Expr) -> bool {
     walk::expressions(expr, &mut |part| match is_query(part) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
-    })
-    .is_break()
-}
-
-/// Whether the condition of a join has a subquery that names one of these tables.
-fn depends(operator: &J, tables: &[String]) -> bool {
-    let Some(JoinConstraint::On(on)) = join_constraint(operator) else {
-        return false;
-    };
-    walk::expressions(on, &mut |part| match part {
-        Expr::Subquery(query) | Expr::Exists { subquery: query, .. } | Expr::InSubquery { subquery: query, .. }
-            if names_one_of(&**query, tables) =>
-        {
-            ControlFlow::Break(())
-        }
-        _ => ControlFlow::Continue(()),
     })
     .is_break()
 }

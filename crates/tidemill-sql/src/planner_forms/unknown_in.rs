@@ -2,16 +2,16 @@
 //!
 //! It is unknown where `a` is NULL and there are rows, or where a `b` is NULL and none is `a` (ISO/IEC 9075-2, 8.4 and 8.9). The planner knows
 //! that of a NOT IN that is a condition by itself. Within others it takes what is unknown for false, which matters wherever the
-//! condition is not only asked whether it is true: behind NOT, in CASE, before IS NULL.
+//! condition is not only asked whether it is true: behind NOT, in CASE, before IS NULL, as a column.
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{BinaryOperator, Expr, Query, Select, UnaryOperator, VisitorMut};
-use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::Parser;
-use tidemill_ads::sql::walk;
+use sqlparser::ast::{
+    BinaryOperator, Expr, GroupByExpr, JoinConstraint, OrderByKind, Query, Select, SetExpr, UnaryOperator, VisitorMut,
+};
+use tidemill_ads::sql::{join_constraint_mut, walk};
 
-use super::{counted, for_each_conjunct, names_one_of, plain_column, where_also};
+use super::{aliases, for_each_conjunct, is_there, names_one_of, parser, plain_column, where_also};
 use crate::{Error, Result};
 
 /// The longest text of a subquery that is written several times. Within others of its kind it grows by three times each.
@@ -23,11 +23,7 @@ const MOST_TEXT: usize = 64 << 10;
 ///
 /// [`Error::Unsupported`] for subqueries that are too long within each other.
 pub(super) fn put(select: &mut Select, outer: &[String]) -> Result<()> {
-    let mut known = Known {
-        outer,
-        depth: 0,
-        is_too_long: false,
-    };
+    let mut known = Known::new(outer);
     for condition in [&mut select.selection, &mut select.having].into_iter().flatten() {
         for_each_conjunct(condition, &mut |part| {
             if let Expr::UnaryOp {
@@ -44,13 +40,35 @@ pub(super) fn put(select: &mut Select, outer: &[String]) -> Result<()> {
             }
         });
     }
-    match known.is_too_long {
-        true => Err(Error::Unsupported {
-            what: "NOT IN (SELECT …) within others of its kind, whose text is too long,".to_owned(),
-            hint: "put the inner subqueries into WITH".to_owned(),
-        }),
-        false => Ok(()),
+    for join in select.from.iter_mut().flat_map(|table| &mut table.joins) {
+        if let Some(JoinConstraint::On(on)) = join_constraint_mut(&mut join.join_operator) {
+            for_each_conjunct(on, &mut |part| known.within(part));
+        }
     }
+    for item in &mut select.projection {
+        known.everywhere(item);
+    }
+    if let GroupByExpr::Expressions(keys, _) = &mut select.group_by {
+        keys.iter_mut().for_each(|key| known.everywhere(key));
+    }
+    known.done()
+}
+
+/// As [`put`], for the keys by which a SELECT is sorted.
+///
+/// # Errors
+///
+/// As [`put`].
+pub(super) fn put_into_order(query: &mut Query) -> Result<()> {
+    let (SetExpr::Select(select), Some(order)) = (&*query.body, &mut query.order_by) else {
+        return Ok(());
+    };
+    let outer = aliases(&select.from);
+    let mut known = Known::new(&outer);
+    if let OrderByKind::Expressions(keys) = &mut order.kind {
+        keys.iter_mut().for_each(|key| known.everywhere(&mut key.expr));
+    }
+    known.done()
 }
 
 /// The negation of a condition that is nothing but IN.
@@ -78,7 +96,31 @@ struct Known<'o> {
     is_too_long: bool,
 }
 
-impl Known<'_> {
+impl<'o> Known<'o> {
+    fn new(outer: &'o [String]) -> Self {
+        Self {
+            outer,
+            depth: 0,
+            is_too_long: false,
+        }
+    }
+
+    fn done(self) -> Result<()> {
+        match self.is_too_long {
+            true => Err(Error::Unsupported {
+                what: "IN (SELECT …) within others of its kind, whose text is too long,".to_owned(),
+                hint: "put the inner subqueries into WITH".to_owned(),
+            }),
+            false => Ok(()),
+        }
+    }
+
+    /// Of an expression whose value counts.
+    fn everywhere(&mut self, expr: &mut impl walk::Tree) {
+        // It never breaks off.
+        let _ = walk::change(expr, self);
+    }
+
     /// Of a condition that is only asked whether it is true.
     fn within(&mut self, expr: &mut Expr) {
         match expr {
@@ -93,10 +135,7 @@ impl Known<'_> {
             }
             // False, or unknown: no difference.
             Expr::InSubquery { negated: false, .. } => {}
-            other => {
-                // It never breaks off.
-                let _ = walk::change(other, self);
-            }
+            other => self.everywhere(other),
         }
     }
 }
@@ -137,7 +176,8 @@ fn three_valued(expr: &Expr, outer: &[String]) -> Option<Expr> {
     else {
         return None;
     };
-    let (has_rows, has_nulls) = (counted(subquery, false), counted(&nulls_of(subquery, outer)?, false));
+    let has_rows = is_there(subquery, outer, false);
+    let has_nulls = is_there(&nulls_of(subquery, outer)?, outer, false);
     let (yes, no) = if *negated { ("FALSE", "TRUE") } else { ("TRUE", "FALSE") };
     let text = format!(
         "CASE WHEN {value} IN ({subquery}) THEN {yes} WHEN (({value}) IS NULL AND {has_rows}) OR {has_nulls} THEN NULL ELSE {no} END"
@@ -157,8 +197,4 @@ fn nulls_of(query: &Query, outer: &[String]) -> Option<Query> {
     }
     let text = format!("SELECT 1 FROM ({query}) AS \"values\" (\"value\") WHERE \"value\" IS NULL");
     parser(&text)?.parse_query().ok().map(|query| *query)
-}
-
-fn parser(text: &str) -> Option<Parser<'static>> {
-    Parser::new(&GenericDialect {}).try_with_sql(text).ok()
 }

@@ -7,6 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use tidemill_csv::{CsvOptions, CsvWriter, WriteDialect};
 
+use super::moments::check_moments;
 use super::{Sink, packing};
 use crate::stores::csv::usual_delimiter;
 use crate::uuid_text::with_uuids_as_text;
@@ -32,6 +33,7 @@ impl<W: Write> CsvSink<W> {
 
 impl<W: Write + Send> Sink for CsvSink<W> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        check_moments(batch)?;
         let batch = with_uuids_as_text(batch)?;
         self.writer.write(&batch).map_err(Error::csv(&self.place))
     }

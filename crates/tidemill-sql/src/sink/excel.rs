@@ -8,6 +8,7 @@ use arrow_schema::SchemaRef;
 use tidemill_excel::SheetWriter;
 
 use super::Sink;
+use super::moments::check_moments;
 use crate::uuid_text::with_uuids_as_text;
 use crate::{Error, Result};
 
@@ -40,6 +41,7 @@ impl<W: Write> ExcelSink<W> {
 
 impl<W: Write + Send> Sink for ExcelSink<W> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        check_moments(batch)?;
         let batch = with_uuids_as_text(batch)?;
         self.writer.write(&batch).map_err(Error::excel(&self.place))
     }

@@ -17,6 +17,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tidemill_csv::Packed;
 
+use super::moments::check_moments;
 use super::{Sink, TIME_MILLISECONDS, TIMESTAMP_MILLISECONDS, distinct_names};
 use crate::uuid_text::with_uuids_as_text;
 use crate::{Error, Result};
@@ -61,6 +62,7 @@ impl<W: Write> End for Packed<W> {
 
 impl<W: End + Send, F: JsonFormat + Send> Sink for JsonSink<W, F> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        check_moments(batch)?;
         let batch = with_uuids_as_text(batch)?;
         let batch = with_distinct_names(&batch)?;
         Ok(self.0.write(&batch)?)

@@ -7,6 +7,7 @@ mod csv;
 #[cfg(feature = "excel")]
 mod excel;
 mod json;
+mod moments;
 mod native;
 mod parquet;
 mod positions;
@@ -35,6 +36,7 @@ use tidemill_xbase::{
 
 use self::csv::CsvSink;
 pub(crate) use self::json::DENORMALS;
+pub use self::moments::check_moments;
 pub(crate) use self::positions::{Position, Positions};
 pub(crate) use self::sharded::{ShardedSink, Shares};
 pub(crate) use self::unwritable::refuse_unwritable;

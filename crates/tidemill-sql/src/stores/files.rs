@@ -14,6 +14,7 @@ use std::sync::Arc;
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Fields, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
+use datafusion::common::stats::Precision;
 use datafusion::common::{DataFusionError, Statistics};
 use datafusion::datasource::TableType;
 use datafusion::datasource::file_format::FileFormat;
@@ -21,7 +22,7 @@ use datafusion::datasource::file_format::arrow::ArrowFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
-use datafusion::datasource::physical_plan::{FileScanConfig, ParquetSource};
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
@@ -151,6 +152,10 @@ async fn check(file: &Location, options: &SessionOptions) -> Result<()> {
     };
     let Some(source) = source else { return Ok(()) };
     let (place, format, max_expansion) = (file.to_string(), file.format, options.expansion());
+    if source.size().map_err(Error::io(&place, "read"))? == 0 {
+        let why = "the file has no bytes, and not even its columns";
+        return Err(Error::io(&place, "read")(io::Error::other(why)));
+    }
     let file = file.clone();
     blocking(move || {
         if format == Format::Arrow {
@@ -198,11 +203,14 @@ fn check_footer(source: &SharedSource) -> io::Result<()> {
 /// An error of a file, which the engine gives without the file's name.
 fn named(location: &Location, error: DataFusionError) -> Error {
     let text = match error.find_root() {
-        DataFusionError::ParquetError(found) => found.to_string(),
-        DataFusionError::ArrowError(found, _) => found.to_string(),
-        _ => return error.into(),
+        DataFusionError::External(inner) if inner.is::<Error>() => return error.into(),
+        DataFusionError::ObjectStore(_) => return error.into(),
+        DataFusionError::Internal(what) | DataFusionError::Execution(what) => what.clone(),
+        found => found.to_string(),
     };
-    Error::io(location.to_string(), "read")(io::Error::other(text))
+    // Each that passes it on says so again.
+    let text = text.trim_start_matches("Parquet error: ");
+    Error::io(location.to_string(), "read")(io::Error::other(text.to_owned()))
 }
 
 /// Files that the engine lists and reads.
@@ -295,10 +303,47 @@ impl TableProvider for FileTable {
             .downcast_ref::<DataSourceExec>()
             .and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>());
         Ok(match config.and_then(|config| self.scans.of(config)) {
-            Some(config) => DataSourceExec::from_data_source(config),
+            Some(config) => DataSourceExec::from_data_source(without_bounds_of_floats(config, &self.table.schema())),
             None => plan,
         })
     }
+}
+
+/// A scan of Parquet that knows no least and no greatest value of floating-point columns: those of the files leave out NaN (README of the
+/// Parquet format, `ColumnOrder` in `parquet.thrift`), which is greater than all numbers here.
+fn without_bounds_of_floats(config: FileScanConfig, schema: &Schema) -> FileScanConfig {
+    let floats = schema.fields().iter().enumerate();
+    let floats = floats.filter_map(|(place, field)| field.data_type().is_floating().then_some(place));
+    let floats: Vec<usize> = floats.collect();
+    if floats.is_empty() {
+        return config;
+    }
+    let without = |statistics: &Statistics| {
+        let mut statistics = statistics.clone();
+        for place in &floats {
+            if let Some(column) = statistics.column_statistics.get_mut(*place) {
+                (column.min_value, column.max_value) = (Precision::Absent, Precision::Absent);
+            }
+        }
+        statistics
+    };
+    let of_group = |group: &FileGroup| {
+        let files = group.iter().cloned().map(|mut file| {
+            file.statistics = file.statistics.map(|statistics| Arc::new(without(&statistics)));
+            file
+        });
+        let files = FileGroup::new(files.collect());
+        match group.file_statistics(None) {
+            Some(statistics) => files.with_statistics(Arc::new(without(statistics))),
+            None => files,
+        }
+    };
+    let groups = config.file_groups.iter().map(of_group).collect();
+    let statistics = without(&config.statistics());
+    FileScanConfigBuilder::from(config)
+        .with_file_groups(groups)
+        .with_statistics(statistics)
+        .build()
 }
 
 /// The schema with what the first file says of its columns: their Arrow metadata, such as the types of the database that they come

@@ -11,6 +11,7 @@ use tidemill_sql::{CopyOptions, Location, Session, SessionOptions, with_uuids_as
 use tidemill_testkit::corpus;
 
 use crate::destination;
+use crate::statements::csv;
 
 /// Parquet has no such types; the Arrow metadata of its columns keep them.
 #[tokio::test]
@@ -82,4 +83,38 @@ async fn uuids_of_parquet_are_uuids() {
         texts.column(1).as_fixed_size_binary().value(0),
         (0..16).collect::<Vec<u8>>()
     );
+}
+
+/// Least and greatest values in a Parquet file leave out NaN, which is greater than all numbers here.
+#[tokio::test]
+async fn nan_is_found_as_in_every_other_format() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(
+        folder.path().join("l.jsonl"),
+        "{\"f\":1.5,\"i\":1}\n{\"f\":\"NaN\",\"i\":2}\n{\"f\":-2.5,\"i\":3}\n",
+    )
+    .expect("written");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    let rows = "SELECT CAST(f AS DOUBLE) AS f, i FROM l";
+    let parquet = destination(&folder.path().join("p.parquet"));
+    session
+        .copy_query(rows, &parquet, &CopyOptions::default(), |_| ())
+        .await
+        .expect("copied");
+    let lines = format!("({rows}) AS l");
+    for question in [
+        "SELECT MAX(f) AS n FROM {t}",
+        "SELECT MIN(f) AS n FROM {t}",
+        "SELECT MAX(f) AS n FROM {t} WHERE f IS NOT NULL",
+        "SELECT COUNT(*) AS n FROM {t} WHERE f > 5",
+        "SELECT COUNT(*) AS n FROM {t} WHERE f NOT BETWEEN -10 AND 10",
+        "SELECT i FROM {t} WHERE f > 5 AND i < 3",
+        "SELECT i FROM {t} ORDER BY f DESC LIMIT 1",
+        "SELECT MAX(i) AS n FROM {t} WHERE i > 1",
+    ] {
+        let of_parquet = csv(&session, &question.replace("{t}", "p")).await;
+        let of_lines = csv(&session, &question.replace("{t}", &lines)).await;
+        assert_eq!(of_parquet, of_lines, "{question}");
+    }
+    assert_eq!(csv(&session, "SELECT i FROM p WHERE f > 5").await, "2\n");
 }

@@ -358,3 +358,54 @@ async fn groups_that_are_only_counted_are_counted_there() {
     let grouped = format!("SELECT COUNT(*) AS n FROM (SELECT caller, SUM(no) AS s FROM '{to}' GROUP BY caller) AS q");
     assert_eq!(csv(&session, &grouped).await, "2\n");
 }
+
+#[tokio::test]
+async fn a_column_of_null_alone_goes_into_any_column() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(()) = made(folder.path()) else { return };
+    let session = session(folder.path());
+    csv(&session, "INSERT INTO db.habits (n, d, at) VALUES (7, NULL, NULL)").await;
+    csv(&session, "INSERT INTO db.habits (n, d, at) SELECT 8, NULL, NULL").await;
+    let found = csv(
+        &session,
+        "SELECT n, d, at FROM db.habits WHERE n IN ('7', '8') ORDER BY n",
+    )
+    .await;
+    assert_eq!(found, "7,,\n8,,\n");
+}
+
+/// A transaction of this program's tables cannot take back what a server has done.
+#[tokio::test]
+async fn a_table_of_a_server_is_not_changed_within_a_transaction() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(()) = made(folder.path()) else { return };
+    let session = session(folder.path());
+    for change in [
+        "DELETE FROM db.late",
+        "UPDATE db.late SET n = 1",
+        "INSERT INTO db.late VALUES (1)",
+        "DROP TABLE db.late",
+        "TRUNCATE TABLE db.late",
+    ] {
+        csv(&session, "BEGIN").await;
+        let refused = error(&session, change).await;
+        assert!(
+            refused.contains("changing a table of a server within a transaction"),
+            "{refused}"
+        );
+        csv(&session, "ROLLBACK").await;
+    }
+    assert_eq!(csv(&session, "SELECT COUNT(*) AS n FROM db.late").await, "3000\n");
+    // Where every change is part of a transaction, that it stays is said when the others are taken back.
+    csv(&session, "CREATE TABLE here (n Integer)").await;
+    session.set_autocommit(false).await.expect("set");
+    csv(&session, "INSERT INTO here VALUES (1)").await;
+    csv(&session, "DELETE FROM db.types WHERE id = 3").await;
+    let kept = session.rollback().await.expect_err("one change stays").to_string();
+    assert!(kept.contains("types") && kept.contains("keep the changes"), "{kept}");
+    assert_eq!(csv(&session, "SELECT COUNT(*) AS n FROM here").await, "0\n");
+    session.rollback().await.expect("nothing is left to be taken back");
+    csv(&session, "DELETE FROM db.types WHERE id = 2").await;
+    session.commit().await.expect("committed");
+    session.rollback().await.expect("nothing was changed since");
+}

@@ -32,10 +32,14 @@ pub(crate) async fn answer(session: &Session, sql: &str) -> Vec<RecordBatch> {
 
 /// The answer as CSV without its header.
 pub(crate) async fn csv(session: &Session, sql: &str) -> String {
+    csv_of(&answer(session, sql).await)
+}
+
+/// As [`csv`].
+pub(crate) fn csv_of(batches: &[RecordBatch]) -> String {
     let mut out = Vec::new();
-    let batches = answer(session, sql).await;
     let mut writer = arrow_csv::WriterBuilder::new().with_header(false).build(&mut out);
-    for batch in &batches {
+    for batch in batches {
         writer.write(batch).expect("written");
     }
     drop(writer);
@@ -252,9 +256,9 @@ async fn errors_name_what_was_asked_for_and_what_to_try() {
     for (sql, says) in [
         ("SELECT * FROM poeple", "has VISITS, people"),
         ("SELECT nam FROM people", "column nam not found; did you mean Name?"),
-        ("SELECT * FROM people; DROP TABLE people", "copy writes new ones"),
+        ("SELECT * FROM people; DROP TABLE people", "copy writes new tables"),
         ("SELECT * FROM people; SELECT", "expected "),
-        ("DELETE FROM people", "copy writes new ones"),
+        ("DELETE FROM people", "copy writes new tables"),
         ("SELECT * FROM 'gone.dbf'", "table gone.dbf not found; "),
         ("SELECT id / 0 FROM people", "ivide by zero"),
         (

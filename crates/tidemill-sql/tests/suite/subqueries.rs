@@ -7,7 +7,7 @@ use std::path::Path;
 use tidemill_sql::{Session, SessionOptions};
 use tidemill_testkit::Python;
 
-use crate::statements::csv;
+use crate::statements::{csv, csv_of};
 
 /// Conditions on a row of `emp`, with `{t}` for the table of the subquery.
 fn conditions() -> Vec<String> {
@@ -47,6 +47,15 @@ fn conditions() -> Vec<String> {
             "{not}EXISTS (SELECT 1 FROM {{t}} x WHERE x.mgr = emp.id AND x.pay >= ANY (SELECT pay FROM {{t}} WHERE dept = 'b'))"
         ));
     }
+    conditions.extend(
+        [
+            "(dept, pay) IN (SELECT dept, pay + 0 FROM {t} WHERE id > 3)",
+            "(dept, pay) NOT IN (SELECT x.dept, x.pay FROM {t} x WHERE x.id > 3)",
+            "(emp.pay, emp.dept) NOT IN (SELECT MAX(pay), dept FROM {t} GROUP BY dept)",
+            "mgr IN (SELECT x.id FROM {t} x WHERE x.dept = emp.dept ORDER BY x.pay DESC, x.id LIMIT 2)",
+        ]
+        .map(str::to_owned),
+    );
     conditions
 }
 
@@ -62,8 +71,24 @@ fn queries() -> Vec<String> {
             format!("SELECT emp.id FROM emp JOIN (SELECT id AS boss FROM emp2) b ON {condition} AND emp.mgr = b.boss{rest} ORDER BY emp.id")
         }));
     }
+    for form in [
+        "SELECT id, CASE WHEN {c} THEN 1 WHEN NOT ({c}) THEN 2 ELSE 3 END AS n FROM emp ORDER BY id",
+        "SELECT k, COUNT(*) AS n FROM (SELECT CASE WHEN {c} THEN 1 ELSE 0 END AS k FROM emp) s GROUP BY k ORDER BY k",
+        "SELECT dept, COUNT(*) FILTER (WHERE {c}) AS n, SUM(CASE WHEN {c} THEN pay ELSE 0 END) AS m FROM emp GROUP BY dept ORDER BY dept",
+        "SELECT emp.id, COALESCE(b.boss, -1) AS n FROM emp LEFT JOIN (SELECT id AS boss FROM emp2) b ON emp.mgr = b.boss AND {c} ORDER BY emp.id",
+        "SELECT COALESCE(emp.id, -1) AS e, COALESCE(b.boss, -1) AS n FROM emp FULL JOIN (SELECT id AS boss FROM emp2) b ON emp.mgr = b.boss AND {c} ORDER BY 1, 2",
+    ] {
+        queries.extend(conditions().iter().map(|condition| form.replace("{c}", condition)));
+    }
     queries.extend(
         [
+            "SELECT id FROM emp WHERE pay >= ANY (SELECT x.pay FROM {t} x WHERE x.dept = emp.dept ORDER BY x.pay DESC, x.id LIMIT 1 OFFSET 1) ORDER BY id",
+            "SELECT id FROM (SELECT id, dept IN (SELECT dept FROM {t} WHERE pay > 300) AND id > 2 AS y FROM emp) s WHERE y ORDER BY id",
+            "SELECT emp.id, x.id AS n FROM emp CROSS JOIN LATERAL (SELECT y.id FROM {t} y WHERE y.dept = emp.dept ORDER BY y.pay DESC, y.id LIMIT 2) x ORDER BY emp.id, x.id",
+            "SELECT emp.id, COALESCE(x.twice, -1) AS n FROM emp LEFT JOIN LATERAL (SELECT 2 * y.pay AS twice FROM {t} y WHERE y.mgr = emp.id AND y.pay > 90 ORDER BY y.id LIMIT 1 OFFSET 1) x ON TRUE ORDER BY emp.id",
+            "SELECT emp.id, x.one FROM emp CROSS JOIN LATERAL (SELECT 1 AS one FROM {t} y WHERE y.mgr = emp.id LIMIT 1) x ORDER BY emp.id",
+            "SELECT emp.id, x.n FROM emp, LATERAL (SELECT COUNT(*) AS n FROM {t} y WHERE y.mgr = emp.id) x ORDER BY emp.id",
+            "SELECT emp.id, ROW_NUMBER() OVER (ORDER BY CASE WHEN EXISTS (SELECT 1 FROM {t} x WHERE x.mgr = emp.id) THEN 0 ELSE 1 END, emp.id) AS n FROM emp ORDER BY emp.id",
             "SELECT id, (SELECT COUNT(*) FROM {t} x WHERE x.dept = emp.dept) AS n FROM emp ORDER BY id",
             "SELECT id, (SELECT MAX(pay) FROM {t}) - pay AS n FROM emp ORDER BY id",
             "SELECT dept FROM emp GROUP BY dept HAVING SUM(pay) >= ALL (SELECT SUM(pay) FROM {t} GROUP BY dept)",
@@ -144,11 +169,14 @@ async fn subqueries_over_the_statements_own_table_answer_as_over_another() {
     let mut wrong = String::new();
     for (own, (other, expected)) in over("emp").iter().zip(over("emp2").iter().zip(&expected)) {
         for query in [own, other] {
-            let found = csv(&session, query)
-                .await
-                .trim_end()
-                .replace('\n', ";")
-                .replace(".0", "");
+            let found = match session.query(query).await {
+                Ok(answer) => match answer.collect().await {
+                    Ok(batches) => csv_of(&batches),
+                    Err(error) => error.to_string(),
+                },
+                Err(error) => error.to_string(),
+            };
+            let found = found.trim_end().replace('\n', ";").replace(".0", "");
             if found != *expected {
                 let _ = writeln!(wrong, "{query}\n  gives {found}\n  not   {expected}");
             }
@@ -177,13 +205,14 @@ async fn joins_that_only_ask_whether_there_is_a_row_have_a_short_form() {
 }
 
 #[tokio::test]
-async fn a_subquery_of_an_outer_join_that_depends_on_its_rows_is_refused() {
+async fn a_subquery_of_an_outer_join_that_depends_on_both_sides_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let session = Session::new(SessionOptions::default().dir(folder.path()));
     make(&session, "emp").await;
     for condition in [
-        "b.pay > (SELECT AVG(x.pay) FROM emp x WHERE x.dept = emp.dept)",
-        "EXISTS (SELECT 1 FROM emp x WHERE x.id = b.mgr)",
+        "b.pay > (SELECT AVG(x.pay) FROM emp x WHERE x.dept = emp.dept AND x.id <> b.id)",
+        "EXISTS (SELECT 1 FROM emp x WHERE x.id = b.mgr AND x.dept = emp.dept)",
+        "emp.id IN (SELECT x.id FROM emp x WHERE x.id = b.mgr)",
     ] {
         for join in ["LEFT", "RIGHT", "FULL"] {
             let sql = format!("SELECT emp.id FROM emp {join} JOIN emp b ON b.id = emp.mgr AND {condition}");
@@ -306,6 +335,33 @@ async fn in_is_unknown_where_a_null_could_be_the_value() {
             condition.replace("ALL", all)
         );
         assert_eq!(csv(&session, &sql).await, expected, "{sql}");
+        // As a column, and of an aggregate.
+        let condition = condition.replace("ALL", all);
+        let sql = format!("SELECT id FROM (SELECT m.id, {condition} AS y FROM m) s WHERE y ORDER BY id");
+        assert_eq!(csv(&session, &sql).await, expected, "{sql}");
+        let sql = format!("SELECT COUNT(*) FILTER (WHERE {condition}) AS n FROM m");
+        assert_eq!(
+            csv(&session, &sql).await,
+            format!("{}\n", expected.lines().count()),
+            "{sql}"
+        );
+    }
+    for (columns, expected) in [
+        ("(m.x, m.id) IN (SELECT n.x, n.id FROM n)", "true,false,false"),
+        ("(m.id, m.x) IN (SELECT 3, 3)", "false,false,"),
+        ("(m.x, 9) NOT IN (SELECT n.x, n.id FROM n)", ",,"),
+        (
+            "(m.x, 9) NOT IN (SELECT n.x, n.id FROM n WHERE n.id = m.id)",
+            "true,true,true",
+        ),
+    ] {
+        let sql = format!("SELECT {columns} AS y FROM m ORDER BY m.id");
+        let found = csv(&session, &sql).await;
+        assert_eq!(
+            found.trim_end_matches('\n').replace("\"\"", "").replace('\n', ","),
+            expected,
+            "{sql}"
+        );
     }
     csv(&session, "SELECT * INTO d FROM m").await;
     csv(&session, "SELECT * INTO e FROM n").await;
@@ -342,5 +398,27 @@ async fn a_with_query_may_have_the_name_of_the_table_that_it_reads() {
             let sql = sql.replace("{t}", table);
             assert_eq!(csv(&session, &sql).await, expected, "{sql}");
         }
+    }
+}
+
+#[tokio::test]
+async fn sets_with_all_count_repeated_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("l.csv"), "a,b\n1,x\n1,x\n1,x\n2,y\n,\n,\n").expect("written");
+    fs::write(folder.path().join("r.csv"), "a,b\n1,x\n2,y\n2,y\n,\n").expect("written");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    csv(&session, "SELECT * INTO l2 FROM l").await;
+    csv(&session, "SELECT * INTO r2 FROM r").await;
+    for (set, expected) in [
+        ("EXCEPT ALL", ",\n1,x\n1,x\n"),
+        ("EXCEPT", ""),
+        ("INTERSECT ALL", ",\n1,x\n2,y\n"),
+        ("INTERSECT", ",\n1,x\n2,y\n"),
+    ] {
+        let sql = format!("SELECT a, b FROM l {set} SELECT a, b FROM r ORDER BY a");
+        assert_eq!(csv(&session, &sql).await, expected, "{sql}");
+        let sql = format!("SELECT COUNT(*) AS n FROM (SELECT a FROM l2 {set} SELECT a FROM r2) s");
+        let count = expected.lines().count();
+        assert_eq!(csv(&session, &sql).await, format!("{count}\n"), "{sql}");
     }
 }

@@ -28,7 +28,7 @@ const MOST_BARS: usize = 60;
 pub(crate) async fn run(args: ChartArgs) -> anyhow::Result<Outcome> {
     let session = Session::new(args.limits.of_tables(args.tables.options()));
     let answer = match source_is_query(&args.table) {
-        true => session.query(&args.table).await?,
+        true => session.rows_of(&args.table).await?,
         false => session.read(&session.locate(&args.table).await?, None).await?,
     };
     let chart = Chart::read(answer, &args).await?;

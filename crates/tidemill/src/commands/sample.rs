@@ -13,7 +13,7 @@ use crate::output::{RowWriter, Screen, default_format, report_damage};
 pub(crate) async fn run(args: SampleArgs) -> anyhow::Result<Outcome> {
     let session = Session::new(args.limits.of_tables(args.tables.options()));
     let answer = match source_is_query(&args.table) {
-        true => session.query(&args.table).await?,
+        true => session.rows_of(&args.table).await?,
         false => session.read(&session.locate(&args.table).await?, None).await?,
     };
     let schema = answer.schema();

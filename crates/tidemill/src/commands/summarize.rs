@@ -16,7 +16,7 @@ use crate::terminal::{Output, shown};
 pub(crate) async fn run(args: SummarizeArgs) -> anyhow::Result<Outcome> {
     let session = Session::new(args.limits.of_tables(args.tables.options()));
     let answer = match source_is_query(&args.table) {
-        true => session.query(&args.table).await?,
+        true => session.rows_of(&args.table).await?,
         false => session.read(&session.locate(&args.table).await?, None).await?,
     };
     let summary = read(answer, &args.table).await?;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use serde_json::json;
 use tidemill_riegeli::{ReaderOptions, StreamSource, tfrecord, verify_source_within};
-use tidemill_sql::{Format, Location, Session, remains_in, standard_input};
+use tidemill_sql::{Format, Location, Session, remains_in, standard_input, with_causes};
 use tidemill_xbase::index::IndexDialect;
 use tidemill_xbase::{Error as XbaseError, Table, pending_logs};
 
@@ -361,7 +361,7 @@ fn whole_file(table: &Location, error: &dyn std::error::Error) -> anyhow::Result
         begin: 0,
         end,
         records: None,
-        why: error.to_string(),
+        why: with_causes(error),
     };
     Ok(Findings::records(table, 0, vec![damage]))
 }

@@ -441,3 +441,75 @@ fn faults_of_statements_are_told_without_the_engines_words() {
         assert!(said.contains(says) && !said.contains("DataFusion"), "{sql}: {said}");
     }
 }
+
+/// Strings of a FORMAT Native file are bytes where they are no text.
+#[test]
+fn bytes_go_through_files_of_clickhouse() {
+    let folder = Folder::with(&[]);
+    let made = folder.run(&[
+        "copy",
+        "SELECT 1 AS id, X'fffe00' AS b UNION ALL SELECT 2, X'' UNION ALL SELECT 3, NULL ORDER BY id",
+        "b.native",
+    ]);
+    made.done();
+    let rows = folder.run(&["sql", "SELECT id, encode(b, 'hex') AS b FROM 'b.native' ORDER BY id"]);
+    assert_eq!(
+        rows.done(),
+        "{\"id\":1,\"b\":\"fffe00\"}\n{\"id\":2,\"b\":\"\"}\n{\"id\":3,\"b\":null}\n"
+    );
+}
+
+#[test]
+fn bytes_that_a_format_has_not_are_told() {
+    let folder = Folder::with(&[]);
+    let rows = "SELECT 1 AS id, X'ff' AS b UNION ALL SELECT 2, X'' UNION ALL SELECT 3, NULL";
+    for (file, told) in [
+        ("b.dbf", "column b: NULL became empty bytes in 1 row"),
+        ("b.adt", "column b: empty bytes became NULL in 1 row"),
+    ] {
+        let run = folder.run(&["copy", rows, file]);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert!(run.stderr.contains(told), "{file}: {}", run.stderr);
+    }
+}
+
+/// Tables hold times of one day.
+#[test]
+fn a_time_of_24_hours_is_refused_where_it_could_not_be_read() {
+    let folder = Folder::with(&[]);
+    let times = "SELECT arrow_cast(CAST(86400 AS INTEGER), 'Time32(Second)') AS t";
+    for file in ["t.dbf", "t.adt"] {
+        let error = folder
+            .run(&["copy", times, file, "--to-dialect", "visual-foxpro"])
+            .failed();
+        assert!(error.contains("a time of day before 24:00"), "{file}: {error}");
+        assert!(!folder.file(file).exists());
+    }
+}
+
+/// Whichever command reads it, a file that is none of its format is named, with what is wrong.
+#[test]
+fn files_that_cannot_be_read_are_named_with_the_cause() {
+    let folder = Folder::with(&[]);
+    for (name, bytes, why) in [
+        ("empty.parquet", &b""[..], "no bytes"),
+        ("empty.arrow", b"", "no bytes"),
+        ("cut.parquet", b"PAR1 and no more", "Corrupt footer"),
+        (
+            "noise.arrow",
+            b"neither a file nor a stream of Arrow, however it is read",
+            "Failed to parse Arrow file",
+        ),
+    ] {
+        fs::write(folder.file(name), bytes).expect("written");
+        let query = format!("SELECT * FROM '{name}'");
+        for args in [&["sql", query.as_str()][..], &["cat", name], &["copy", name, "x.csv"]] {
+            let error = folder.run(args).failed();
+            assert!(error.contains(name) && error.contains(why), "{args:?}: {error}");
+        }
+        let run = folder.run(&["verify", name]);
+        assert_eq!(run.code, Some(1), "{}", run.stderr);
+        let said = String::from_utf8_lossy(&run.stdout);
+        assert!(said.contains(name) && said.contains(why), "{said}");
+    }
+}

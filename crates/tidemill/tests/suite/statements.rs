@@ -269,3 +269,110 @@ fn a_table_is_known_by_its_bytes_under_names_of_other_formats() {
         assert_eq!(count.done(), "n\n3\n", "{name}");
     }
 }
+
+#[test]
+fn commands_that_read_run_nothing_that_changes() {
+    let folder = tables();
+    folder.run(&["sql", "CREATE TABLE d (a INTEGER)"]).done();
+    folder.run(&["sql", "INSERT INTO d VALUES (1), (2), (3)"]).done();
+    fs::write(folder.file("there.csv"), "x\n1\n").expect("written");
+    for text in [
+        "SELECT 1 AS a, 2 AS b; DELETE FROM d",
+        "SELECT 1 AS a, 2 AS b; DROP TABLE d",
+        "SELECT * INTO z9 FROM d",
+        "SELECT 1 AS a; SELECT 2 AS a",
+    ] {
+        for args in [
+            &["copy", text, "y.csv"][..],
+            &["copy", "--dry-run", text, "y.csv"],
+            &["copy", text, "there.csv"],
+            &["chart", text],
+            &["sample", text],
+            &["summarize", text],
+            &["diff", text, "d"],
+        ] {
+            let run = folder.run(args);
+            assert_eq!(run.code, Some(2), "{args:?}");
+            let error = run.failed();
+            assert!(
+                error.contains("anything but one query that changes nothing"),
+                "{args:?}: {error}"
+            );
+        }
+    }
+    for text in [
+        "SELECT 1 AS a; DELETE FROM d",
+        "BEGIN; DELETE FROM d; ROLLBACK",
+        "SELECT 1; SELECT 2",
+    ] {
+        let error = folder.run(&["sql", "--explain", text]).failed();
+        assert!(error.contains("the plan of several statements"), "{error}");
+    }
+    assert_eq!(answer(&folder, "SELECT COUNT(*) AS n FROM d"), "n\n3\n");
+    assert!(!folder.file("z9.dbf").exists() && !folder.file("y.csv").exists());
+}
+
+#[test]
+fn a_file_of_one_answer_is_not_written_for_several() {
+    let folder = tables();
+    for format in ["json", "arrow", "parquet"] {
+        let run = folder.run(&["sql", "SELECT 1 AS a; SELECT 'x' AS b", "--format", format]);
+        assert!(run.stdout.is_empty());
+        let error = run.failed();
+        assert!(
+            error.contains(&format!("--format {format}: it holds the answer of one statement")),
+            "{error}"
+        );
+    }
+    let lines = folder.run(&["sql", "SELECT 1 AS a; SELECT 'x' AS b", "--format", "jsonl"]);
+    assert_eq!(lines.done(), "{\"a\":1}\n{\"b\":\"x\"}\n");
+}
+
+#[test]
+fn dates_beyond_the_calendar_are_no_texts() {
+    let folder = tables();
+    let sql = "SELECT DATE '9999-12-31' + 100000000 AS d";
+    for format in ["json", "jsonl", "csv"] {
+        let run = folder.run(&["sql", sql, "--format", format]);
+        assert!(!String::from_utf8_lossy(&run.stdout).contains("ERROR"), "{format}");
+        assert_eq!(run.code, Some(2), "{format}");
+        let error = run.stderr;
+        assert!(
+            error.contains("the value 102932896 of column d, a Date32 beyond"),
+            "{error}"
+        );
+    }
+    for file in ["d.jsonl", "d.csv", "d.xlsx"] {
+        let error = folder.run(&["copy", sql, file]).failed();
+        assert!(error.contains("102932896"), "{error}");
+        assert!(!folder.file(file).exists());
+    }
+}
+
+/// What others could not read they cannot read after it was replaced.
+#[cfg(unix)]
+#[test]
+fn a_replaced_file_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tables();
+    fs::write(folder.file("m.csv"), "A,NOTE\n1,first\n").expect("written");
+    for (name, files) in [
+        ("c.csv", &["c.csv"][..]),
+        ("m.dbf", &["m.dbf", "m.fpt"]),
+        ("p2.parquet", &["p2.parquet"]),
+    ] {
+        let copy = ["copy", "m.csv", name, "--to-dialect", "visual-foxpro"];
+        folder.run(&copy).done();
+        for file in files {
+            fs::set_permissions(folder.file(file), fs::Permissions::from_mode(0o640)).expect("set");
+        }
+        folder.run(&[&copy[..], &["--overwrite"]].concat()).done();
+        for file in files {
+            let mode = fs::metadata(folder.file(file))
+                .expect("it is there")
+                .permissions()
+                .mode();
+            assert_eq!(mode & 0o777, 0o640, "{file}");
+        }
+    }
+}

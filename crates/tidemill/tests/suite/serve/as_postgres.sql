@@ -140,8 +140,11 @@ SELECT order_no FROM orders WHERE total > (SELECT AVG(total) FROM orders) ORDER 
 SELECT order_no FROM orders WHERE total = ANY (SELECT MAX(total) FROM orders) ORDER BY 1
 SELECT order_no FROM orders WHERE order_no = ANY (ARRAY[1, 3]) ORDER BY 1
 SELECT order_no FROM orders WHERE (cust_no, paid) IN ((1, true), (2, false)) ORDER BY 1
---! dbf parquet: a LIMIT in a LATERAL subquery
 SELECT c.name, l.order_no FROM customers c CROSS JOIN LATERAL (SELECT order_no FROM orders o WHERE o.cust_no = c.cust_no ORDER BY total DESC LIMIT 1) l ORDER BY 1
+SELECT order_no, cust_no IN (SELECT cust_no FROM customers WHERE city = 'Oslo') FROM orders ORDER BY 1
+SELECT name FROM customers WHERE (cust_no, city) IN (SELECT cust_no, 'Oslo' FROM orders) ORDER BY 1
+SELECT cust_no, COUNT(*) FILTER (WHERE EXISTS (SELECT 1 FROM customers c WHERE c.cust_no = o.cust_no AND c.city = 'Oslo')) FROM orders o GROUP BY cust_no ORDER BY 1
+SELECT cust_no FROM orders EXCEPT ALL SELECT cust_no FROM customers ORDER BY 1
 WITH t AS (SELECT cust_no, SUM(total) AS s FROM orders GROUP BY cust_no) SELECT c.name, t.s FROM t JOIN customers c ON c.cust_no = t.cust_no ORDER BY t.s DESC
 WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT SUM(n) FROM r
 SELECT order_no, row_number() OVER (PARTITION BY cust_no ORDER BY total DESC), rank() OVER (ORDER BY total) FROM orders ORDER BY 1

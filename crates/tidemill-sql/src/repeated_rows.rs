@@ -1,0 +1,79 @@
+//! `EXCEPT ALL` and `INTERSECT ALL`, which count repeated rows.
+//!
+//! A row that one side has `m` times and the other `n` times comes `m - n` times and `min(m, n)` times (ISO/IEC 9075-2, 7.17). DataFusion plans
+//! both as joins that ask whether the other side has the row at all. So equal rows are numbered on both sides, and the numbers are compared
+//! too.
+
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult as _};
+use datafusion::common::{Column, NullEquality, Result};
+use datafusion::functions_window::row_number::row_number_udwf;
+use datafusion::logical_expr::expr::WindowFunction;
+use datafusion::logical_expr::{
+    Expr, ExprFunctionExt as _, Join, JoinType, LogicalPlan, LogicalPlanBuilder, WindowFunctionDefinition,
+};
+use datafusion::optimizer::AnalyzerRule;
+
+/// Numbers the rows of both sides.
+#[derive(Debug)]
+pub(crate) struct RepeatedRows;
+
+impl AnalyzerRule for RepeatedRows {
+    fn name(&self) -> &'static str {
+        "repeated_rows"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        plan.transform_up_with_subqueries(|node| match node {
+            LogicalPlan::Join(join) if counts(&join) => Ok(Transformed::yes(numbered(join)?)),
+            node => Ok(Transformed::no(node)),
+        })
+        .data()
+    }
+}
+
+/// Whether this is the join of such a statement: no other is planned with NULL as equal to NULL, and without ALL its left rows are distinct.
+fn counts(join: &Join) -> bool {
+    matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
+        && join.null_equality == NullEquality::NullEqualsNull
+        && join.on.len() == join.left.schema().fields().len()
+        && !matches!(*join.left, LogicalPlan::Distinct(_))
+}
+
+fn numbered(mut join: Join) -> Result<LogicalPlan> {
+    let columns = join.left.schema().columns();
+    // No statement names columns so.
+    let names = ["number on the left", "number on the right"];
+    let [left, right] = names.map(Column::new_unqualified);
+    join.on.push((Expr::Column(left), Expr::Column(right)));
+    let joined = Join::try_new(
+        Arc::new(with_number(join.left, names[0])?),
+        Arc::new(with_number(join.right, names[1])?),
+        join.on,
+        join.filter,
+        join.join_type,
+        join.join_constraint,
+        join.null_equality,
+        join.null_aware,
+    )?;
+    LogicalPlanBuilder::from(LogicalPlan::Join(joined))
+        .project(columns.into_iter().map(Expr::Column))?
+        .build()
+}
+
+/// Rows with their number among those that are equal.
+fn with_number(rows: Arc<LogicalPlan>, name: &str) -> Result<LogicalPlan> {
+    let columns: Vec<Expr> = rows.schema().columns().into_iter().map(Expr::Column).collect();
+    let number = Expr::from(WindowFunction::new(
+        WindowFunctionDefinition::WindowUDF(row_number_udwf()),
+        Vec::new(),
+    ));
+    let number = number.partition_by(columns.clone()).build()?;
+    let computed = Expr::Column(Column::new_unqualified(number.schema_name().to_string()));
+    LogicalPlanBuilder::from(rows)
+        .window([number])?
+        .project(columns.into_iter().chain([computed.alias(name)]))?
+        .build()
+}

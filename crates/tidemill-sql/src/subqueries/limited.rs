@@ -1,0 +1,165 @@
+//! LIMIT in a subquery that depends on its outer row: `LATERAL (SELECT … WHERE c.id = o.customer ORDER BY day DESC LIMIT 3)`.
+//!
+//! DataFusion moves the condition on the outer row into a join, and a limit below would count the rows of all. So the rows are numbered by
+//! what the condition compares with the outer row, in the order of the subquery, and the limit is a condition on the number.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult as _};
+use datafusion::common::{Column, Result};
+use datafusion::functions_window::row_number::row_number_udwf;
+use datafusion::logical_expr::expr::WindowFunction;
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{
+    BinaryExpr, Expr, ExprFunctionExt as _, FetchType, Filter, Limit, LogicalPlan, LogicalPlanBuilder, Operator,
+    Projection, SkipType, SortExpr, WindowFunctionDefinition, lit,
+};
+use datafusion::optimizer::AnalyzerRule;
+
+/// Makes conditions of such limits.
+#[derive(Debug)]
+pub(crate) struct LimitsByRow;
+
+impl AnalyzerRule for LimitsByRow {
+    fn name(&self) -> &'static str {
+        "limits_by_row"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        plan.transform_up_with_subqueries(|node| match node {
+            LogicalPlan::Limit(limit) => Ok(match Limited::of(&limit)? {
+                Some(limited) => Transformed::yes(limited.numbered()?),
+                None => Transformed::no(LogicalPlan::Limit(limit)),
+            }),
+            node => Ok(Transformed::no(node)),
+        })
+        .data()
+    }
+}
+
+/// A limit over a condition on the outer row.
+struct Limited {
+    skip: usize,
+    fetch: usize,
+    /// What is computed of the sorted rows, the last first.
+    above: Vec<Projection>,
+    order: Vec<SortExpr>,
+    /// What is computed before rows are sorted, the last first.
+    below: Vec<Projection>,
+    /// Comparisons of columns with the outer row.
+    comparisons: Vec<Expr>,
+    /// These columns.
+    keys: Vec<Column>,
+    /// The rows without these comparisons.
+    rows: LogicalPlan,
+}
+
+impl Limited {
+    /// `None` where the limit depends on no outer row, or another way than by equal columns.
+    fn of(limit: &Limit) -> Result<Option<Self>> {
+        let (SkipType::Literal(skip), FetchType::Literal(Some(fetch))) =
+            (limit.get_skip_type()?, limit.get_fetch_type()?)
+        else {
+            return Ok(None);
+        };
+        let (above, mut node) = projections(&limit.input);
+        let mut order = Vec::new();
+        if let LogicalPlan::Sort(sort) = &**node {
+            order.clone_from(&sort.expr);
+            node = &sort.input;
+        }
+        let (below, node) = projections(node);
+        let LogicalPlan::Filter(filter) = &**node else {
+            return Ok(None);
+        };
+        let (comparisons, others): (Vec<Expr>, Vec<Expr>) = split_conjunction_owned(filter.predicate.clone())
+            .into_iter()
+            .partition(Expr::contains_outer);
+        let keys: Option<Vec<Column>> = comparisons.iter().map(column_compared).collect();
+        let Some(keys) = keys.filter(|keys| !keys.is_empty()) else {
+            return Ok(None);
+        };
+        let rows = match conjunction(others) {
+            Some(others) => LogicalPlan::Filter(Filter::try_new(others, Arc::clone(&filter.input))?),
+            None => LogicalPlan::clone(&filter.input),
+        };
+        Ok(Some(Self {
+            skip,
+            fetch,
+            above,
+            order,
+            below,
+            comparisons,
+            keys,
+            rows,
+        }))
+    }
+
+    fn numbered(self) -> Result<LogicalPlan> {
+        let mut rows = LogicalPlanBuilder::from(self.rows);
+        for projection in self.below.into_iter().rev() {
+            let known: HashSet<Column> = projection.schema.columns().into_iter().collect();
+            let keys = self.keys.iter().filter(|key| !known.contains(key));
+            let keys = keys.cloned().map(Expr::Column);
+            rows = rows.project(projection.expr.into_iter().chain(keys))?;
+        }
+        let columns = rows.schema().columns();
+        let number = Expr::from(WindowFunction::new(
+            WindowFunctionDefinition::WindowUDF(row_number_udwf()),
+            Vec::new(),
+        ));
+        let number = number.partition_by(self.keys.iter().cloned().map(Expr::Column).collect());
+        // Which rows come first is then left open.
+        let number = match self.order.is_empty() {
+            true => number.build()?,
+            false => number.order_by(self.order).build()?,
+        };
+        let name = Expr::Column(Column::new_unqualified(number.schema_name().to_string()));
+        let (skip, last) = (self.skip as u64, self.skip.saturating_add(self.fetch) as u64);
+        let is_within = name.clone().gt(lit(skip)).and(name.lt_eq(lit(last)));
+        let condition = conjunction(self.comparisons.into_iter().chain([is_within]));
+        rows = rows.window([number])?;
+        if let Some(condition) = condition {
+            rows = rows.filter(condition)?;
+        }
+        if self.above.is_empty() {
+            return rows.project(columns.into_iter().map(Expr::Column))?.build();
+        }
+        for projection in self.above.into_iter().rev() {
+            rows = rows.project(projection.expr)?;
+        }
+        rows.build()
+    }
+}
+
+/// The projections at the top of a plan, and what is below.
+fn projections(plan: &Arc<LogicalPlan>) -> (Vec<Projection>, &Arc<LogicalPlan>) {
+    let (mut found, mut node) = (Vec::new(), plan);
+    while let LogicalPlan::Projection(projection) = &**node {
+        found.push(projection.clone());
+        node = &projection.input;
+    }
+    (found, node)
+}
+
+/// The column that a condition compares with the outer row for equality.
+fn column_compared(condition: &Expr) -> Option<Column> {
+    let Expr::BinaryExpr(BinaryExpr {
+        left,
+        op: Operator::Eq,
+        right,
+    }) = condition
+    else {
+        return None;
+    };
+    match (&**left, &**right) {
+        (Expr::Column(column), outer) | (outer, Expr::Column(column))
+            if outer.column_refs().is_empty() && outer.contains_outer() =>
+        {
+            Some(column.clone())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,134 @@
+//! IN and EXISTS among the columns of a query, as marks of joins.
+//!
+//! DataFusion makes such joins for conditions: [`DecorrelatePredicateSubquery`] gives a filter the mark in place of the subquery. It is given
+//! a filter over each, whose input and condition are then those of the column.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode as _};
+use datafusion::logical_expr::expr::InSubquery;
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::{Expr, Filter, LogicalPlan, LogicalPlanBuilder, Projection, Subquery};
+use datafusion::optimizer::decorrelate_predicate_subquery::DecorrelatePredicateSubquery;
+use datafusion::optimizer::optimizer::ApplyOrder;
+use datafusion::optimizer::{Optimizer, OptimizerConfig, OptimizerRule};
+
+use super::has_predicate;
+
+/// The engine's rules with [`SubqueriesAsMarks`] before those that make joins of subqueries.
+pub(crate) fn rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
+    let mut rules = Optimizer::new().rules;
+    let is_first =
+        |rule: &Arc<dyn OptimizerRule + Send + Sync>| rule.name() == DecorrelatePredicateSubquery::new().name();
+    let place = rules.iter().position(is_first).unwrap_or(0);
+    rules.insert(place, Arc::new(SubqueriesAsMarks));
+    rules
+}
+
+/// Makes joins of them.
+#[derive(Debug)]
+struct SubqueriesAsMarks;
+
+impl OptimizerRule for SubqueriesAsMarks {
+    fn name(&self) -> &'static str {
+        "subqueries_as_marks"
+    }
+
+    fn supports_rewrite(&self) -> bool {
+        true
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::TopDown)
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let plan = plan.map_subqueries(|subquery| subquery.transform_down(|node| self.rewrite(node, config)))?;
+        let was_changed = plan.transformed;
+        let LogicalPlan::Projection(projection) = plan.data else {
+            return Ok(plan);
+        };
+        let unchanged = |projection| Transformed::new_transformed(LogicalPlan::Projection(projection), was_changed);
+        if !projection
+            .expr
+            .iter()
+            .map(has_predicate)
+            .collect::<Result<Vec<_>>>()?
+            .contains(&true)
+        {
+            return Ok(unchanged(projection));
+        }
+        let node = LogicalPlan::Projection(projection.clone());
+        let names = NamePreserver::new(&node);
+        let mut input = Arc::clone(&projection.input);
+        let mut columns = Vec::with_capacity(projection.expr.len());
+        for expr in projection.expr {
+            let name = names.save(&expr);
+            let marked = expr.transform_up(|part| {
+                if !matches!(part, Expr::InSubquery(_) | Expr::Exists(_)) {
+                    return Ok(Transformed::no(part));
+                }
+                Ok(match mark(&input, part.clone(), config)? {
+                    Some((joined, mark)) => {
+                        input = joined;
+                        Transformed::yes(mark)
+                    }
+                    None => Transformed::no(part),
+                })
+            })?;
+            columns.push(name.restore(marked.data));
+        }
+        let projection = Projection::try_new(columns, input)?;
+        Ok(Transformed::yes(LogicalPlan::Projection(projection)))
+    }
+}
+
+/// A plan joined with a subquery, and the mark that says what the predicate would; `None` where there is no such join.
+fn mark(
+    input: &Arc<LogicalPlan>,
+    predicate: Expr,
+    config: &dyn OptimizerConfig,
+) -> Result<Option<(Arc<LogicalPlan>, Expr)>> {
+    // A subquery that is the whole condition would leave rows out, and have no mark.
+    let filter = Filter::try_new(with_table(predicate)?.is_true(), Arc::clone(input))?;
+    let joined = DecorrelatePredicateSubquery::new().rewrite(LogicalPlan::Filter(filter), config)?;
+    let filter = match joined.data {
+        LogicalPlan::Projection(projection) => Arc::unwrap_or_clone(projection.input),
+        other => other,
+    };
+    let LogicalPlan::Filter(filter) = filter else {
+        return Ok(None);
+    };
+    match filter.predicate {
+        Expr::IsTrue(mark) if !has_predicate(&mark)? => Ok(Some((filter.input, *mark))),
+        _ => Ok(None),
+    }
+}
+
+/// IN over a subquery whose column is one of a table: the rule would take that of an aggregate twice, with a table and without.
+fn with_table(predicate: Expr) -> Result<Expr> {
+    let Expr::InSubquery(InSubquery {
+        expr,
+        subquery,
+        negated,
+    }) = predicate
+    else {
+        return Ok(predicate);
+    };
+    let plan = match subquery.subquery.head_output_expr()? {
+        Some(Expr::Column(column)) if column.relation.is_none() => {
+            let plan = LogicalPlanBuilder::from(Arc::unwrap_or_clone(subquery.subquery));
+            Arc::new(plan.alias("in")?.build()?)
+        }
+        _ => subquery.subquery,
+    };
+    Ok(Expr::InSubquery(InSubquery::new(
+        expr,
+        Subquery {
+            subquery: plan,
+            ..subquery
+        },
+        negated,
+    )))
+}
