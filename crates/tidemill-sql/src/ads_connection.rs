@@ -1,6 +1,6 @@
 //! The connection of ADS SQL that a session has, and transactions that span its statements.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
@@ -46,8 +46,6 @@ pub(crate) struct State {
     prepared: [Statements; 2],
     /// Look-ups that an index has answered, by their text.
     look_ups: HashMap<String, Arc<LookUp>>,
-    /// Tables of servers that were changed since the last commit or rollback, where changes are a transaction until somebody ends it.
-    changed_at_once: BTreeSet<String>,
 }
 
 /// A look-up in one xBase table.
@@ -163,24 +161,24 @@ impl AdsConnection {
         state.connection.as_ref().is_some_and(Connection::is_in_transaction)
     }
 
-    /// Before a table of a server is changed, which no transaction of the connection includes.
+    /// Before a table of a server is changed, which no transaction of the connection includes. Where every change is part of a transaction
+    /// until somebody ends it, there is nothing to be said before.
     ///
     /// # Errors
     ///
     /// [`Error::Unsupported`] where the statements before have begun a transaction.
     pub(crate) fn change_at_once(&self, table: &str) -> Result<()> {
-        let mut state = self.lock();
-        if state.is_manual {
-            state.changed_at_once.insert(table.to_owned());
-        } else if state.connection.as_ref().is_some_and(Connection::is_in_transaction) {
-            return Err(Error::Unsupported {
+        let state = self.lock();
+        let has_begun = state.connection.as_ref().is_some_and(Connection::is_in_transaction);
+        match has_begun && !state.is_manual {
+            true => Err(Error::Unsupported {
                 what: format!(
                     "{table}: changing a table of a server within a transaction, which could not take it back,"
                 ),
                 hint: "COMMIT first, or send the whole transaction to the server with tidemill sql --server".to_owned(),
-            });
+            }),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether a name is that of a temporary table or a view of the connection.
@@ -340,7 +338,6 @@ impl Session {
     ///
     /// [`Error::Ads`] when what was changed can't be written: the transaction is taken back then.
     pub fn commit(&self) -> BoxFuture<'_, Result<()>> {
-        self.connection.lock().changed_at_once.clear();
         self.end(Connection::commit_transaction).boxed()
     }
 
@@ -348,24 +345,9 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::Ads`] when the tables can't be read again; [`Error::Unsupported`] when tables of servers were changed too, whose changes
-    /// stay.
+    /// [`Error::Ads`] when the tables can't be read again.
     pub fn rollback(&self) -> BoxFuture<'_, Result<()>> {
-        async {
-            let at_once = std::mem::take(&mut self.connection.lock().changed_at_once);
-            self.end(Connection::rollback_transaction).await?;
-            if at_once.is_empty() {
-                return Ok(());
-            }
-            let tables: Vec<String> = at_once.into_iter().collect();
-            Err(Error::Unsupported {
-                what: format!("taking back the changes of {}", tables.join(", ")),
-                hint:
-                    "tables of servers are changed at once, and keep the changes; those of xBase tables were taken back"
-                        .to_owned(),
-            })
-        }
-        .boxed()
+        self.end(Connection::rollback_transaction).boxed()
     }
 
     async fn end(&self, how: fn(&mut Connection) -> tidemill_ads::Result<()>) -> Result<()> {
