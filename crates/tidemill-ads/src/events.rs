@@ -1,7 +1,7 @@
 //! Events: what connections of a program tell each other about a database ("Events (Notifications)" in ADS's help).
 //!
-//! A connection that has created an event is told of each signal, whether it waits or not. The local server of ADS shares them between
-//! programs through a table that it polls; here those of one program share them.
+//! A connection that has created an event receives every signal, even while it does not wait. The local server of ADS shares signals between
+//! programs through a table that it polls; here the connections of one program share them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -22,14 +22,14 @@ pub(crate) struct Events {
     held: Vec<(PathBuf, Signal)>,
 }
 
-/// What is told of an event.
+/// One signal of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Signal {
     pub(crate) name: String,
     pub(crate) data: Option<String>,
 }
 
-/// What a connection that waits for an event is told.
+/// The answer to a connection that waits for an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Told {
     pub(crate) name: String,

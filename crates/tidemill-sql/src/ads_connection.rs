@@ -161,8 +161,8 @@ impl AdsConnection {
         state.connection.as_ref().is_some_and(Connection::is_in_transaction)
     }
 
-    /// Before a table of a server is changed, which no transaction of the connection includes. Where every change is part of a transaction
-    /// until somebody ends it, there is nothing to be said before.
+    /// Checks that a table of a server may be changed now: the connection's transactions do not include it. Without autocommit it may, and
+    /// the change stays after a rollback.
     ///
     /// # Errors
     ///

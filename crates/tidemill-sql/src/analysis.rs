@@ -12,7 +12,7 @@ use crate::binary_forms::{BinaryForms, LiteralTexts};
 use crate::binary_functions;
 use crate::blanks::BlanksToFunctions;
 use crate::checked_arithmetic::{CheckedConstants, WindowArguments};
-use crate::dates_with_numbers::DatesWithNumbers;
+use crate::dates_with_numbers::{ColumnsOfDatesAndNumbers, DatesWithNumbers};
 use crate::exact_sum::exact_sum;
 use crate::floats_with_decimals::{ColumnsWithDecimals, FloatsWithDecimals};
 use crate::many_to_one::{self, KeptWhole};
@@ -29,6 +29,7 @@ static BINARY_FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(binary_fu
 /// The rules, in their order: the engine's own among those of this crate.
 pub(crate) fn rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules: Vec<Arc<dyn AnalyzerRule + Send + Sync>> = vec![
+        Arc::new(ColumnsOfDatesAndNumbers),
         Arc::new(RepeatedRows),
         Arc::new(SortedByKeys),
         Arc::new(ColumnsWithDecimals),

@@ -11,7 +11,7 @@
 
 mod checksum;
 mod draft;
-mod empty_text;
+mod empty_values;
 mod follow;
 mod into_server;
 mod keys;
@@ -35,7 +35,7 @@ use self::checksum::{Checksums, Places, RecordSum};
 use self::draft::Draft;
 pub(crate) use self::draft::folder_of;
 pub use self::draft::{remains_in, remove_drafts};
-use self::empty_text::EmptyText;
+use self::empty_values::EmptyValues;
 pub use self::follow::Follower;
 pub use self::keys::SourceKeys;
 pub(crate) use self::mapping::losses;
@@ -519,12 +519,12 @@ impl Writing<'_> {
             last => Box::new(ShardedSink::new(sinks.into_iter().chain(last).collect(), expected_rows)),
         };
         let mut writer = Writer::start(sink);
-        let mut empty_text = EmptyText::of(self.destination, &self.options.file, &schema);
+        let mut empty_values = EmptyValues::of(self.destination, &self.options.file, &schema);
         let mut rows = 0;
         while let Some(batch) = answer.next().await? {
             rows += batch.num_rows() as u64;
-            if let Some(empty_text) = &mut empty_text {
-                empty_text.add(&batch)?;
+            if let Some(empty_values) = &mut empty_values {
+                empty_values.add(&batch)?;
             }
             step(&batch, rows, &mut sums)?;
             if !writer.send(batch) {
@@ -560,9 +560,9 @@ impl Writing<'_> {
             let same = same.and_then(|()| sums.compare(&found, &place));
             same.map_err(Error::of_kept_copy)?;
         }
-        for note in empty_text
+        for note in empty_values
             .iter()
-            .flat_map(|empty_text| empty_text.notes(self.destination))
+            .flat_map(|empty_values| empty_values.notes(self.destination))
         {
             self.session.note(note);
         }

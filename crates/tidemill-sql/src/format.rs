@@ -13,6 +13,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
+use tidemill_clickhouse::arrow_type::StringType;
 use tidemill_csv::{CsvOptions, Packing};
 use tidemill_riegeli::tfrecord::TfRecordCompression;
 use tidemill_riegeli::{RecordFormat, Source, foreign_file};
@@ -33,8 +34,8 @@ pub enum Format {
     ArrayRecord,
     /// TFRecord (`.tfrecord`, `.tfrecords`, `.tfrec`), perhaps compressed as a whole (`.tfrecord.gz`, `.tfrecord.zz`).
     TfRecord,
-    /// ClickHouse's FORMAT Native (`.native`).
-    Native,
+    /// ClickHouse's FORMAT Native (`.native`), with what its strings are read as.
+    Native(StringType),
     /// Apache Parquet (`.parquet`).
     Parquet,
     /// Arrow IPC files (`.arrow`, `.feather`, `.ipc`).
@@ -129,7 +130,7 @@ impl Format {
             Beginning::NoTable { what } => Err(no_table(place, what)),
             // No text begins like an xBase table, and Parquet, Arrow and Excel would have been known by their first bytes.
             Beginning::Likely(Self::Xbase) => Ok(match Self::from_name(name) {
-                Some(named) if named.has_records() || named == Self::Native => named,
+                Some(named) if named.has_records() || matches!(named, Self::Native(_)) => named,
                 _ => Self::Xbase,
             }),
             Beginning::Likely(format) => Ok(Self::from_name(name).unwrap_or(format)),
@@ -315,7 +316,7 @@ impl fmt::Display for Format {
             Self::Riegeli => "riegeli",
             Self::ArrayRecord => "array_record",
             Self::TfRecord => "tfrecord",
-            Self::Native => "native",
+            Self::Native(_) => "native",
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
             Self::Csv(_) => "csv",
@@ -403,7 +404,7 @@ const EXTENSIONS: &[(&str, Format)] = &[
     ("tfrecord", Format::TfRecord),
     ("tfrecords", Format::TfRecord),
     ("tfrec", Format::TfRecord),
-    ("native", Format::Native),
+    ("native", Format::Native(StringType::ByContent)),
     ("parquet", Format::Parquet),
     ("arrow", Format::Arrow),
     ("feather", Format::Arrow),

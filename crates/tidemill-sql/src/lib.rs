@@ -67,6 +67,7 @@ mod records;
 mod repeated_rows;
 mod route;
 mod row_changes;
+mod row_numbers;
 mod scalars;
 mod scan_counts;
 mod scope;

@@ -319,10 +319,11 @@ impl Location {
             Format::Csv(_) => Format::Csv(CsvOptions::parse(options).map_err(Error::csv(place))?),
             #[cfg(feature = "excel")]
             Format::Excel(_) => Format::Excel(stores::excel::options(&self, options)?),
+            Format::Native(_) => Format::Native(stores::native::strings(&place, options)?),
             other => {
                 return Err(Error::Unsupported {
                     what: format!("{place}?{options}: options for a file of {other}"),
-                    hint: "leave them out; files of CSV and Excel have options".to_owned(),
+                    hint: "leave them out; files of CSV, Excel and FORMAT Native have options".to_owned(),
                 });
             }
         };

@@ -1,7 +1,7 @@
 //! The conditions that leave out parts of Parquet files.
 //!
-//! The least and the greatest value of a floating-point column leave out NaN, which is greater than all numbers here: its conditions leave
-//! out nothing.
+//! The least and the greatest value of a floating-point column leave out NaN, which is greater than all numbers here: conditions that hold for
+//! it leave out nothing.
 //!
 //! Long conditions are even trees. DataFusion joins the parts of a condition one by one, to a tree as deep as there are parts. For each node the reader of Parquet asks the
 //! type of the whole tree below, which takes seconds for thousands of parts.
@@ -9,14 +9,14 @@
 use std::sync::Arc;
 
 use arrow_schema::Schema;
-use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult as _, TreeNode as _};
+use datafusion::common::{Result, ScalarValue};
 use datafusion::datasource::physical_plan::{FileScanConfig, FileSource as _, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::expressions::{BinaryExpr, lit};
+use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal, lit};
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
@@ -63,25 +63,46 @@ fn changed(config: &FileScanConfig) -> Option<FileScanConfig> {
     Some(config)
 }
 
-/// A condition without its parts that floating-point columns have; `None` where there are none.
+/// A condition without its parts that NaN in a floating-point column may fulfil; `None` where there are none.
 fn without_floats(condition: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Arc<dyn PhysicalExpr>> {
-    let has_float = |part: &Arc<dyn PhysicalExpr>| {
+    let may_hold = |part: &Arc<dyn PhysicalExpr>| {
         let columns = collect_columns(part);
         let mut types = columns
             .iter()
             .filter_map(|column| schema.field_with_name(column.name()).ok());
-        types.any(|field| field.data_type().is_floating())
+        types.any(|field| field.data_type().is_floating()) && !is_false_of_nan(part)
     };
-    if !has_float(condition) {
+    if !may_hold(condition) {
         return None;
     }
     let kept = parts(condition, Operator::And)
         .into_iter()
-        .filter(|part| !has_float(part));
+        .filter(|part| !may_hold(part));
     let kept = joined_in_pairs(kept.collect(), |left, right| {
         Arc::new(BinaryExpr::new(left, Operator::And, right))
     });
     Some(kept.unwrap_or_else(|| lit(true)))
+}
+
+/// Whether a comparison of a column with a number is false of NaN, which is greater than all numbers: `f < 5`, `5 >= f`, `f = 5`.
+fn is_false_of_nan(part: &Arc<dyn PhysicalExpr>) -> bool {
+    let Some(compared) = part.downcast_ref::<BinaryExpr>() else {
+        return false;
+    };
+    let is_number = |side: &Arc<dyn PhysicalExpr>| {
+        side.downcast_ref::<Literal>()
+            .is_some_and(|literal| match literal.value() {
+                ScalarValue::Float64(Some(value)) => !value.is_nan(),
+                ScalarValue::Float32(Some(value)) => !value.is_nan(),
+                _ => false,
+            })
+    };
+    let is_column = |side: &Arc<dyn PhysicalExpr>| side.downcast_ref::<Column>().is_some();
+    match compared.op() {
+        Operator::Eq | Operator::Lt | Operator::LtEq if is_column(compared.left()) => is_number(compared.right()),
+        Operator::Eq | Operator::Gt | Operator::GtEq if is_column(compared.right()) => is_number(compared.left()),
+        _ => false,
+    }
 }
 
 /// A condition of many parts as an even tree; `None` for others.

@@ -31,6 +31,7 @@ mod row_in;
 mod similar;
 mod unknown_in;
 
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use arrow_schema::DECIMAL128_MAX_PRECISION;
@@ -343,17 +344,80 @@ fn aliases(from: &[TableWithJoins]) -> Vec<String> {
 
 /// Does something with each part of a condition that has to hold for the whole to hold: there what is not known is as good as false.
 fn for_each_conjunct(condition: &mut Expr, work: &mut impl FnMut(&mut Expr)) {
+    let _: std::result::Result<(), Infallible> = try_for_each_conjunct(condition, &mut |part| {
+        work(part);
+        Ok(())
+    });
+}
+
+/// As [`for_each_conjunct`], until something fails.
+fn try_for_each_conjunct<E>(
+    condition: &mut Expr,
+    work: &mut impl FnMut(&mut Expr) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
     match condition {
         Expr::BinaryOp {
             left,
             op: BinaryOperator::And,
             right,
         } => {
-            for_each_conjunct(left, work);
-            for_each_conjunct(right, work);
+            try_for_each_conjunct(left, work)?;
+            try_for_each_conjunct(right, work)
         }
-        Expr::Nested(inner) => for_each_conjunct(inner, work),
+        Expr::Nested(inner) => try_for_each_conjunct(inner, work),
         part => work(part),
+    }
+}
+
+/// Changes each expression of a tree, the parts before those around, but for those of the queries within.
+///
+/// # Errors
+///
+/// The first of `alter`.
+fn outside_queries(tree: &mut impl walk::Tree, alter: &mut dyn FnMut(&mut Expr) -> Result<()>) -> Result<()> {
+    struct Outside<'a> {
+        alter: &'a mut dyn FnMut(&mut Expr) -> Result<()>,
+        /// How many queries are around.
+        depth: usize,
+    }
+
+    impl VisitorMut for Outside<'_> {
+        type Break = Error;
+
+        fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
+            self.depth += 1;
+            ControlFlow::Continue(())
+        }
+
+        fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
+            self.depth -= 1;
+            ControlFlow::Continue(())
+        }
+
+        fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+            match self.depth {
+                0 => (self.alter)(expr).map_or_else(ControlFlow::Break, ControlFlow::Continue),
+                _ => ControlFlow::Continue(()),
+            }
+        }
+    }
+
+    walk::change(tree, &mut Outside { alter, depth: 0 })
+}
+
+/// Before a subquery is written several times: within others of its kind it grows by as many times each.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] for one that is too long.
+fn check_length(subquery: &Query) -> Result<()> {
+    const MOST_TEXT: usize = 64 << 10;
+    match subquery.to_string().len() > MOST_TEXT {
+        true => Err(Error::Unsupported {
+            what: "IN (SELECT …) within others of its kind, whose text is too long,".to_owned(),
+            hint: "put the inner subqueries into WITH".to_owned(),
+        }),
+        false => Ok(()),
     }
 }
 

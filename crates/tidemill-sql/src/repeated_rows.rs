@@ -9,12 +9,10 @@ use std::sync::Arc;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult as _};
 use datafusion::common::{Column, NullEquality, Result};
-use datafusion::functions_window::row_number::row_number_udwf;
-use datafusion::logical_expr::expr::WindowFunction;
-use datafusion::logical_expr::{
-    Expr, ExprFunctionExt as _, Join, JoinType, LogicalPlan, LogicalPlanBuilder, WindowFunctionDefinition,
-};
+use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, LogicalPlanBuilder};
 use datafusion::optimizer::AnalyzerRule;
+
+use crate::row_numbers::with_row_number;
 
 /// Numbers the rows of both sides.
 #[derive(Debug)]
@@ -66,14 +64,6 @@ fn numbered(mut join: Join) -> Result<LogicalPlan> {
 /// Rows with their number among those that are equal.
 fn with_number(rows: Arc<LogicalPlan>, name: &str) -> Result<LogicalPlan> {
     let columns: Vec<Expr> = rows.schema().columns().into_iter().map(Expr::Column).collect();
-    let number = Expr::from(WindowFunction::new(
-        WindowFunctionDefinition::WindowUDF(row_number_udwf()),
-        Vec::new(),
-    ));
-    let number = number.partition_by(columns.clone()).build()?;
-    let computed = Expr::Column(Column::new_unqualified(number.schema_name().to_string()));
-    LogicalPlanBuilder::from(rows)
-        .window([number])?
-        .project(columns.into_iter().chain([computed.alias(name)]))?
-        .build()
+    let (rows, number) = with_row_number(LogicalPlanBuilder::from(rows), columns.clone(), Vec::new())?;
+    rows.project(columns.into_iter().chain([number.alias(name)]))?.build()
 }

@@ -411,7 +411,7 @@ pub(crate) fn check_one(sql: &str) -> Result<()> {
             what: "the plan of several statements".to_owned(),
             hint: "explain them one by one".to_owned(),
         }),
-        // What is wrong is told by who plans it.
+        // The planner reports what is wrong.
         _ => Ok(()),
     }
 }

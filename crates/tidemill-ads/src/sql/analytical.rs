@@ -18,7 +18,7 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Fields, Schema, SchemaRef};
 use sqlparser::ast::{self, Query as SqlQuery, Spanned as _};
 use sqlparser::tokenizer::Location;
-use tidemill_xbase::Table;
+use tidemill_xbase::{AdtType, Table};
 
 use super::answer::{Answer, ColumnDescription, Rows};
 use super::bind::{Parameters, Scope};
@@ -224,10 +224,12 @@ impl Template {
         let lent = self.relations.iter();
         let lent = lent.map(|name| Ok((name, Lent::of(name, self.has_numbers, tables)?)));
         let lent = lent.collect::<Result<Vec<_>>>()?;
-        case::write_out(
-            &mut query,
-            lent.iter().map(|(name, lent)| (*name, lent.columns_of(name))),
-        );
+        if lent.iter().any(|(name, lent)| lent.may_ignore_case(name)) {
+            case::write_out(
+                &mut query,
+                lent.iter().map(|(name, lent)| (*name, lent.columns_of(name))),
+            );
+        }
         let lent = lent.into_iter().map(|(name, lent)| Ok((name.to_string(), lent)));
         Ok(AnalyticalQuery {
             text: query.to_string(),
@@ -343,6 +345,17 @@ impl Lent {
         match self {
             Self::Table { snapshot, .. } => frames::columns(snapshot),
             Self::Rows(rows) => columns_of(rows),
+        }
+    }
+
+    /// Whether a column of the table may ignore case: asked for each run of a query.
+    fn may_ignore_case(&self, name: &TableName) -> bool {
+        match self {
+            Self::Table { snapshot, .. } => {
+                let mut fields = snapshot.table().fields().iter();
+                fields.any(|field| field.adt_type == Some(AdtType::CiCharacter))
+            }
+            Self::Rows(_) => name.system().is_some(),
         }
     }
 

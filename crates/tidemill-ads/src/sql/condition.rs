@@ -444,6 +444,16 @@ impl Lowering<'_> {
         Some((field, node(SyntaxKind::Field { alias: None, name })))
     }
 
+    /// A field that is compared, as its column or what binding wrapped around it says: without regard to case, or with it.
+    fn collated_field(&self, operand: &Expr) -> Option<(&Field, Syntax)> {
+        match operand {
+            Expr::Small(text) => self
+                .field(in_either_case(text))
+                .filter(|(field, _)| ignores_case(field)),
+            other => self.field(other).map(|(field, name)| (field, case_counts(field, name))),
+        }
+    }
+
     /// A comparison with a value, and whether a blank fulfils it.
     fn compare(&self, operand: &Expr, comparison: Comparison, value: &Value) -> Option<Lowered> {
         let lowered = Lowered::exact(self.compared_field(operand, comparison, value)?);
@@ -522,14 +532,7 @@ impl Lowering<'_> {
             let name = case_counts(field, name);
             return text(field, name, comparison, value);
         }
-        let (field, name) = match operand {
-            Expr::Small(text) => self
-                .field(in_either_case(text))
-                .filter(|(field, _)| ignores_case(field))?,
-            other => self
-                .field(other)
-                .map(|(field, name)| (field, case_counts(field, name)))?,
-        };
+        let (field, name) = self.collated_field(operand)?;
         match (field.kind, value) {
             (FieldKind::Character, Value::Text(_)) => text(field, name, comparison, value),
             (FieldKind::Numeric | FieldKind::Float | FieldKind::Integer | FieldKind::IntegerDbase7, _) => {
@@ -639,14 +642,7 @@ impl Lowering<'_> {
             return self.compare(value, Comparison::Equal, &Value::Text(whole));
         }
         let prefix = pattern.prefix()?;
-        let (field, name) = match value {
-            Expr::Small(text) => self
-                .field(in_either_case(text))
-                .filter(|(field, _)| ignores_case(field))?,
-            other => self
-                .field(other)
-                .map(|(field, name)| (field, case_counts(field, name)))?,
-        };
+        let (field, name) = self.collated_field(value)?;
         let fits = field.kind == FieldKind::Character
             && prefix.is_ascii()
             && !prefix.is_empty()

@@ -26,7 +26,7 @@ pub(super) struct Aggregate {
     pub(super) kind: AggregateKind,
     /// `None`: the rows themselves.
     pub(super) argument: Option<Expr>,
-    /// What values are told apart and put in order by, where it is not the argument.
+    /// The key by which values are compared, if it is not the argument itself.
     pub(super) compared: Option<Expr>,
     pub(super) is_distinct: bool,
     /// Of [`AggregateKind::Concat`].

@@ -1,11 +1,11 @@
 //! CICharacter columns in statements: they ignore case, with an index and without one.
 
-use tidemill_ads::sql::{Answer, ConnectionTables, Prepared, Statements};
+use tidemill_ads::sql::{ConnectionTables, Statements};
 use tidemill_ads::{Connection, Durability, Executed, TableType};
 
 use crate::dictionaries::rows_of;
 use crate::rivals::Random;
-use crate::sql_rows::{lines_of, with_the_clock};
+use crate::sql_rows::{run, with_the_clock};
 
 const LETTERS: [&str; 9] = ["a", "A", "b", "B", "ä", "Ä", "_", " ", "z"];
 
@@ -83,22 +83,6 @@ impl Condition {
     fn holds(&self, row: &Row) -> Option<bool> {
         let text = if self.is_any { &row.1 } else { &row.2 };
         text.as_ref().map(|text| (self.is)(text))
-    }
-}
-
-fn run(tables: &mut ConnectionTables<'_>, statements: &Statements, sql: &str) -> Vec<String> {
-    let answer = statements
-        .run(sql, tables, &[])
-        .unwrap_or_else(|error| panic!("{sql}: {error}"));
-    let answer = match answer {
-        Answer::Live(_) => Prepared::new(sql, tables)
-            .and_then(|prepared| prepared.run_static(tables, &[]))
-            .unwrap(),
-        other => other,
-    };
-    match answer {
-        Answer::Rows(rows) => lines_of(&rows),
-        _ => Vec::new(),
     }
 }
 

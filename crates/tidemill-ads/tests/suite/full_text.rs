@@ -1,6 +1,6 @@
 //! Full-text indexes as statements and work areas use them: the answers are those of the texts.
 
-use tidemill_ads::sql::{Answer, ConnectionTables, Prepared, Statements};
+use tidemill_ads::sql::{Answer, ConnectionTables, Statements};
 use tidemill_ads::{
     Connection, Counted, Durability, ErrorCode, IndexOptions, OptimizationLevel, Settings, TableOptions, TableType,
 };
@@ -8,7 +8,7 @@ use tidemill_xbase::Blank;
 use tidemill_xbase::full_text::{FullTextOptions, Listed};
 
 use crate::rivals::Random;
-use crate::sql_rows::{lines_of, with_the_clock};
+use crate::sql_rows::{run, with_the_clock};
 
 const WORDS: [&str; 16] = [
     "ski",
@@ -62,23 +62,6 @@ fn some_condition(random: &mut Random, depth: u32) -> String {
             some_condition(random, depth - 1)
         ),
         _ => format!("(not {})", some_condition(random, depth - 1)),
-    }
-}
-
-/// Runs a statement and gives its rows.
-fn run(tables: &mut ConnectionTables<'_>, statements: &Statements, sql: &str) -> Vec<String> {
-    let answer = statements
-        .run(sql, tables, &[])
-        .unwrap_or_else(|e| panic!("{sql}: {e}"));
-    let answer = match answer {
-        Answer::Live(_) => Prepared::new(sql, tables)
-            .and_then(|prepared| prepared.run_static(tables, &[]))
-            .unwrap(),
-        other => other,
-    };
-    match answer {
-        Answer::Rows(rows) => lines_of(&rows),
-        _ => Vec::new(),
     }
 }
 

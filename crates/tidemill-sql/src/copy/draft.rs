@@ -56,7 +56,7 @@ pub(super) async fn check_destination(destination: &Location, existing: Existing
             let mut files = files.iter();
             files.try_for_each(|path| check_place(path, format, existing))
         }
-        (Place::Object(_), Format::Xbase | Format::Native) => Err(Error::Unsupported {
+        (Place::Object(_), Format::Xbase | Format::Native(_)) => Err(Error::Unsupported {
             what: format!("{destination}: {} as an object", destination.format),
             hint: "copy to a file, or to a format that is read from there too, such as Parquet or Riegeli".to_owned(),
         }),

@@ -93,7 +93,7 @@ pub(super) fn of_file(schema: &Schema, format: Format) -> Result<Vec<MappedColum
             .zip(losses)
             .map(|(field, loss)| mapped(field, "JSON".to_owned(), loss))
             .collect(),
-        Format::Native => {
+        Format::Native(_) => {
             let columns = fields().map(|field| {
                 let to = arrow_type::data_type(field).map_err(Error::native(field.name()))?;
                 Ok(mapped(field, to.to_string(), None))
@@ -236,6 +236,8 @@ mod tests {
 
     #[test]
     fn what_is_lost_is_said() {
+        use tidemill_clickhouse::arrow_type::StringType;
+
         let told = |format| -> Vec<String> {
             of_file(&schema(), format)
                 .unwrap()
@@ -254,7 +256,10 @@ mod tests {
         );
         assert!(told(Format::JsonLines)[1].ends_with("JSON"));
         assert!(told(Format::Csv(tidemill_csv::CsvOptions::NONE))[1].ends_with("text"));
-        assert_eq!(told(Format::Native)[1], "at: Timestamp(ns) → Nullable(DateTime64(9))");
+        assert_eq!(
+            told(Format::Native(StringType::ByContent))[1],
+            "at: Timestamp(ns) → Nullable(DateTime64(9))"
+        );
         assert!(
             told(Format::Parquet)
                 .iter()

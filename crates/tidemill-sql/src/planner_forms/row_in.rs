@@ -2,12 +2,13 @@
 //!
 //! It is unknown where no row is equal and one may be (ISO/IEC 9075-2, 8.2 and 8.4): where `a = c AND b = d` is NULL.
 
-use std::ops::ControlFlow;
+use sqlparser::ast::{Expr, JoinConstraint, Query, Select, SelectItem, SetExpr};
+use tidemill_ads::sql::join_constraint_mut;
 
-use sqlparser::ast::{Expr, JoinConstraint, Query, Select, SelectItem, SetExpr, VisitorMut};
-use tidemill_ads::sql::{join_constraint_mut, walk};
-
-use super::{for_each_conjunct, is_ungrouped, names_one_of, parser, within_subquery};
+use super::{
+    check_length, is_ungrouped, names_one_of, outside_queries, parser, try_for_each_conjunct, where_also,
+    within_subquery,
+};
 use crate::{Error, Result};
 
 /// Gives the conditions and columns of a SELECT this form. `outer` are the names of its tables.
@@ -17,88 +18,52 @@ use crate::{Error, Result};
 /// [`Error::Unsupported`] for a subquery that has another number of columns, and for one that depends on the row around it and is grouped
 /// or limited.
 pub(super) fn put(select: &mut Select, outer: &[String]) -> Result<()> {
-    let mut rows = RowIn { outer, depth: 0 };
-    let mut done = Ok(());
-    let mut conjunct = |part: &mut Expr| {
-        if done.is_ok() {
-            done = rows.conjunct(part);
-        }
-    };
     for condition in [&mut select.selection, &mut select.having].into_iter().flatten() {
-        for_each_conjunct(condition, &mut conjunct);
+        try_for_each_conjunct(condition, &mut |part| conjunct(part, outer))?;
     }
     for join in select.from.iter_mut().flat_map(|table| &mut table.joins) {
         if let Some(JoinConstraint::On(on)) = join_constraint_mut(&mut join.join_operator) {
-            for_each_conjunct(on, &mut conjunct);
+            try_for_each_conjunct(on, &mut |part| conjunct(part, outer))?;
         }
     }
     for item in &mut select.projection {
-        if done.is_ok() {
-            done = walk::change(item, &mut rows);
-        }
+        outside_queries(item, &mut |part| three_valued(part, outer))?;
     }
-    done
+    Ok(())
 }
 
-struct RowIn<'o> {
-    outer: &'o [String],
-    /// How many queries of the expression are around.
-    depth: usize,
+/// Of a condition that is only asked whether it is true.
+fn conjunct(expr: &mut Expr, outer: &[String]) -> Result<()> {
+    if let Expr::InSubquery {
+        expr: value,
+        subquery,
+        negated: false,
+    } = &*expr
+        && let Expr::Tuple(values) = &**value
+    {
+        *expr = parsed(&exists(values, subquery, "", outer)?)?;
+        return Ok(());
+    }
+    outside_queries(expr, &mut |part| three_valued(part, outer))
 }
 
-impl RowIn<'_> {
-    /// Of a condition that is only asked whether it is true.
-    fn conjunct(&mut self, expr: &mut Expr) -> Result<()> {
-        if let Expr::InSubquery {
-            expr: value,
-            subquery,
-            negated: false,
-        } = &*expr
-            && let Expr::Tuple(values) = &**value
-        {
-            *expr = exists(values, subquery, "", self.outer).and_then(|text| parsed(&text))?;
-            return Ok(());
-        }
-        walk::change(expr, self)
+fn three_valued(expr: &mut Expr, outer: &[String]) -> Result<()> {
+    if let Expr::InSubquery {
+        expr: value,
+        subquery,
+        negated,
+    } = &*expr
+        && let Expr::Tuple(values) = &**value
+    {
+        check_length(subquery)?;
+        let (yes, no) = if *negated { ("FALSE", "TRUE") } else { ("TRUE", "FALSE") };
+        let equal = exists(values, subquery, "", outer)?;
+        let unknown = exists(values, subquery, "IS NULL", outer)?;
+        *expr = parsed(&format!(
+            "CASE WHEN {equal} THEN {yes} WHEN {unknown} THEN NULL ELSE {no} END"
+        ))?;
     }
-}
-
-impl VisitorMut for RowIn<'_> {
-    type Break = Error;
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
-        if let Expr::InSubquery {
-            expr: value,
-            subquery,
-            negated,
-        } = &*expr
-            && let (Expr::Tuple(values), 0) = (&**value, self.depth)
-        {
-            let (yes, no) = if *negated { ("FALSE", "TRUE") } else { ("TRUE", "FALSE") };
-            let equal = or_break(exists(values, subquery, "", self.outer))?;
-            let unknown = or_break(exists(values, subquery, "IS NULL", self.outer))?;
-            let text = format!("CASE WHEN {equal} THEN {yes} WHEN {unknown} THEN NULL ELSE {no} END");
-            *expr = or_break(parsed(&text))?;
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-fn or_break<T>(result: Result<T>) -> ControlFlow<Error, T> {
-    match result {
-        Ok(value) => ControlFlow::Continue(value),
-        Err(error) => ControlFlow::Break(error),
-    }
+    Ok(())
 }
 
 /// EXISTS of the rows that are equal to the values, or for which that has another property.
@@ -148,7 +113,7 @@ fn exists(values: &[Expr], subquery: &Query, is: &str, outer: &[String]) -> Resu
         .map(|value| within_subquery(value, outer).map(|value| value.to_string()));
     let values = values.collect::<Option<Vec<_>>>().ok_or_else(dependent)?;
     let condition = equal(values.into_iter().zip(columns).collect());
-    let whole = super::where_also(subquery, parsed(&condition)?);
+    let whole = where_also(subquery, parsed(&condition)?);
     Ok(format!("EXISTS ({whole})"))
 }
 

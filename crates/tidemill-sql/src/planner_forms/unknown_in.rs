@@ -4,28 +4,25 @@
 //! that of a NOT IN that is a condition by itself. Within others it takes what is unknown for false, which matters wherever the
 //! condition is not only asked whether it is true: behind NOT, in CASE, before IS NULL, as a column.
 
-use std::ops::ControlFlow;
-
 use sqlparser::ast::{
-    BinaryOperator, Expr, GroupByExpr, JoinConstraint, OrderByKind, Query, Select, SetExpr, UnaryOperator, VisitorMut,
+    BinaryOperator, Expr, GroupByExpr, JoinConstraint, OrderByKind, Query, Select, SetExpr, UnaryOperator,
 };
 use tidemill_ads::sql::{join_constraint_mut, walk};
 
-use super::{aliases, for_each_conjunct, is_there, names_one_of, parser, plain_column, where_also};
-use crate::{Error, Result};
+use super::{
+    aliases, check_length, is_there, names_one_of, outside_queries, parser, plain_column, try_for_each_conjunct,
+    where_also,
+};
+use crate::Result;
 
-/// The longest text of a subquery that is written several times. Within others of its kind it grows by three times each.
-const MOST_TEXT: usize = 64 << 10;
-
-/// Gives the conditions of a SELECT the form in which the planner knows what is unknown. `outer` are the names of its tables.
+/// Gives the conditions and columns of a SELECT the form in which the planner knows what is unknown. `outer` are the names of its tables.
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] for subqueries that are too long within each other.
+/// [`Error::Unsupported`](crate::Error::Unsupported) for subqueries that are too long within each other.
 pub(super) fn put(select: &mut Select, outer: &[String]) -> Result<()> {
-    let mut known = Known::new(outer);
     for condition in [&mut select.selection, &mut select.having].into_iter().flatten() {
-        for_each_conjunct(condition, &mut |part| {
+        try_for_each_conjunct(condition, &mut |part| {
             if let Expr::UnaryOp {
                 op: UnaryOperator::Not,
                 expr,
@@ -34,24 +31,25 @@ pub(super) fn put(select: &mut Select, outer: &[String]) -> Result<()> {
             {
                 *part = negated;
             }
-            // Alone it is known as it is.
-            if !matches!(part, Expr::InSubquery { .. }) {
-                known.within(part);
+            match part {
+                // Alone it is known as it is.
+                Expr::InSubquery { .. } => Ok(()),
+                part => within(part, outer),
             }
-        });
+        })?;
     }
     for join in select.from.iter_mut().flat_map(|table| &mut table.joins) {
         if let Some(JoinConstraint::On(on)) = join_constraint_mut(&mut join.join_operator) {
-            for_each_conjunct(on, &mut |part| known.within(part));
+            try_for_each_conjunct(on, &mut |part| within(part, outer))?;
         }
     }
     for item in &mut select.projection {
-        known.everywhere(item);
+        everywhere(item, outer)?;
     }
     if let GroupByExpr::Expressions(keys, _) = &mut select.group_by {
-        keys.iter_mut().for_each(|key| known.everywhere(key));
+        keys.iter_mut().try_for_each(|key| everywhere(key, outer))?;
     }
-    known.done()
+    Ok(())
 }
 
 /// As [`put`], for the keys by which a SELECT is sorted.
@@ -64,11 +62,41 @@ pub(super) fn put_into_order(query: &mut Query) -> Result<()> {
         return Ok(());
     };
     let outer = aliases(&select.from);
-    let mut known = Known::new(&outer);
-    if let OrderByKind::Expressions(keys) = &mut order.kind {
-        keys.iter_mut().for_each(|key| known.everywhere(&mut key.expr));
+    match &mut order.kind {
+        OrderByKind::Expressions(keys) => keys.iter_mut().try_for_each(|key| everywhere(&mut key.expr, &outer)),
+        OrderByKind::All(_) => Ok(()),
     }
-    known.done()
+}
+
+/// Gives each IN of an expression whose value counts three values. Those of the queries within have theirs already.
+fn everywhere(tree: &mut impl walk::Tree, outer: &[String]) -> Result<()> {
+    outside_queries(tree, &mut |expr| {
+        if let Expr::InSubquery { subquery, .. } = expr {
+            check_length(subquery)?;
+            if let Some(known) = three_valued(expr, outer) {
+                *expr = known;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Of a condition that is only asked whether it is true.
+fn within(expr: &mut Expr, outer: &[String]) -> Result<()> {
+    match expr {
+        Expr::Nested(inner) => within(inner, outer),
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::And | BinaryOperator::Or,
+            right,
+        } => {
+            within(left, outer)?;
+            within(right, outer)
+        }
+        // False, or unknown: no difference.
+        Expr::InSubquery { negated: false, .. } => Ok(()),
+        other => everywhere(other, outer),
+    }
 }
 
 /// The negation of a condition that is nothing but IN.
@@ -85,84 +113,6 @@ fn not(expr: &Expr) -> Option<Expr> {
             negated: !negated,
         }),
         _ => None,
-    }
-}
-
-/// Gives each IN of a condition three values, but for those of the queries within, which have theirs already.
-struct Known<'o> {
-    outer: &'o [String],
-    /// How many queries of the condition are around.
-    depth: usize,
-    is_too_long: bool,
-}
-
-impl<'o> Known<'o> {
-    fn new(outer: &'o [String]) -> Self {
-        Self {
-            outer,
-            depth: 0,
-            is_too_long: false,
-        }
-    }
-
-    fn done(self) -> Result<()> {
-        match self.is_too_long {
-            true => Err(Error::Unsupported {
-                what: "IN (SELECT …) within others of its kind, whose text is too long,".to_owned(),
-                hint: "put the inner subqueries into WITH".to_owned(),
-            }),
-            false => Ok(()),
-        }
-    }
-
-    /// Of an expression whose value counts.
-    fn everywhere(&mut self, expr: &mut impl walk::Tree) {
-        // It never breaks off.
-        let _ = walk::change(expr, self);
-    }
-
-    /// Of a condition that is only asked whether it is true.
-    fn within(&mut self, expr: &mut Expr) {
-        match expr {
-            Expr::Nested(inner) => self.within(inner),
-            Expr::BinaryOp {
-                left,
-                op: BinaryOperator::And | BinaryOperator::Or,
-                right,
-            } => {
-                self.within(left);
-                self.within(right);
-            }
-            // False, or unknown: no difference.
-            Expr::InSubquery { negated: false, .. } => {}
-            other => self.everywhere(other),
-        }
-    }
-}
-
-impl VisitorMut for Known<'_> {
-    type Break = Error;
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
-        if self.depth == 0
-            && let Expr::InSubquery { subquery, .. } = expr
-        {
-            match subquery.to_string().len() > MOST_TEXT {
-                true => self.is_too_long = true,
-                false => *expr = three_valued(expr, self.outer).unwrap_or_else(|| expr.clone()),
-            }
-        }
-        ControlFlow::Continue(())
     }
 }
 

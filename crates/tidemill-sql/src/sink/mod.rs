@@ -204,7 +204,7 @@ pub(crate) fn file_sink(
                 hint: "name the server's table by its URL".to_owned(),
             });
         }
-        Format::Native => {
+        Format::Native(_) => {
             let out = BufWriter::new(create()?);
             Box::new(native::NativeSink::new(schema, out, path, options.wide_dates)?)
         }

@@ -9,7 +9,9 @@ use arrow_array::types::{
     Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampSecondType,
 };
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, GenericListArray, OffsetSizeTrait, PrimitiveArray, RecordBatch,
+};
 use arrow_schema::{DataType, TimeUnit};
 
 use crate::{Error, Result};
@@ -75,8 +77,8 @@ fn unwritable(array: &ArrayRef) -> Option<i64> {
         DataType::Duration(TimeUnit::Millisecond) => {
             beyond(array.as_primitive::<DurationMillisecondType>(), -DURATION, DURATION)
         }
-        DataType::List(_) => unwritable(array.as_list::<i32>().values()),
-        DataType::LargeList(_) => unwritable(array.as_list::<i64>().values()),
+        DataType::List(_) => within(array.as_list::<i32>()),
+        DataType::LargeList(_) => within(array.as_list::<i64>()),
         DataType::ListView(_) => unwritable(array.as_list_view::<i32>().values()),
         DataType::LargeListView(_) => unwritable(array.as_list_view::<i64>().values()),
         DataType::FixedSizeList(..) => unwritable(array.as_fixed_size_list().values()),
@@ -87,6 +89,13 @@ fn unwritable(array: &ArrayRef) -> Option<i64> {
             .and_then(|values| unwritable(values.values())),
         _ => None,
     }
+}
+
+/// Of the values that these lists have, and not of others that stand beside them.
+fn within<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> Option<i64> {
+    let offsets = lists.value_offsets();
+    let (first, last) = (offsets.first()?.as_usize(), offsets.last()?.as_usize());
+    unwritable(&lists.values().slice(first, last - first))
 }
 
 /// The first value that is less or more than these.
@@ -107,14 +116,17 @@ mod tests {
     #[test]
     fn what_no_text_is_written_for_is_found_within_values_too() {
         let mut lists = ListBuilder::new(Date32Builder::new());
+        lists.append_value([Some(0), None]);
         lists.append_value([Some(0), None, Some(2_147_483_647)]);
-        let found: [(ArrayRef, Option<i64>); 7] = [
+        let lists = lists.finish();
+        let found: [(ArrayRef, Option<i64>); 8] = [
             (
                 Arc::new(Date32Array::from(vec![Some(-719_528), None, Some(2_932_896)])),
                 None,
             ),
             (Arc::new(Date32Array::from(vec![102_932_896])), Some(102_932_896)),
-            (Arc::new(lists.finish()), Some(2_147_483_647)),
+            (Arc::new(lists.slice(1, 1)), Some(2_147_483_647)),
+            (Arc::new(lists.slice(0, 1)), None),
             (Arc::new(Time32SecondArray::from(vec![86_399])), None),
             (Arc::new(Time32SecondArray::from(vec![86_400])), Some(86_400)),
             (

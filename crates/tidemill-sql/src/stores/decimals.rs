@@ -43,7 +43,8 @@ pub(super) fn widen(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatc
     )?)
 }
 
-fn wide(data_type: &DataType) -> Option<DataType> {
+/// The type of a small decimal that is widened; `None` for others.
+pub(super) fn wide(data_type: &DataType) -> Option<DataType> {
     match data_type {
         DataType::Decimal32(precision, scale) | DataType::Decimal64(precision, scale) => {
             Some(DataType::Decimal128(*precision, *scale))

@@ -18,7 +18,7 @@ pub(crate) mod key_lookup;
 pub(crate) mod lent;
 #[cfg(feature = "mysql")]
 mod mysql;
-mod native;
+pub(crate) mod native;
 pub(crate) mod object;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -60,7 +60,7 @@ pub(crate) async fn open(
     match location.format {
         Format::Xbase => xbase::open(location, options, damage).await,
         Format::Riegeli | Format::ArrayRecord | Format::TfRecord => riegeli::open(location, options, damage).await,
-        Format::Native => native::open(location).await,
+        Format::Native(strings) => native::open(location, strings).await,
         Format::Csv(options) => csv::open(location, &options).await,
         #[cfg(feature = "excel")]
         Format::Excel(sheet) => excel::open(location, &sheet, options).await,

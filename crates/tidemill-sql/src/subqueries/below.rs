@@ -41,7 +41,10 @@ fn of_one_input(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let (input, names) = (input.clone(), NamePreserver::new(&node));
     let mut moved = Moved::default();
     let columns = node.schema().columns();
-    let is_sort = matches!(node, LogicalPlan::Sort(_));
+    let (is_sort, is_aggregate) = (
+        matches!(node, LogicalPlan::Sort(_)),
+        matches!(node, LogicalPlan::Aggregate(_)),
+    );
     let changed = node.map_expressions(|expr| {
         let name = names.save(&expr);
         let changed = moved.out_of(expr, &[input.schema()])?;
@@ -69,10 +72,10 @@ fn of_one_input(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let changed = changed
         .data
         .with_new_exprs(exprs, vec![with_columns(input, moved.of(0))?])?;
-    // A sort gives all columns of what it sorts.
-    let changed = match is_sort {
-        true => only(changed, columns)?,
-        false => changed,
+    // Sorts and windows give all columns of what is below.
+    let changed = match is_aggregate {
+        true => changed,
+        false => only(changed, columns)?,
     };
     Ok(Transformed::yes(changed))
 }

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult as _};
 use datafusion::common::{Column, Result};
-use datafusion::functions_window::row_number::row_number_udwf;
-use datafusion::logical_expr::expr::WindowFunction;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    BinaryExpr, Expr, ExprFunctionExt as _, FetchType, Filter, Limit, LogicalPlan, LogicalPlanBuilder, Operator,
-    Projection, SkipType, SortExpr, WindowFunctionDefinition, lit,
+    BinaryExpr, Expr, FetchType, Filter, Limit, LogicalPlan, LogicalPlanBuilder, Operator, Projection, SkipType,
+    SortExpr, lit,
 };
 use datafusion::optimizer::AnalyzerRule;
+
+use crate::row_numbers::with_row_number;
 
 /// Makes conditions of such limits.
 #[derive(Debug)]
@@ -106,21 +106,11 @@ impl Limited {
             rows = rows.project(projection.expr.into_iter().chain(keys))?;
         }
         let columns = rows.schema().columns();
-        let number = Expr::from(WindowFunction::new(
-            WindowFunctionDefinition::WindowUDF(row_number_udwf()),
-            Vec::new(),
-        ));
-        let number = number.partition_by(self.keys.iter().cloned().map(Expr::Column).collect());
-        // Which rows come first is then left open.
-        let number = match self.order.is_empty() {
-            true => number.build()?,
-            false => number.order_by(self.order).build()?,
-        };
-        let name = Expr::Column(Column::new_unqualified(number.schema_name().to_string()));
+        let keys = self.keys.iter().cloned().map(Expr::Column).collect();
+        let (mut rows, number) = with_row_number(rows, keys, self.order)?;
         let (skip, last) = (self.skip as u64, self.skip.saturating_add(self.fetch) as u64);
-        let is_within = name.clone().gt(lit(skip)).and(name.lt_eq(lit(last)));
+        let is_within = number.clone().gt(lit(skip)).and(number.lt_eq(lit(last)));
         let condition = conjunction(self.comparisons.into_iter().chain([is_within]));
-        rows = rows.window([number])?;
         if let Some(condition) = condition {
             rows = rows.filter(condition)?;
         }

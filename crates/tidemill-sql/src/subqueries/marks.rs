@@ -49,15 +49,13 @@ impl OptimizerRule for SubqueriesAsMarks {
         let LogicalPlan::Projection(projection) = plan.data else {
             return Ok(plan);
         };
-        let unchanged = |projection| Transformed::new_transformed(LogicalPlan::Projection(projection), was_changed);
-        if !projection
-            .expr
-            .iter()
-            .map(has_predicate)
-            .collect::<Result<Vec<_>>>()?
-            .contains(&true)
-        {
-            return Ok(unchanged(projection));
+        let mut has_any = false;
+        for expr in &projection.expr {
+            has_any |= has_predicate(expr)?;
+        }
+        if !has_any {
+            let projection = LogicalPlan::Projection(projection);
+            return Ok(Transformed::new_transformed(projection, was_changed));
         }
         let node = LogicalPlan::Projection(projection.clone());
         let names = NamePreserver::new(&node);

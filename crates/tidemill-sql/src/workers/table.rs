@@ -9,6 +9,7 @@ use datafusion::datasource::TableType;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
+use tidemill_clickhouse::arrow_type::StringType;
 
 use super::scan::{Question, Travelling, TravellingFile, TravellingPlace, WorkerScan};
 use crate::format::Format;
@@ -24,7 +25,7 @@ pub(super) const FORMATS: [(&str, Format); 7] = [
     ("riegeli", Format::Riegeli),
     ("array_record", Format::ArrayRecord),
     ("tfrecord", Format::TfRecord),
-    ("native", Format::Native),
+    ("native", Format::Native(StringType::ByContent)),
     ("jsonl", Format::JsonLines),
 ];
 

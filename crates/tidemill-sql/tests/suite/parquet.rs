@@ -111,6 +111,10 @@ async fn nan_is_found_as_in_every_other_format() {
         "SELECT i FROM {t} WHERE f > 5 AND i < 3",
         "SELECT i FROM {t} ORDER BY f DESC LIMIT 1",
         "SELECT MAX(i) AS n FROM {t} WHERE i > 1",
+        "SELECT i FROM {t} WHERE f < 0",
+        "SELECT i FROM {t} WHERE 1.5 = f OR f <= -2.5 ORDER BY i",
+        "SELECT COUNT(*) AS n FROM {t} WHERE f = CAST('NaN' AS DOUBLE)",
+        "SELECT COUNT(*) AS n FROM {t} WHERE f <= CAST('NaN' AS DOUBLE) AND 100 < f",
     ] {
         let of_parquet = csv(&session, &question.replace("{t}", "p")).await;
         let of_lines = csv(&session, &question.replace("{t}", &lines)).await;

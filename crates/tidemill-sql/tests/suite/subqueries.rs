@@ -89,6 +89,7 @@ fn queries() -> Vec<String> {
             "SELECT emp.id, x.one FROM emp CROSS JOIN LATERAL (SELECT 1 AS one FROM {t} y WHERE y.mgr = emp.id LIMIT 1) x ORDER BY emp.id",
             "SELECT emp.id, x.n FROM emp, LATERAL (SELECT COUNT(*) AS n FROM {t} y WHERE y.mgr = emp.id) x ORDER BY emp.id",
             "SELECT emp.id, ROW_NUMBER() OVER (ORDER BY CASE WHEN EXISTS (SELECT 1 FROM {t} x WHERE x.mgr = emp.id) THEN 0 ELSE 1 END, emp.id) AS n FROM emp ORDER BY emp.id",
+            "SELECT emp.id, RANK() OVER (ORDER BY CASE WHEN emp.pay IN (SELECT pay FROM {t} WHERE id > 4) THEN 0 ELSE 1 END) AS r, COUNT(*) OVER (PARTITION BY CASE WHEN EXISTS (SELECT 1 FROM {t} x WHERE x.mgr = emp.id) THEN 0 ELSE 1 END) AS n FROM emp ORDER BY emp.id",
             "SELECT id, (SELECT COUNT(*) FROM {t} x WHERE x.dept = emp.dept) AS n FROM emp ORDER BY id",
             "SELECT id, (SELECT MAX(pay) FROM {t}) - pay AS n FROM emp ORDER BY id",
             "SELECT dept FROM emp GROUP BY dept HAVING SUM(pay) >= ALL (SELECT SUM(pay) FROM {t} GROUP BY dept)",

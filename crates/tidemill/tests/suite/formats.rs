@@ -459,6 +459,28 @@ fn bytes_go_through_files_of_clickhouse() {
     );
 }
 
+/// The first block says what a column is; other columns of a file are read whatever its strings are.
+#[test]
+fn bytes_behind_texts_are_read_where_they_are_asked_for() {
+    let folder = Folder::with(&[]);
+    // More rows than a block has.
+    let rows = "SELECT value AS id, arrow_cast('text', 'Binary') AS b FROM generate_series(1, 199999) \
+                UNION ALL SELECT 200000, X'fffe'";
+    folder.run(&["copy", rows, "late.native"]).done();
+    assert_eq!(count(&folder, "late.native"), "{\"n\":200000}");
+    let last = folder.run(&["sql", "SELECT id FROM 'late.native' WHERE id > 199999"]);
+    assert_eq!(last.done(), "{\"id\":200000}\n");
+    let error = folder.run(&["sql", "SELECT MAX(b) FROM 'late.native'"]).failed();
+    assert!(error.contains("column b: bytes that are no text"), "{error}");
+    let bytes = "SELECT encode(b, 'hex') AS b FROM 'late.native?binary_strings=true' WHERE id > 199999";
+    assert_eq!(folder.run(&["sql", bytes]).done(), "{\"b\":\"fffe\"}\n");
+    let error = folder.run(&["sql", "SELECT 1 FROM 'late.native?strings=any'"]).failed();
+    assert!(
+        error.contains("files of FORMAT Native have the option binary_strings=true"),
+        "{error}"
+    );
+}
+
 #[test]
 fn bytes_that_a_format_has_not_are_told() {
     let folder = Folder::with(&[]);

@@ -376,3 +376,42 @@ fn a_replaced_file_keeps_its_permissions() {
         }
     }
 }
+
+/// DataFusion would take the number for days since 1970.
+#[test]
+fn a_date_beside_a_number_is_refused_in_every_place() {
+    let folder = tables();
+    folder
+        .run(&["copy", "SELECT A AS n, DATE '2024-01-15' + A AS d FROM t", "d.parquet"])
+        .done();
+    for condition in [
+        "d > 20240115",
+        "d BETWEEN 1 AND 5",
+        "d IN (1, 2)",
+        "d IN (SELECT n FROM d)",
+        "d NOT IN (SELECT n FROM d)",
+        "d = ANY (SELECT n FROM d)",
+        "d > (SELECT MAX(n) FROM d)",
+        "CASE d WHEN 5 THEN 1 END = 1",
+        "EXISTS (SELECT 1 FROM d x WHERE x.n = d.d)",
+    ] {
+        let error = folder
+            .run(&["sql", &format!("SELECT n FROM d WHERE {condition}")])
+            .failed();
+        assert!(error.contains("beside a number"), "{condition}: {error}");
+    }
+    for query in [
+        "SELECT n FROM d UNION SELECT d FROM d",
+        "SELECT n FROM d EXCEPT SELECT d FROM d",
+        "SELECT n FROM d INTERSECT ALL SELECT d FROM d",
+        "SELECT 1 FROM (SELECT n AS k FROM d) x JOIN (SELECT d AS k FROM d) y USING (k)",
+        "SELECT 1 FROM d x JOIN d y ON x.n = y.d",
+    ] {
+        let error = folder.run(&["sql", query]).failed();
+        assert!(error.contains("beside a number"), "{query}: {error}");
+    }
+    assert_eq!(
+        answer(&folder, "SELECT COUNT(*) AS n FROM d WHERE d > DATE '2024-01-16'"),
+        "n\n2\n"
+    );
+}

@@ -35,16 +35,9 @@ const OF_TEXTS: [&str; 17] = [
     "UPPER",
 ];
 
-/// Writes the comparisons and orders of a query out, where its tables have columns that ignore case.
+/// Writes out the comparisons and orders of a query over tables of which some have columns that ignore case.
 pub(super) fn write_out<'c>(query: &mut ast::Query, tables: impl Iterator<Item = (&'c TableName, Vec<Column>)>) {
     let tables: Vec<(String, Vec<Column>)> = tables.map(|(name, columns)| (name.to_string(), columns)).collect();
-    if !tables
-        .iter()
-        .flat_map(|(_, columns)| columns)
-        .any(|column| column.ignores_case)
-    {
-        return;
-    }
     let mut names = Qualifiers::default();
     let _ = walk::look_at(query, &mut names);
     let mut writing = Writing {

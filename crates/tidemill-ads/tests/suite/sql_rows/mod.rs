@@ -9,7 +9,24 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use tidemill_ads::Settings;
-use tidemill_ads::sql::{Clock, Rows, StatementOptions};
+use tidemill_ads::sql::{Answer, Clock, ConnectionTables, Prepared, Rows, StatementOptions, Statements};
+
+/// Runs a statement and gives its rows, also of one that has a live cursor.
+pub(crate) fn run(tables: &mut ConnectionTables<'_>, statements: &Statements, sql: &str) -> Vec<String> {
+    let answer = statements
+        .run(sql, tables, &[])
+        .unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let answer = match answer {
+        Answer::Live(_) => Prepared::new(sql, tables)
+            .and_then(|prepared| prepared.run_static(tables, &[]))
+            .unwrap(),
+        other => other,
+    };
+    match answer {
+        Answer::Rows(rows) => lines_of(&rows),
+        _ => Vec::new(),
+    }
+}
 
 /// 2024-01-31 13:05:09, an hour before universal time.
 fn clock() -> Clock {

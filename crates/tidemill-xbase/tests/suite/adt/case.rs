@@ -1,4 +1,4 @@
-//! CICharacter fields in conditions: they ignore case, whoever answers.
+//! Conditions on CICharacter fields ignore case, with an index and without one.
 
 use std::path::Path;
 use std::sync::Arc;

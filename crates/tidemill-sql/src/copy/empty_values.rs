@@ -22,7 +22,7 @@ enum Kept {
 
 /// Counts the values of columns of text and bytes that become others.
 #[derive(Debug)]
-pub(super) struct EmptyText {
+pub(super) struct EmptyValues {
     kept: Kept,
     columns: Vec<Counted>,
 }
@@ -37,7 +37,7 @@ struct Counted {
     count: u64,
 }
 
-impl EmptyText {
+impl EmptyValues {
     /// `None` for a destination that has both, and for one without columns of text.
     pub(super) fn of(destination: &Location, options: &FileOptions, schema: &Schema) -> Option<Self> {
         let kept = match (destination.format, &destination.place) {
