@@ -32,7 +32,7 @@ use tidemill_sql::{FOR_DAMAGED_INDEX, stoppable};
 use tokio::runtime::Runtime;
 
 use crate::args::{Args, Command};
-use crate::limits::{Limits, Reached};
+use crate::limits::Limits;
 use crate::signals::Signals;
 use crate::terminal::tell;
 
@@ -129,19 +129,12 @@ fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> 
         work.abort();
         outcome
     });
-    // A thread that is in the middle of something does not keep anybody waiting, and no longer takes memory that it may not have.
-    let is_out_of_memory = outcome.as_ref().is_err_and(is_out_of_memory);
-    runtime.shutdown_timeout(if is_out_of_memory { NO_GRACE } else { GRACE });
+    // A thread that is in the middle of something does not keep anybody waiting.
+    const GRACE: Duration = Duration::from_millis(300);
+    runtime.shutdown_timeout(GRACE);
     tidemill_sql::remove_drafts();
     outcome
 }
-
-fn is_out_of_memory(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(Reached::Memory(_)))
-}
-
-const GRACE: Duration = Duration::from_millis(300);
-const NO_GRACE: Duration = Duration::from_millis(10);
 
 /// How long a change may take to stop: it takes back what it did.
 const CHANGE: Duration = Duration::from_millis(600);

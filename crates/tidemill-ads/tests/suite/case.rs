@@ -1,6 +1,6 @@
 //! CICharacter columns in statements: they ignore case, with an index and without one.
 
-use tidemill_ads::sql::{ConnectionTables, Statements};
+use tidemill_ads::sql::Statements;
 use tidemill_ads::{Connection, Durability, Executed, TableType};
 
 use crate::dictionaries::rows_of;
