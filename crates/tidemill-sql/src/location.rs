@@ -14,7 +14,6 @@ use tidemill_trust::SecretUrl;
 use url::Url;
 
 use crate::format::{FileName, Format, extensions_to_write};
-#[cfg(feature = "excel")]
 use crate::stores;
 use crate::stores::object::{self, Object};
 use crate::stores::server::ServerUrl;
