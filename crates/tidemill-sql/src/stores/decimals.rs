@@ -5,11 +5,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-
-use crate::Result;
 
 /// The schema with the small decimals of its columns widened. Those within lists and structs stay.
 pub(super) fn widened(schema: &SchemaRef) -> SchemaRef {
@@ -27,16 +23,17 @@ pub(super) fn widened(schema: &SchemaRef) -> SchemaRef {
 }
 
 /// The batch with the columns of `schema`, which differs from its own in widened decimals only.
-pub(super) fn widen(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+#[cfg(any(feature = "adbc", feature = "cassandra", feature = "clickhouse"))]
+pub(super) fn widen(batch: arrow_array::RecordBatch, schema: &SchemaRef) -> crate::Result<arrow_array::RecordBatch> {
     if batch.schema_ref() == schema {
         return Ok(batch);
     }
     let columns = batch.columns().iter().map(|column| match wide(column.data_type()) {
-        Some(wide) => cast(column, &wide),
+        Some(wide) => arrow_cast::cast(column, &wide),
         None => Ok(Arc::clone(column)),
     });
     let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    Ok(RecordBatch::try_new_with_options(
+    Ok(arrow_array::RecordBatch::try_new_with_options(
         Arc::clone(schema),
         columns.collect::<Result<_, _>>()?,
         &options,
