@@ -267,11 +267,13 @@ fn has_header(records: &[Vec<String>], decimal: u8) -> bool {
             .filter_map(|row| row.get(column))
             .filter(|value| !value.is_empty());
         let below = values.fold(Kind::Nothing, |kind, value| kind.and(Kind::of(value, decimal)));
-        if matches!(below, Kind::Nothing | Kind::Text) || name.is_empty() {
+        if matches!(below, Kind::Nothing | Kind::NotFinite | Kind::Text) || name.is_empty() {
             continue;
         }
-        match below.and(Kind::of(name, decimal)) {
-            Kind::Text => return true,
+        // `inf` above numbers is a name.
+        match Kind::of(name, decimal) {
+            Kind::NotFinite => return true,
+            kind if below.and(kind) == Kind::Text => return true,
             _ => is_like_values = true,
         }
     }

@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Nothing,
     Boolean,
     Number(Number),
+    /// NaN or an infinity: among numbers a number, by itself text.
+    NotFinite,
     Date {
         is_far: bool,
     },
@@ -67,6 +69,16 @@ impl Number {
             is_fine: !is_kept,
         })
     }
+
+    /// What NaN and the infinities need, as numbers with an exponent do: a double.
+    const NOT_FINITE: Self = Self {
+        whole: 0,
+        decimals: 0,
+        has_point: false,
+        has_exponent: true,
+        is_wide: false,
+        is_fine: false,
+    };
 
     /// What the numbers of both need.
     fn and(self, other: Self) -> Self {
@@ -157,10 +169,14 @@ impl Kind {
         }
         match value.as_bytes() {
             [b'0'..=b'9' | b'-' | b'.' | b',', ..] => {}
+            _ if not_finite(value).is_some() => return Self::NotFinite,
             _ => return Self::Text,
         }
         if let Some(number) = Number::of(value, decimal) {
             return Self::Number(number);
+        }
+        if not_finite(value).is_some() {
+            return Self::NotFinite;
         }
         let is_far = |instant| Unit::Nanoseconds.count(instant).is_none();
         if let Some(midnight) = day(value) {
@@ -182,6 +198,9 @@ impl Kind {
             (one, other) if one == other => one,
             (K::Nothing, kind) | (kind, K::Nothing) => kind,
             (K::Number(one), K::Number(other)) => K::Number(one.and(other)),
+            (K::Number(number), K::NotFinite) | (K::NotFinite, K::Number(number)) => {
+                K::Number(number.and(Number::NOT_FINITE))
+            }
             (K::Date { is_far }, K::Date { is_far: other }) => K::Date {
                 is_far: is_far || other,
             },
@@ -223,7 +242,7 @@ impl Kind {
 
     pub(crate) fn data_type(self) -> DataType {
         match self {
-            Self::Nothing | Self::Text => DataType::Utf8,
+            Self::Nothing | Self::NotFinite | Self::Text => DataType::Utf8,
             Self::Boolean => DataType::Boolean,
             Self::Number(number) => number.data_type(),
             Self::Date { .. } => DataType::Date32,
@@ -242,6 +261,18 @@ impl Kind {
             }
         }
     }
+}
+
+/// NaN and the infinities, as programs write them.
+fn not_finite(value: &str) -> Option<f64> {
+    Some(match value {
+        "NaN" | "nan" | "NAN" => f64::NAN,
+        _ => {
+            let (is_negative, name) = value.strip_prefix('-').map_or((false, value), |name| (true, name));
+            let is_infinite = ["inf", "infinity"].iter().any(|of| name.eq_ignore_ascii_case(of));
+            is_infinite.then_some(if is_negative { f64::NEG_INFINITY } else { f64::INFINITY })?
+        }
+    })
 }
 
 fn is_date(value: &str) -> bool {
@@ -317,7 +348,9 @@ pub(crate) fn array<'v>(
                     .with_data_type(data_type.clone()),
             )
         }
-        DataType::Float64 => primitive::<Float64Type>(values, filled, |text| kept_double(text, decimal))?,
+        DataType::Float64 => primitive::<Float64Type>(values, filled, |text| {
+            kept_double(text, decimal).or_else(|| not_finite(text))
+        })?,
         DataType::Date32 => primitive::<Date32Type>(values, filled, |text| {
             is_date(text).then(|| Date32Type::parse(text)).flatten()
         })?,
@@ -429,6 +462,7 @@ mod tests {
             ("12:30", DataType::Utf8),
             ("1/2/2026", DataType::Utf8),
             ("inf", DataType::Utf8),
+            ("NaN", DataType::Utf8),
         ] {
             assert_eq!(kind_of(value).data_type(), kind, "{value}");
         }
@@ -465,6 +499,14 @@ mod tests {
             (day, ZONED, DataType::Utf8),
             (MILLIS, ZONED, DataType::Utf8),
             (Kind::Boolean, kind_of("1"), DataType::Utf8),
+            (kind_of("1"), kind_of("NaN"), DataType::Float64),
+            (kind_of("-Infinity"), kind_of("1.5"), DataType::Float64),
+            (kind_of("inf"), kind_of("nan"), DataType::Utf8),
+            (kind_of("inf"), kind_of("9223372036854775808"), DataType::Utf8),
+            (kind_of("1.5"), kind_of("Inf."), DataType::Utf8),
+            (kind_of("1.5"), kind_of("-nan"), DataType::Utf8),
+            (Kind::Nothing, kind_of("NaN"), DataType::Utf8),
+            (day, kind_of("NaN"), DataType::Utf8),
         ] {
             let (one_way, other_way) = (one.and(other).data_type(), other.and(one).data_type());
             assert_eq!((&one_way, &other_way), (&both, &both), "{one:?} {other:?}");

@@ -52,6 +52,10 @@ fn numbers_keep_all_their_digits() {
         ("a\n0.5\n9007199254740993\n", "Decimal128(38, 1)"),
         ("a\n0.5\n12345678901234567890\n", "Decimal128(38, 1)"),
         ("a\n9007199254740993\n", "Int64"),
+        ("a\n0.5\nNaN\n-inf\n", "Float64"),
+        ("inf,nan\n1,2\n", "Int64 Int64"),
+        ("inf,nan\n1,2\nnan,3\n", "Float64 Int64"),
+        ("name\nNan\nInf\n", "Utf8"),
         // What a double gives back stays one.
         ("a\n0.5\n9007199254740992\n", "Float64"),
         ("a\n0.123456789012345\n-98765432109.8765\n", "Float64"),
@@ -86,6 +90,7 @@ fn numbers_keep_all_their_digits() {
         ("b;a\nx;0,1234567890123456789\n", "b,a\nx,0.1234567890123456789\n"),
         ("a\n.5\n5.\n-.25\n", "a\n0.5\n5.0\n-0.25\n"),
         ("a\n1.5\n1e400\n", "a\n1.5\n1e400\n"),
+        ("a\nnan\n1\n-Infinity\n", "a\nNaN\n1.0\n-inf\n"),
     ] {
         assert_eq!(copied(text).expect(text), expected, "{text:?}");
     }
