@@ -79,7 +79,7 @@ impl<'t> Written<'t> {
     }
 
     /// Whether the double that is nearest to the number has its digits: rounded to as many significant digits as are written, it gives
-    /// them. Of a number with an exponent, which programs write of doubles that they have, only the size has to fit.
+    /// them, or they are the fewest that tell it from other doubles. Of a number with an exponent, which programs write of doubles that they have, only the size has to fit.
     pub(crate) fn is_kept_by(&self, nearest: f64) -> bool {
         let all = self.whole.len() + self.fraction.len();
         let zeros = beginning_zeros(self.whole.iter().chain(self.fraction));
@@ -107,9 +107,13 @@ impl<'t> Written<'t> {
         {
             return is_kept;
         }
+        // Half way between two numbers of so many digits either may be written.
         let rounded = format!("{:.*e}", count - 1, nearest.abs());
-        let mantissa = rounded.bytes().take_while(|byte| *byte != b'e');
-        mantissa.filter(|byte| *byte != b'.').eq(digits().copied())
+        let shortest = format!("{:e}", nearest.abs());
+        [rounded, shortest].iter().any(|text| {
+            let mantissa = text.bytes().take_while(|byte| *byte != b'e');
+            mantissa.filter(|byte| *byte != b'.').eq(digits().copied())
+        })
     }
 
     /// The number times ten to the power of `scale`. `None` if it has an exponent, more decimals that are not 0, or more than `precision`
@@ -207,6 +211,9 @@ mod tests {
         for (text, expected) in [
             ("0", true),
             ("-0.000", true),
+            // 96082989776542.125
+            ("-96082989776542.13", true),
+            ("-96082989776542.12", true),
             ("123456789012345", true),
             ("0.000123456789012345", true),
             ("9007199254740992", true),
