@@ -441,12 +441,13 @@ fn scanned(
     records: &Range<u32>,
     mask: Option<&BooleanArray>,
 ) -> Result<Vec<ArrayRef>> {
-    let mut scan = Scan::new()
-        .projection(fields.to_vec())
-        .deleted(Deleted::Include)
-        .records(records.clone());
+    let mut scan = Scan::new().projection(fields.to_vec()).deleted(Deleted::Include);
+    scan = match mask {
+        Some(mask) => scan.records(of_mask(records, mask)),
+        None => scan.records(records.clone()),
+    };
     if let Some(mask) = mask {
-        let (mask, mut next) = (mask.clone(), 0);
+        let (mask, mut next) = (mask.clone(), mask.values().set_indices().next().unwrap_or(0));
         scan = scan.row_filter(RowFilter::new(Vec::new(), move |batch| {
             let rows = batch.num_rows().min(mask.len().saturating_sub(next));
             let part = mask.slice(next, rows);
@@ -465,6 +466,16 @@ fn scanned(
         })
     };
     fields.iter().enumerate().map(column).collect()
+}
+
+/// The records from the first to the last of a mask, so that a look-up reads one record and not its chunk.
+fn of_mask(records: &Range<u32>, mask: &BooleanArray) -> Range<u32> {
+    let at = |place: usize| records.start + u32::try_from(place).unwrap_or(u32::MAX);
+    let mut places = mask.values().set_indices();
+    match places.next() {
+        Some(first) => at(first)..at(places.last().unwrap_or(first)) + 1,
+        None => records.start..records.start,
+    }
 }
 
 fn type_of_field(snapshot: &Snapshot, field: usize) -> arrow_schema::DataType {
@@ -511,5 +522,23 @@ impl Frame for RecordFrame<'_, '_> {
             .into_iter()
             .map(|record| Some(deleted.contains(record)))
             .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_mask_leaves_out_at_both_ends_is_not_read() {
+        let mask = |chosen: &[usize]| BooleanArray::from_iter((0..100).map(|place| Some(chosen.contains(&place))));
+        for (chosen, expected) in [
+            (&[40][..], 1064..1065),
+            (&[0, 99], 1024..1124),
+            (&[7, 9, 20], 1031..1045),
+            (&[], 1024..1024),
+        ] {
+            assert_eq!(of_mask(&(1024..1124), &mask(chosen)), expected, "{chosen:?}");
+        }
     }
 }
