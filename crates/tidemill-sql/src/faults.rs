@@ -155,7 +155,14 @@ fn of_unsupported(what: &str) -> String {
     {
         return "A subquery that depends on its outer row by other than =, or has a LIMIT, is not supported here: write it as a join".to_owned();
     }
-    what.to_owned()
+    // The planner shows the whole of its own structure.
+    match what.strip_prefix("Unsupported ast node in sqltorel: ") {
+        Some(node) => {
+            let name = node.split([' ', '(', '{']).next().unwrap_or(node);
+            format!("{} is not supported here", name.to_uppercase())
+        }
+        None => what.to_owned(),
+    }
 }
 
 /// The planner tells these apart by their words alone.

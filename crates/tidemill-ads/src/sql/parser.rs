@@ -604,10 +604,13 @@ impl Parser<'_> {
             Some((said, place)) => (said, place.split_once(", Column: ")),
             None => (message.as_str(), None),
         };
-        let said = said.strip_prefix("Expected: ").map_or_else(
-            || said.to_owned(),
-            |rest| format!("Expected lexical element not found: {rest}"),
-        );
+        let said = if let Some(rest) = said.strip_prefix("Expected: ") {
+            format!("Expected lexical element not found: {rest}")
+        } else if let Some(word) = unknown_operator(said) {
+            format!("Expected lexical element not found: an operator, found {word}")
+        } else {
+            said.to_owned()
+        };
         let place = place.and_then(|(line, column)| {
             Some(Location {
                 line: line.trim().parse().ok()?,
@@ -621,9 +624,26 @@ impl Parser<'_> {
     }
 }
 
+/// The word that stands where sqlparser expects an operator, of which it shows its own structure.
+fn unknown_operator(said: &str) -> Option<&str> {
+    let token = said.strip_prefix("No infix parser for token ")?;
+    let word = token.split_once("value: \"").map_or(token, |(_, value)| value);
+    word.split('"').next()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_for_an_operator_is_named() {
+        let error = parse("SELECT 5 DIV 2 FROM t").expect_err("no operator");
+        assert_eq!(
+            error.message(),
+            "Expected lexical element not found: an operator, found DIV"
+        );
+        assert_eq!(error.line_and_column(), Some((1, 10)));
+    }
 
     #[test]
     fn what_is_missing_at_the_end_is_missed_behind_the_last_word() {
