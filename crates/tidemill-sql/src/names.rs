@@ -95,13 +95,13 @@ impl Names {
     pub(crate) fn attached_tables(&self) -> impl Iterator<Item = (&str, std::result::Result<PathBuf, String>)> {
         self.attached.iter().map(|(name, place)| {
             let table = match self.path(place).ok().flatten() {
-                Some(path) => match Location::existing(&path) {
+                Some(path) if !path.is_dir() => match Location::existing(&path) {
                     Ok(Location {
                         format: Format::Xbase, ..
                     }) => Ok(path),
                     _ => Err(format!("{name} is {}, which is no xBase table", path.display())),
                 },
-                None => Err(format!("{name} is {}, which is no xBase table", without_secrets(place))),
+                _ => Err(format!("{name} is {}, which is no xBase table", without_secrets(place))),
             };
             (name.as_str(), table)
         })
@@ -340,7 +340,12 @@ impl Names {
     /// What to tell about a name that nothing in `folder` has: a path is looked for in its own folder.
     fn hint_for(&self, name: &str, folder: &Path) -> String {
         let own = match self.translate(name) {
-            Ok(path) if !self.is_confined => path.parent().map(Path::to_path_buf),
+            Ok(path) if !self.is_confined => {
+                if let Some(hint) = hint_for_no_file(&folder.join(&path)).or_else(|| hint_for_no_file(&path)) {
+                    return hint;
+                }
+                path.parent().map(Path::to_path_buf)
+            }
             _ => None,
         };
         let Some(own) = own.filter(|own| !own.as_os_str().is_empty()) else {
@@ -538,6 +543,22 @@ fn existing_in_any_case(path: &Path) -> Option<PathBuf> {
     Some(found)
 }
 
+/// What is there instead of a file: a link to nowhere, a folder, a pipe.
+fn hint_for_no_file(path: &Path) -> Option<String> {
+    let found = path.symlink_metadata().ok()?;
+    Some(match path.metadata() {
+        Err(_) if found.is_symlink() => {
+            let to = path.read_link().unwrap_or_default();
+            format!("it is a symbolic link to {}, which is not there", to.display())
+        }
+        Ok(found) if found.is_dir() => format!("it is a folder; {}", not_found_hint(path)),
+        Ok(found) if !found.is_file() => {
+            "it is a pipe or a device; tables are regular files, and `-` is standard input".to_owned()
+        }
+        _ => return None,
+    })
+}
+
 fn not_found_hint(folder: &Path) -> String {
     const NAMED: usize = 12;
     let place = match folder.to_str() {
@@ -568,6 +589,24 @@ mod tests {
             std::fs::write(path, [0_u8; 64]).expect("written");
         }
         folder
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_called_what_it_is() {
+        let folder = folder_with(&["books/orders.dbf"]);
+        let mut names = Names::default();
+        names.set_dir(folder.path());
+        std::os::unix::fs::symlink("gone.dbf", folder.path().join("link.dbf")).expect("a link");
+        std::os::unix::net::UnixListener::bind(folder.path().join("socket")).expect("a socket");
+        for (name, hint) in [
+            ("books", "it is a folder; "),
+            ("link.dbf", "it is a symbolic link to gone.dbf, which is not there"),
+            ("socket", "it is a pipe or a device"),
+        ] {
+            let error = names.find(name).expect_err(name).to_string();
+            assert!(error.contains(hint), "{error}");
+        }
     }
 
     fn table(names: &Names, name: &str) -> Location {

@@ -38,7 +38,9 @@ impl Names {
         }
         let mut folders: Vec<PathBuf> = self.dir.iter().chain(&self.allowed).cloned().collect();
         for (name, _) in self.attached() {
-            if let Some(Attached::Folder(folder)) = self.attached_schema(name)? {
+            if let Some(Attached::Folder(folder)) = self.attached_schema(name)?
+                && !folders.contains(&folder)
+            {
                 folders.push(folder);
             }
         }

@@ -58,7 +58,8 @@ impl KnownNames {
             None if names.database().is_some() => return None,
             None => names.folder().map(Path::to_owned),
         };
-        let stamped = folder.into_iter().chain([PathBuf::from(".")]).map(|folder| {
+        let current = (!names.is_confined).then(|| PathBuf::from("."));
+        let stamped = folder.into_iter().chain(current).map(|folder| {
             let stamp = FileStamp::of(&folder).ok()?;
             Some((folder, stamp))
         });
