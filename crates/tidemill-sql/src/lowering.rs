@@ -1,6 +1,8 @@
 //! A query of ADS SQL in the terms of the engine: what the engine's grammar lacks is said otherwise, and columns get the names that
 //! ADS gives them.
 
+mod conversions;
+
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -123,6 +125,7 @@ pub(crate) fn bind(statement: &mut Statement, parameters: &Parameters) -> Result
             marks += 1;
             *name = format!("?{marks}");
         }
+        conversions::put(expr);
         match parameters.literal(expr) {
             Ok(None) => ControlFlow::Continue(()),
             Ok(Some(literal)) => {
@@ -158,6 +161,7 @@ impl VisitorMut for Lowering<'_> {
 
     /// A conversion to a text of a length cuts it, which the engine does not do by itself.
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        conversions::put(expr);
         if let Expr::Cast { data_type, .. } = expr
             && let Some(length) = taken_length(data_type)
         {

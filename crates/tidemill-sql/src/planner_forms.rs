@@ -7,7 +7,8 @@
 //! `a NOT IN (SELECT b …)` of a subquery that depends on the row is `NOT EXISTS (SELECT … WHERE (a = b) IS NOT FALSE)`: the planner leaves
 //! out rows whose `a` is NULL where the subquery is empty, which SQL keeps.
 //!
-//! `TIMESTAMP '1500-01-01 00:00:00'` is a `TIMESTAMP(6)`, and functions have the engine's names: `VARIANCE(a)` is `VAR_SAMP(a)`.
+//! `TIMESTAMP '1500-01-01 00:00:00'` is a `TIMESTAMP(6)`, `VARBINARY` is `BYTEA`, and functions have the engine's names: `VARIANCE(a)` is
+//! `VAR_SAMP(a)`.
 //!
 //! `FETCH FIRST 3 ROWS ONLY` is `LIMIT 3`.
 //!
@@ -58,10 +59,13 @@ pub(crate) fn put(statement: &mut Statement) -> Result<()> {
 }
 
 /// Functions by the names that other databases give them, and the engine's names.
-const RENAMED: [(&str, &str); 3] = [
+const RENAMED: [(&str, &str); 5] = [
     ("VARIANCE", "var_samp"),
     ("EVERY", "bool_and"),
     ("GEN_RANDOM_UUID", "uuid"),
+    // The engine's own make floating-point numbers of a decimal and a whole number.
+    ("IFNULL", "coalesce"),
+    ("NVL", "coalesce"),
 ];
 
 struct Forms;
@@ -186,6 +190,9 @@ impl VisitorMut for Forms {
                     _ => None,
                 };
                 with_microseconds(data_type, text);
+                if is_of_bytes(data_type) {
+                    *data_type = DataType::Bytea;
+                }
             }
             Expr::Function(function)
                 if let Some((_, name)) = RENAMED.iter().find(|(from, _)| is_called(function, from)) =>
@@ -204,6 +211,13 @@ impl VisitorMut for Forms {
         }
         ControlFlow::Continue(())
     }
+}
+
+fn is_of_bytes(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Binary(None) | DataType::Varbinary(None) | DataType::Blob(None)
+    )
 }
 
 fn text_of(value: &Value) -> Option<&str> {

@@ -574,10 +574,18 @@ impl Visitor for Parts<'_> {
             let is_known = function_names().any(|known| known.eq_ignore_ascii_case(name));
             // With more arguments it is that of others: `LTRIM(a, 'x')`.
             self.are_known &= is_known && function_takes(name, arguments_of(function));
-            self.are_only_here |= is_known && !self.surroundings.has_function(name);
+            let is_others = !self.surroundings.has_function(name) || is_another_elsewhere(function, name);
+            self.are_only_here |= is_known && is_others;
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Whether the engine has another function by the name of one of ADS's: `empty` is one of arrays, and `random` takes no seed.
+fn is_another_elsewhere(function: &Function, name: &str) -> bool {
+    let arguments = arguments_of(function);
+    let is_called = |known: &str| name.eq_ignore_ascii_case(known);
+    is_called("EMPTY") && arguments == 1 || is_called("RAND") && arguments == 1
 }
 
 /// An average is a sum by a number, both exact.

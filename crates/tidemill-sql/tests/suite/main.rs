@@ -7,6 +7,7 @@ mod conditions;
 mod connection;
 mod copies;
 mod counts;
+mod dialects;
 mod drivers;
 mod every_store;
 mod growing;
