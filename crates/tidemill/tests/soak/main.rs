@@ -6,6 +6,8 @@
 
 #![cfg(target_os = "linux")]
 
+mod served;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
