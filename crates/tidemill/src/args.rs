@@ -2,6 +2,7 @@
 
 mod choices;
 mod looking;
+mod unused;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -96,7 +97,7 @@ pub(crate) struct SqlArgs {
     #[command(flatten)]
     pub(crate) tables: TableArgs,
     /// Send the statement to this database, in its own SQL: clickhouse://host/database, mysql://host/database, postgres://host/database, sqlite:FILE.
-    #[arg(long, value_name = "URL", value_parser = database, conflicts_with_all = ["explain", "memory"])]
+    #[arg(long, value_name = "URL", value_parser = database, conflicts_with_all = ["explain", "memory", "TableArgs", "MakingArgs"])]
     pub(crate) server: Option<ServerUrl>,
     /// Format of the result. Default: table on a terminal, jsonl in a pipe.
     #[arg(long, value_enum)]
@@ -203,18 +204,19 @@ pub(crate) struct CopyArgs {
     /// How to check the copy: count its rows (`counts`), or read it again and compare a checksum of each column (`full`).
     #[arg(long, value_enum, default_value_t)]
     pub(crate) verify: VerifyCopyArg,
-    /// Options for a new Riegeli file, in the syntax of the C++ library, e.g. zstd:3,chunk_size:1M.
-    #[arg(long, value_name = "OPTIONS", default_value = "zstd")]
-    pub(crate) riegeli: String,
-    /// Options for a new ArrayRecord file, in the syntax of its Python package, e.g. group_size:10,zstd:3.
-    #[arg(long, value_name = "OPTIONS", default_value = "default")]
-    pub(crate) array_record: String,
-    /// Code page of a new xBase table.
-    #[arg(long, value_name = "NAME", default_value = "cp1252")]
-    pub(crate) to_codepage: CodePage,
-    /// Dialect of a new xBase table and its memo file.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) to_dialect: DialectArg,
+    /// Options for a new Riegeli file, in the syntax of the C++ library, e.g. zstd:3,chunk_size:1M. Default: zstd.
+    #[arg(long, value_name = "OPTIONS")]
+    pub(crate) riegeli: Option<String>,
+    /// Options for a new ArrayRecord file, in the syntax of its Python package, e.g. group_size:10,zstd:3. Default: one
+    /// record per chunk, zstd:3.
+    #[arg(long, value_name = "OPTIONS")]
+    pub(crate) array_record: Option<String>,
+    /// Code page of a new xBase table. Default: cp1252.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) to_codepage: Option<CodePage>,
+    /// Dialect of a new DBF table and its memo file. Default: foxpro.
+    #[arg(long, value_enum)]
+    pub(crate) to_dialect: Option<DialectArg>,
     #[command(flatten)]
     pub(crate) making: MakingArgs,
     #[command(flatten)]
@@ -285,9 +287,9 @@ pub(crate) struct SalvageArgs {
     /// Replace the destination if it exists.
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Options for a new Riegeli file, in the syntax of the C++ library, e.g. zstd:3,chunk_size:1M.
-    #[arg(long, value_name = "OPTIONS", default_value = "zstd")]
-    pub(crate) riegeli: String,
+    /// Options for a new Riegeli file, in the syntax of the C++ library, e.g. zstd:3,chunk_size:1M. Default: zstd.
+    #[arg(long, value_name = "OPTIONS")]
+    pub(crate) riegeli: Option<String>,
     #[command(flatten)]
     pub(crate) notes: NoteArgs,
 }
@@ -418,7 +420,8 @@ pub(crate) struct ScreenArgs {
     /// that do not fit are named below the table.
     #[arg(long)]
     pub(crate) wide: bool,
-    /// How many rows of a table to show: a number or `all`. Default: on a terminal one screen, in a pipe all.
+    /// How many rows to show: a number or `all`. Default: all; of a table on a
+    /// terminal, one screen.
     #[arg(long, value_name = "ROWS", value_parser = row_count)]
     pub(crate) rows: Option<RowCount>,
 }
@@ -490,14 +493,13 @@ pub(crate) struct MakingArgs {
     /// Create the destination table in the database. Without this option the table must exist, and rows are added to it.
     #[arg(long, help_heading = MAKING)]
     pub(crate) create: bool,
-    /// With --create: the engine of the ClickHouse table.
-    #[arg(long, value_name = "ENGINE", default_value = "MergeTree", requires = "create", help_heading = MAKING)]
-    pub(crate) engine: String,
+    /// With --create: the engine of the ClickHouse table. Default: MergeTree.
+    #[arg(long, value_name = "ENGINE", requires = "create", help_heading = MAKING)]
+    pub(crate) engine: Option<String>,
     /// With --create: the sorting key (ORDER BY) of the ClickHouse table, e.g. "(city, at)". Its columns cannot be NULL.
     /// Default: none; rows keep their order.
-    #[arg(long, value_name = "KEY", default_value = "tuple()", requires = "create", hide_default_value = true,
-        help_heading = MAKING)]
-    pub(crate) order_by: String,
+    #[arg(long, value_name = "KEY", requires = "create", help_heading = MAKING)]
+    pub(crate) order_by: Option<String>,
     /// With --create: the primary key of the table, e.g. "id", or of a Cassandra table "(city, year), at".
     #[arg(long, value_name = "KEY", requires = "create", help_heading = MAKING)]
     pub(crate) primary_key: Option<String>,
@@ -507,14 +509,18 @@ const MAKING: &str = "Tables of databases";
 
 impl MakingArgs {
     pub(crate) fn options(&self) -> TableOptions {
-        TableOptions {
+        let mut options = TableOptions {
             create: self.create,
-            engine: self.engine.clone(),
-            order_by: self.order_by.clone(),
             primary_key: self.primary_key.clone(),
-            indexes: Vec::new(),
-            foreign_keys: Vec::new(),
+            ..TableOptions::default()
+        };
+        if let Some(engine) = &self.engine {
+            options.engine.clone_from(engine);
         }
+        if let Some(order_by) = &self.order_by {
+            options.order_by.clone_from(order_by);
+        }
+        options
     }
 }
 

@@ -54,7 +54,10 @@ impl RowWriter {
         };
         Ok(Self {
             sink,
-            left: screen.rows.filter(|_| format == AnswerFormat::Table),
+            left: match format {
+                AnswerFormat::Table => screen.rows,
+                _ => screen.asked_rows,
+            },
             hidden: 0,
             hidden_since: None,
             is_whole: true,
@@ -82,8 +85,9 @@ impl RowWriter {
         self.sink.finish()?;
         if self.hidden > 0 {
             let more = if self.is_whole { "" } else { "at least " };
+            let rows = if self.hidden == 1 { "row" } else { "rows" };
             note!(
-                "{more}{} more rows: --rows all shows them, --format csv > FILE keeps them",
+                "{more}{} more {rows}: --rows all shows them, --format csv > FILE keeps them",
                 self.hidden
             );
         }

@@ -176,8 +176,8 @@ impl ServerKind {
         KINDS.iter().map(|kind| Self(kind))
     }
 
-    /// The scheme of its URLs.
-    pub(crate) fn scheme(self) -> &'static str {
+    /// The scheme of its URLs: `clickhouse`.
+    pub fn scheme(self) -> &'static str {
         self.0.scheme
     }
 

@@ -53,14 +53,13 @@ pub(crate) enum ReportFormat {
     Json,
 }
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum DialectArg {
     /// dBASE III and Clipper, memos in a DBT.
     Dbase3,
     /// dBASE IV, memos in a DBT.
     Dbase4,
     /// FoxPro 2, memos in an FPT.
-    #[default]
     Foxpro,
     /// Visual FoxPro: NULL values are kept.
     VisualFoxpro,

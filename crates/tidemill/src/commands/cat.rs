@@ -21,6 +21,7 @@ pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
         None => options,
     });
     let table = session.locate(&args.table).await?;
+    args.tables.check(&table)?;
     let format = args.format.map_or(Some(default_format()), CatFormat::of_rows);
     match (table.format, format) {
         (format, None) if format.has_records() => cat_records(&table, &args).await?,

@@ -29,7 +29,11 @@ pub(crate) async fn run(args: ChartArgs) -> anyhow::Result<Outcome> {
     let session = Session::new(args.limits.of_tables(args.tables.options()));
     let answer = match source_is_query(&args.table) {
         true => session.rows_of(&args.table).await?,
-        false => session.read(&session.locate(&args.table).await?, None).await?,
+        false => {
+            let table = session.locate(&args.table).await?;
+            args.tables.check(&table)?;
+            session.read(&table, None).await?
+        }
     };
     let chart = Chart::read(answer, &args).await?;
     report_damage(&session);

@@ -30,20 +30,7 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
     let session = Arc::new(Session::new(args.limits.of_tables(args.tables.options())));
     let options = CopyOptions {
         overwrite: args.overwrite,
-        file: FileOptions {
-            keeps_names: false,
-            riegeli: args
-                .riegeli
-                .parse()
-                .with_context(|| format!("--riegeli {}", args.riegeli))?,
-            array_record: args
-                .array_record
-                .parse()
-                .with_context(|| format!("--array-record {}", args.array_record))?,
-            codepage: args.to_codepage,
-            dialect: args.to_dialect.into(),
-            wide_dates: args.lossy,
-        },
+        file: file_options(&args)?,
         table: args.making.options(),
         lossy: args.lossy,
         verify: args.verify.into(),
@@ -55,6 +42,7 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
         }
         let started = Instant::now();
         let destination = Location::destination(&args.destination)?;
+        args.check(&destination)?;
         let mut progress = CopyProgress::new("answer", 0);
         let copy = session.plan_copy_query(&args.source, &destination, &options).await?;
         if args.dry_run {
@@ -78,6 +66,8 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
         }
         let source = session.locate(&args.source).await?;
         let destination = Location::destination(&args.destination)?;
+        args.tables.check(&source)?;
+        args.check(&destination)?;
         return follow(&session, &source, &destination, &options, args.interval).await;
     }
     let outcome = match (database, folder) {
@@ -93,30 +83,45 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
                 );
             }
             let table = session.locate(&args.source).await?;
+            args.tables.check(&table)?;
             copy_all(&session, vec![table], &args, &options).await?
         }
-        (None, None) if args.dry_run => {
-            let (source, destination) = (
-                session.locate(&args.source).await?,
-                Location::destination(&args.destination)?,
-            );
-            plan_table(&session, &source, &destination, &options, args.keys).await?;
-            Outcome::Done
-        }
         (None, None) => {
-            copy_table(
-                &session,
-                &session.locate(&args.source).await?,
-                &Location::destination(&args.destination)?,
-                &options,
-                args.keys,
-            )
-            .await?;
+            let source = session.locate(&args.source).await?;
+            let destination = Location::destination(&args.destination)?;
+            args.tables.check(&source)?;
+            args.check(&destination)?;
+            match args.dry_run {
+                true => plan_table(&session, &source, &destination, &options, args.keys).await?,
+                false => copy_table(&session, &source, &destination, &options, args.keys).await?,
+            }
             Outcome::Done
         }
     };
     report_damage(&session);
     Ok(outcome)
+}
+
+fn file_options(args: &CopyArgs) -> anyhow::Result<FileOptions> {
+    let mut options = FileOptions {
+        wide_dates: args.lossy,
+        ..FileOptions::default()
+    };
+    if let Some(riegeli) = &args.riegeli {
+        options.riegeli = riegeli.parse().with_context(|| format!("--riegeli {riegeli}"))?;
+    }
+    if let Some(array_record) = &args.array_record {
+        options.array_record = array_record
+            .parse()
+            .with_context(|| format!("--array-record {array_record}"))?;
+    }
+    if let Some(codepage) = args.to_codepage {
+        options.codepage = codepage;
+    }
+    if let Some(dialect) = args.to_dialect {
+        options.dialect = dialect.into();
+    }
+    Ok(options)
 }
 
 async fn copy_table(

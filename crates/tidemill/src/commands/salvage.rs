@@ -16,18 +16,17 @@ pub(crate) async fn run(mut args: SalvageArgs) -> anyhow::Result<Outcome> {
     if !source.format.has_records() {
         bail!("{source}: salvage is for record files; copy --recover is for tables");
     }
+    let destination = Location::destination(&args.destination)?;
+    args.check(&destination)?;
+    let mut file = FileOptions::default();
+    if let Some(riegeli) = &args.riegeli {
+        file.riegeli = riegeli.parse().with_context(|| format!("--riegeli {riegeli}"))?;
+    }
     let options = CopyOptions {
         overwrite: args.overwrite,
-        file: FileOptions {
-            riegeli: args
-                .riegeli
-                .parse()
-                .with_context(|| format!("--riegeli {}", args.riegeli))?,
-            ..FileOptions::default()
-        },
+        file,
         ..CopyOptions::default()
     };
-    let destination = Location::destination(&args.destination)?;
     let name = source.to_string();
     let mut progress = CopyProgress::new(&name, source.bytes()?.unwrap_or_default());
     let copied = session

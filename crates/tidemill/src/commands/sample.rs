@@ -14,7 +14,11 @@ pub(crate) async fn run(args: SampleArgs) -> anyhow::Result<Outcome> {
     let session = Session::new(args.limits.of_tables(args.tables.options()));
     let answer = match source_is_query(&args.table) {
         true => session.rows_of(&args.table).await?,
-        false => session.read(&session.locate(&args.table).await?, None).await?,
+        false => {
+            let table = session.locate(&args.table).await?;
+            args.tables.check(&table)?;
+            session.read(&table, None).await?
+        }
     };
     let schema = answer.schema();
     let sample = taken(answer, args.limit, args.seed.unwrap_or_else(rand::random)).await?;

@@ -17,7 +17,11 @@ pub(crate) async fn run(args: SummarizeArgs) -> anyhow::Result<Outcome> {
     let session = Session::new(args.limits.of_tables(args.tables.options()));
     let answer = match source_is_query(&args.table) {
         true => session.rows_of(&args.table).await?,
-        false => session.read(&session.locate(&args.table).await?, None).await?,
+        false => {
+            let table = session.locate(&args.table).await?;
+            args.tables.check(&table)?;
+            session.read(&table, None).await?
+        }
     };
     let summary = read(answer, &args.table).await?;
     let format = args.answer.format.unwrap_or_else(default_format);

@@ -22,6 +22,8 @@ pub(crate) struct Screen {
     pub(crate) width: Option<usize>,
     /// Rows of a table.
     pub(crate) rows: Option<usize>,
+    /// Rows in any format, where a number was asked for.
+    pub(crate) asked_rows: Option<usize>,
 }
 
 impl Screen {
@@ -37,6 +39,7 @@ impl Screen {
                 Some(rows) => rows.0,
                 None => height.map(|height| height.saturating_sub(AROUND).max(FEWEST_ROWS)),
             },
+            asked_rows: args.rows.and_then(|rows| rows.0),
         }
     }
 }

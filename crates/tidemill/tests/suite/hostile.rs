@@ -470,7 +470,7 @@ fn batches_of_many_columns_stay_small() {
     }
     for (command, most) in [
         (&["verify", "some.jsonl"][..], 200),
-        (&["copy", "--quiet", "some.jsonl", "some.csv"], 350),
+        (&["copy", "--quiet", "some.jsonl", "some.csv"], 450),
         (&["verify", "some.csv"], 200),
         (&["verify", "nested.jsonl"], 200),
     ] {

@@ -26,6 +26,7 @@ mod servers;
 mod shell;
 mod statements;
 mod tour;
+mod unused_options;
 mod verify;
 #[cfg(all(feature = "serve", feature = "workers"))]
 mod workers;

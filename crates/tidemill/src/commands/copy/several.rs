@@ -38,6 +38,9 @@ pub(super) async fn copy_all(
         })
     });
     let mut pairs = pairs.collect::<anyhow::Result<Vec<_>>>()?;
+    if let Some(pair) = pairs.first() {
+        args.check(&pair.destination)?;
+    }
     compare(&pairs, options.overwrite)?;
     if args.keys {
         relate(session, &mut pairs, args.keep_going || args.dry_run)?;
