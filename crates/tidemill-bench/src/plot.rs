@@ -138,7 +138,7 @@ impl Line {
     }
 
     fn style(&self) -> ShapeStyle {
-        // Where there are more reports than ways to draw a line, colours go on.
+        // Where there are more reports than ways to draw a line, colours continue.
         let shift = self.side / (DASHES.len() + 1) * 2;
         COLOURS[(self.kind + shift) % COLOURS.len()].stroke_width(2)
     }
@@ -205,8 +205,8 @@ struct Layout {
     axis: u32,
     label: u32,
     margin: u32,
-    below: u32,
-    beside: u32,
+    label_height: u32,
+    label_width: u32,
     marks: (usize, usize),
 }
 
@@ -219,8 +219,8 @@ impl Layout {
                 axis: 20,
                 label: 16,
                 margin: 20,
-                below: 60,
-                beside: 90,
+                label_height: 60,
+                label_width: 90,
                 marks,
             },
             _ => Self {
@@ -228,8 +228,8 @@ impl Layout {
                 axis: 13,
                 label: 12,
                 margin: 6,
-                below: 42,
-                beside: 62,
+                label_height: 42,
+                label_width: 62,
                 marks: (width as usize / 70, height as usize / 35),
             },
         }
@@ -268,8 +268,8 @@ fn draw_chart<B: DrawingBackend>(chart: &Chart, layout: Layout, area: &DrawingAr
     let area = draw_legend(chart, layout, &area)?;
     let mut context = ChartBuilder::on(&area)
         .margin(layout.margin)
-        .x_label_area_size(layout.below)
-        .y_label_area_size(layout.beside)
+        .x_label_area_size(layout.label_height)
+        .y_label_area_size(layout.label_width)
         .build_cartesian_2d(
             Span::new(chart.x.scale, x_from, x_to),
             Span::new(chart.y.scale, y_from, y_to),
@@ -315,7 +315,7 @@ fn draw_legend<B: DrawingBackend>(
     let height = layout.label.cast_signed();
     let row = height + 6;
     let width = area.dim_in_pixel().0.cast_signed();
-    let left = layout.beside.cast_signed();
+    let left = layout.label_width.cast_signed();
     let (mut x, mut y) = (left, 0);
     for line in chart.lines.iter().filter(|line| !line.label.is_empty()) {
         // Six tenths of the height are wide for a letter of most fonts, and those of pictures of pixels are so wide.
@@ -409,7 +409,7 @@ mod tests {
         // A line each, its legend in two parts, and many dashes.
         assert!(of("#0072B2") > 20 && of("#D55E00") > 20, "{drawn}");
         assert!(lines.iter().all(|line| drawn.contains(&line.label)));
-        // More reports than dashes go on in other colours.
+        // More reports than dashes continue in other colours.
         let (first, fifth) = (line("", &points).of(0, 0), line("", &points).of(0, 4));
         assert!(fifth.dash().is_none() && first.style().color != fifth.style().color);
     }
@@ -421,11 +421,11 @@ mod tests {
             (800, 500),
         );
         let drawn = drawn.unwrap();
-        let said = "Throughput: cycles [1/s] over time [s], of &lt;one&gt; &amp; two";
+        let title = "Throughput: cycles [1/s] over time [s], of &lt;one&gt; &amp; two";
         assert!(
-            drawn.starts_with(&format!("<svg role=\"img\" aria-label=\"{said}\" ")),
+            drawn.starts_with(&format!("<svg role=\"img\" aria-label=\"{title}\" ")),
             "{drawn}"
         );
-        assert!(drawn.contains(&format!("<title>{said}</title>")), "{drawn}");
+        assert!(drawn.contains(&format!("<title>{title}</title>")), "{drawn}");
     }
 }

@@ -1,6 +1,6 @@
 //! What is kept of a run, in lines of JSON.
 //!
-//! The first line says what was run, then comes a line for each sample, then one with the results; `--repeat` goes on with
+//! The first line says what was run, then comes a line for each sample, then one with the results; `--repeat` continues with
 //! the samples of the next run. Every line is written at once, so a killed run leaves a report of all but its last interval.
 //! The schema is in `docs/bench-report.md`.
 

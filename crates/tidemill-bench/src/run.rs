@@ -1,10 +1,9 @@
 //! Running a workload: threads, each with its own runtime, session and context, that call the script's functions on a schedule.
 //!
-//! A [`Crew`] connects once and then works off phases: the warm-up, the run, its repetitions. Within a worker a fixed number of slots
-//! take one cycle after another; a slot keeps its virtual machine, and nothing is made anew for a cycle.
+//! [`Workers`] connect once and then run one phase after another: the warm-up, the run, its repetitions. Within a worker, a fixed
+//! number of slots take one cycle after another; a slot keeps its virtual machine, and nothing is allocated again for each cycle.
 
 mod chooser;
-mod crew;
 mod cycles;
 mod direct;
 mod interrupt;
@@ -12,11 +11,12 @@ mod pace;
 mod setup;
 mod timer;
 mod worker;
+mod workers;
 
 pub(crate) use chooser::Chooser;
-pub(crate) use crew::{Crew, Ended};
 pub(crate) use cycles::Cycles;
 pub(crate) use interrupt::Interrupt;
 pub(crate) use pace::{Pace, Schedule};
 pub(crate) use setup::{Prepared, Stage};
 pub(crate) use worker::Phase;
+pub(crate) use workers::{Ended, Workers};

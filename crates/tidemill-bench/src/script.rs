@@ -58,7 +58,7 @@ pub(crate) struct Function {
 }
 
 impl Program {
-    /// Compiles the script at `path`, and `lib.rn` beside it when there is one: what that defines the script can use without a
+    /// Compiles the script at `path`, and `lib.rn` next to it if there is one: what that defines the script can use without a
     /// module's name. `parameters` are the values of `latte::param!`, `target` is what `latte::target()` gives.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ fn script_error(path: &Path, what: impl ToString) -> Error {
     }
 }
 
-/// The script, behind the library that lies beside it.
+/// The script, after the library next to it.
 fn sources(path: &Path) -> Result<Sources> {
     let mut sources = Sources::new();
     if let Some(text) = search_path::bundled(path) {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::args::{LoadArgs, WeightedFunction};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::run::{Chooser, Crew, Cycles, Interrupt, Pace, Phase, Prepared, Stage};
+use crate::run::{Chooser, Cycles, Interrupt, Pace, Phase, Prepared, Stage, Workers};
 use crate::target::AnyTarget;
 
 /// Calls the script's functions `prepare` and `erase`, and `load` as often as `ctx.load_cycle_count` says.
@@ -70,7 +70,7 @@ impl Loading {
         let functions = ["load".parse::<WeightedFunction>().map_err(Error::Misuse)?];
         let chooser = Chooser::new(&prepared.program, &functions)?;
         let threads = self.threads.min(usize::try_from(count).unwrap_or(usize::MAX));
-        let mut crew = Crew::assemble(prepared, &chooser, threads, interrupt.clone())?;
+        let mut workers = Workers::start(prepared, &chooser, threads, interrupt.clone())?;
         let phase = Phase {
             cycles: Cycles::new(0, i64::MAX, count)?,
             duration: None,
@@ -81,7 +81,7 @@ impl Loading {
         };
         let progress = Progress::new("Loading", &phase, self.is_quiet);
         let mut failed = 0;
-        let ended = crew.work(
+        let ended = workers.work(
             phase,
             |sample| {
                 failed += sample.cycle_errors();

@@ -15,7 +15,7 @@ use crate::args::{Extent, RunArgs};
 use crate::commands::show::ShowArgs;
 use crate::error::{Error, Result};
 use crate::report::{Report, RunConfig, WeightedFunction};
-use crate::run::{Chooser, Crew, Cycles, Interrupt, Pace, Phase, Prepared};
+use crate::run::{Chooser, Cycles, Interrupt, Pace, Phase, Prepared, Workers};
 
 /// Runs the functions that `args` names, prints what was measured and writes the report.
 ///
@@ -46,19 +46,19 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     if is_ephemeral {
         load_in_memory(args, &prepared, &interrupt)?;
     }
-    let mut crew = Crew::assemble(&prepared, &chooser, args.threads.get(), interrupt.clone())?;
+    let mut workers = Workers::start(&prepared, &chooser, args.threads.get(), interrupt.clone())?;
     let config = config(args, &prepared, &about.name, &about.version);
     let mut outputs = Outputs::create(args, &config)?;
     if let Some(phase) = warm_up(args)? {
         eprintln!("info: Warming up...");
-        let ended = outputs.watch("Warming up", &mut crew, phase, true)?.ended;
+        let ended = outputs.watch("Warming up", &mut workers, phase, true)?.ended;
         if let Some(error) = ended.error {
             return Err(error);
         }
     }
     wait_until(args.start_at, &interrupt);
     let pace = if args.find_max {
-        let Some(found) = find_max::find_max(args, &mut crew, &mut outputs, &interrupt)? else {
+        let Some(found) = find_max::find_max(args, &mut workers, &mut outputs, &interrupt)? else {
             return Ok(ExitCode::from(if interrupt.came() { 130 } else { 1 }));
         };
         Some(found)
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
             concurrency,
             ..phase(args, pace)?
         };
-        let watched = outputs.watch("Running", &mut crew, phase, false)?;
+        let watched = outputs.watch("Running", &mut workers, phase, false)?;
         let ended = watched.ended;
         let mut results = watched.summary.results();
         results.aborted = watched.aborted;
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
             break;
         }
     }
-    drop(crew);
+    drop(workers);
     let path = outputs.close();
     let shown = ShowArgs {
         report: path.clone(),

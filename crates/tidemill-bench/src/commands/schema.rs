@@ -1,4 +1,4 @@
-//! `schema`: the tables of a workload, made anew.
+//! `schema`: drops and creates the tables of a workload.
 
 use tidemill_trust::printable;
 

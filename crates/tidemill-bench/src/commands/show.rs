@@ -1,4 +1,4 @@
-//! `show`: what a report says, beside a baseline when one is given.
+//! `show`: what a report says, compared with a baseline when one is given.
 
 use std::{io::Write, path::PathBuf};
 

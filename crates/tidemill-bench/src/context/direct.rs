@@ -62,7 +62,7 @@ impl Context {
         }
     }
 
-    /// Goes on with a request of a cycle, and records it.
+    /// Continues with a request of a cycle, and records it.
     pub(crate) async fn go_on(
         &self,
         key: &str,

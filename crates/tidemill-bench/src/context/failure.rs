@@ -64,7 +64,7 @@ impl FailureKind {
         }
     }
 
-    /// Whether a later attempt may succeed: such failures are counted, and the run goes on. All others end it.
+    /// Whether a later attempt may succeed: such failures are counted, and the run continues. All others end it.
     pub fn is_passing(self) -> bool {
         matches!(
             self,

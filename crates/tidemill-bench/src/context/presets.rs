@@ -36,7 +36,7 @@ struct Batches {
 /// Rounds in which the same partitions have a batch each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stretch {
-    /// The numbers of the rounds: the first, and that behind the last.
+    /// The numbers of the rounds: the first, and that after the last.
     rounds: (u64, u64),
     /// How many partitions have a batch in each of them.
     partitions: u64,

@@ -28,7 +28,7 @@ impl Context {
         self.settle(statement, expected, sent, first, attempt).await
     }
 
-    /// Goes on from the answer to the first attempt.
+    /// Continues from the answer to the first attempt.
     pub(super) async fn settle(
         &self,
         statement: StatementId,

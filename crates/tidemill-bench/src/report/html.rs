@@ -34,7 +34,7 @@ figure{margin:1em 0}svg{display:block;max-width:100%;height:auto}figure.narrow{d
 body{margin:1em auto;padding:0 .6em;font-size:14px}th,td{padding:.15em .4em}}\
 @media(max-width:480px){.n{white-space:normal}.text{min-width:0}}";
 
-/// The page of a report, beside a baseline when there is one.
+/// The page of a report, compared with a baseline when there is one.
 ///
 /// # Errors
 /// When a report can't be read, or when nothing was measured.
@@ -351,7 +351,7 @@ fn numbers(page: &mut String, compared: &[Compared], with_baseline: bool) {
     }
 }
 
-/// What stands in a row behind the name of its number.
+/// What stands in a row after the name of its number.
 fn cells(one: &Compared, with_baseline: bool) -> String {
     let quantity = &one.quantity;
     let own = match one.present {

@@ -1,5 +1,5 @@
 //! A report in the layout of Latte's fork, for programs that read what it prints: the labels and units of its summary, its percentiles, and
-//! twelve numbers for each sample. Each number stands alone between blanks; the end of an interval is behind it in brackets.
+//! twelve numbers for each sample. Each number stands alone between blanks; the end of an interval is after it in brackets.
 
 use std::io::{self, Write};
 

@@ -142,7 +142,7 @@ fn read_heads(streams: &mut [Stream<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// Samples of different lengths can't be told to which interval they belong.
+/// It is not known to which interval samples of different lengths belong.
 fn check_sampling(streams: &[Stream<'_>], run: usize) -> Result<()> {
     let heads = streams
         .iter()

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// A number of a report beside that of its baseline.
+/// A number of a report, with that of its baseline.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compared {
@@ -50,7 +50,7 @@ impl Compared {
     }
 }
 
-/// All numbers of a report, over all its runs, and those of a baseline beside them.
+/// All numbers of a report, over all its runs, with those of a baseline.
 pub fn compared(report: &Report, baseline: Option<&Report>) -> Vec<Compared> {
     let runs =
         |report: &Report| -> Vec<Vec<Quantity>> { report.runs.iter().map(|run| quantities(&run.results)).collect() };
@@ -63,7 +63,7 @@ pub fn compared(report: &Report, baseline: Option<&Report>) -> Vec<Compared> {
         .chain(before.iter().flatten().map(|one| (one, false)))
     {
         if !list.iter().any(|(known, _)| known.matches(quantity)) {
-            // Kinds of errors, functions and statements of later runs stand beside their like.
+            // Kinds of errors, functions and statements of later runs are grouped with those of the same kind.
             let like = |(known, _): &(Quantity, bool)| {
                 known.step == quantity.step && known.scope == quantity.scope && known.name == quantity.name
             };

@@ -7,7 +7,7 @@ use super::{
     text::{estimate, number},
 };
 
-/// The columns behind the throughput, of the latency of cycles.
+/// The columns after the throughput, of the latency of cycles.
 const PERCENTILES: [&str; 4] = ["p50", "p99", "p99.9", "max"];
 
 /// Writes a table of the steps, with what they change of the same steps of a baseline.

@@ -1,4 +1,4 @@
-//! A report for a person, beside a baseline when there is one.
+//! A report for a person, compared with a baseline when there is one.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -144,13 +144,13 @@ fn write_numbers(report: &Report, with_baseline: bool, compared: &[Compared], ou
     let mut sections: Vec<Section<'_>> = Vec::new();
     for one in compared {
         let quantity = &one.quantity;
-        let said = match quantity.scope {
+        let is_repeated = match quantity.scope {
             Scope::Function(_) => functions.len() == 1,
             Scope::Statement(_) => statements.len() == 1,
             Scope::Run | Scope::Metric(_) => false,
         };
         let is_times = quantity.unit == "ms";
-        if said || is_times && !PRINTED.contains(&quantity.statistic.as_str()) {
+        if is_repeated || is_times && !PRINTED.contains(&quantity.statistic.as_str()) {
             continue;
         }
         let name = if is_times { quantity.name } else { "" };

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
-/// Gives each number of a range to one worker, and begins anew at its end.
+/// Gives each number of a range to one worker, and starts again after the last.
 #[derive(Debug, Clone)]
 pub(crate) struct Cycles {
     taken: Arc<AtomicU64>,
     first: i64,
-    /// How many numbers there are before it begins anew.
+    /// How many numbers there are before it starts again.
     range: u64,
     /// How many are given in all.
     limit: u64,
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn begins_anew_at_the_end_and_stops_at_the_limit() {
+    fn starts_again_at_the_end_and_stops_at_the_limit() {
         let cycles = Cycles::new(-1, 2, 5).unwrap();
         let all: Vec<i64> = std::iter::from_fn(|| cycles.next()).collect();
         assert_eq!(all, [-1, 0, 1, -1, 0]);

@@ -1,7 +1,7 @@
 //! Cycles of functions that need no machine: one after another in one place, without a future for each.
 //!
 //! One reading of the clock serves all answers that came together, and a batch of requests: a cycle counts from a moment before its request
-//! is written to one after its answer was read. Requests that fail, have more pages, or cannot be begun go on in futures of their own.
+//! is written to one after its answer was read. Requests that fail, have more pages, or cannot be begun continue in futures of their own.
 
 use std::pin::Pin;
 use std::task::{self, Poll};
@@ -12,7 +12,7 @@ use futures::stream::FuturesUnordered;
 use rune::alloc;
 use tokio::sync::MutexGuard;
 
-use super::worker::{Going, TURN, Worker};
+use super::worker::{RunningPhase, TURN, Worker};
 use super::{Schedule, timer::Timer};
 use crate::context::{Context, Failure, Statement};
 use crate::error::Error;
@@ -28,7 +28,7 @@ pub(super) struct DirectFunction {
 /// The cycles of a phase.
 pub(super) struct Direct<'a> {
     worker: &'a Worker,
-    going: &'a Going<'a>,
+    running: &'a RunningPhase<'a>,
     context: &'a Context,
     functions: &'a mut [DirectFunction],
     schedule: Option<MutexGuard<'a, (Schedule, Timer)>>,
@@ -43,7 +43,7 @@ pub(super) struct Direct<'a> {
     is_over: bool,
 }
 
-/// A cycle that goes on in a future: its place, and what came of it.
+/// A cycle that continues in a future: its place, and what came of it.
 type Rest<'a> = Pin<Box<dyn Future<Output = (u32, Result<(), Called>)> + 'a>>;
 
 /// A cycle that is under way.
@@ -58,22 +58,22 @@ struct Cycle {
 impl<'a> Direct<'a> {
     pub(super) fn new(
         worker: &'a Worker,
-        going: &'a Going<'a>,
+        running: &'a RunningPhase<'a>,
         context: &'a Context,
         functions: &'a mut [DirectFunction],
         schedule: Option<MutexGuard<'a, (Schedule, Timer)>>,
     ) -> Self {
-        let start = going.phase.start;
+        let start = running.phase.start;
         let none = Cycle {
             function: 0,
             number: 0,
             scheduled: start,
             started: start,
         };
-        let places = u32::try_from(going.phase.concurrency).unwrap_or(u32::MAX);
+        let places = u32::try_from(running.phase.concurrency).unwrap_or(u32::MAX);
         Self {
             worker,
-            going,
+            running,
             context,
             functions,
             schedule,
@@ -114,8 +114,8 @@ impl<'a> Direct<'a> {
             if !has_moved {
                 return Poll::Pending;
             }
-            if now.saturating_duration_since(self.going.turn.get()) >= TURN {
-                self.going.turn.set(now);
+            if now.saturating_duration_since(self.running.turn.get()) >= TURN {
+                self.running.turn.set(now);
                 task.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -128,7 +128,7 @@ impl<'a> Direct<'a> {
         let place = *self.free.last()?;
         let (number, scheduled, started) = self.next(task, now)?;
         self.free.pop();
-        self.going.running.set(self.going.running.get() + 1);
+        self.running.in_flight.set(self.running.in_flight.get() + 1);
         let function = self.worker.chooser.choose(number);
         let cycle = Cycle {
             function,
@@ -164,12 +164,12 @@ impl<'a> Direct<'a> {
 
     /// The next cycle's number, when it was due, and when it begins.
     fn next(&mut self, task: &mut task::Context<'_>, now: Instant) -> Option<(i64, Instant, Instant)> {
-        if self.is_over || self.going.is_stopping.get() {
+        if self.is_over || self.running.is_stopping.get() {
             self.is_over = true;
             return None;
         }
-        let phase = self.going.phase;
-        let is_late = |moment: Instant| self.going.end.is_some_and(|end| moment >= end);
+        let phase = self.running.phase;
+        let is_late = |moment: Instant| self.running.end.is_some_and(|end| moment >= end);
         let Some(schedule) = &mut self.schedule else {
             let number = if is_late(now) { None } else { phase.cycles.next() };
             self.is_over = number.is_none();
@@ -178,9 +178,9 @@ impl<'a> Direct<'a> {
         let (schedule, timer) = &mut **schedule;
         let due = match self.due {
             Some(due) => Some(due),
-            None => self.going.next_due(schedule, now),
+            None => self.running.next_due(schedule, now),
         };
-        let is_outside = |due: Instant| self.going.due_before.is_some_and(|end| due >= end);
+        let is_outside = |due: Instant| self.running.due_before.is_some_and(|end| due >= end);
         let Some(due) = due.filter(|due| !is_outside(*due)) else {
             self.is_over = true;
             return None;
@@ -191,13 +191,13 @@ impl<'a> Direct<'a> {
                 Poll::Pending => return None,
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(error)) => {
-                    self.going.fail(Error::Output(error));
+                    self.running.fail(Error::Output(error));
                     return None;
                 }
             }
         } else if is_late(now) {
-            let more = self.going.unstarted(schedule);
-            self.going.ending.borrow_mut().unstarted += 1 + more;
+            let more = self.running.unstarted(schedule);
+            self.running.ending.borrow_mut().unstarted += 1 + more;
             self.is_over = true;
             return None;
         }
@@ -293,7 +293,8 @@ impl<'a> Direct<'a> {
             ..
         } = self.cycles[place as usize];
         self.free.push(place);
-        self.worker.end(self.going, function, (scheduled, started, now), called);
+        self.worker
+            .end(self.running, function, (scheduled, started, now), called);
     }
 }
 

@@ -27,7 +27,7 @@ impl Interrupt {
             .spawn(move || {
                 runtime.block_on(async {
                     if tokio::signal::ctrl_c().await.is_err() {
-                        // Without signals the run goes on to its end.
+                        // Without signals the run continues to its end.
                         return std::future::pending::<()>().await;
                     }
                     eprintln!("\ninfo: Stopping after the calls in flight; Ctrl-C again stops at once");

@@ -63,12 +63,12 @@ pub(super) struct Ending {
     pub(super) error: Option<Error>,
     /// How many cycles were due and could not begin.
     pub(super) unstarted: u64,
-    /// Calls that nobody awaited.
+    /// Calls that were not awaited.
     pub(super) unawaited: Counts,
 }
 
-/// What the slots of a worker share while a phase goes.
-pub(super) struct Going<'a> {
+/// The state that the slots of a worker share while a phase runs.
+pub(super) struct RunningPhase<'a> {
     pub(super) phase: &'a Phase,
     /// No cycle begins from here on.
     pub(super) end: Option<Instant>,
@@ -77,7 +77,8 @@ pub(super) struct Going<'a> {
     next_sample: Cell<Option<Instant>>,
     schedule: Option<Mutex<(Schedule, Timer)>>,
     pub(super) is_stopping: Cell<bool>,
-    pub(super) running: Cell<usize>,
+    /// Cycles that have begun and not ended.
+    pub(super) in_flight: Cell<usize>,
     in_sample: Cell<u64>,
     pub(super) turn: Cell<Instant>,
     pub(super) ending: RefCell<Ending>,
@@ -104,7 +105,7 @@ impl Worker {
             _ => prepared.program.unshare()?,
         };
         let context = Value::new(context).map_err(memory)?;
-        // Its requests are made by the driver: what goes past it is answered only where somebody polls the session.
+        // Its requests are made by the driver: requests that bypass it are answered only while the session is polled.
         prepare_worker(&program, &context).await?;
         session.attend().await;
         let direct = match context.borrow_ref::<Context>() {
@@ -149,14 +150,14 @@ impl Worker {
             let all = phase.pace?.time_of_all(phase.cycles.limit())?;
             phase.start.checked_add(all)
         });
-        let going = Going {
+        let running = RunningPhase {
             phase,
             end,
             due_before,
             next_sample: Cell::new(phase.sample_after(phase.start, end)),
             schedule,
             is_stopping: Cell::new(false),
-            running: Cell::new(0),
+            in_flight: Cell::new(0),
             in_sample: Cell::new(0),
             turn: Cell::new(phase.start),
             ending: RefCell::default(),
@@ -168,37 +169,39 @@ impl Worker {
             context.restart(phase.start);
             drop(context.take_unawaited());
         }
-        unconstrained(self.drive(&going, &mut interrupt)).await;
+        unconstrained(self.drive(&running, &mut interrupt)).await;
         let mut ended = Instant::now();
-        if let Some(until) = going.lasts_until() {
+        if let Some(until) = running.lasts_until() {
             let mut rest = pin!(sleep_until(until.into()));
             let rest = |task: &mut task::Context<'_>| rest.as_mut().poll(task).map(|()| false);
-            self.watch(&going, &mut interrupt, rest).await;
+            self.watch(&running, &mut interrupt, rest).await;
             // The clock of the runtime is behind by up to a millisecond, which is none of the phase.
-            ended = going.lasts_until().map_or_else(Instant::now, |until| until.max(ended));
+            ended = running
+                .lasts_until()
+                .map_or_else(Instant::now, |until| until.max(ended));
         }
         let rest = self.recorder.borrow_mut().take(ended);
-        let mut ending = going.ending.into_inner();
+        let mut ending = running.ending.into_inner();
         if let Ok(context) = self.context.borrow_ref::<Context>() {
             ending.unawaited = context.take_unawaited();
         }
         (ending, rest)
     }
 
-    async fn drive(&self, going: &Going<'_>, interrupt: &mut Interrupt) {
+    async fn drive(&self, running: &RunningPhase<'_>, interrupt: &mut Interrupt) {
         if let (Some(mut functions), Ok(context)) = (self.direct.take(), self.context.borrow_ref::<Context>()) {
-            let schedule = match &going.schedule {
+            let schedule = match &running.schedule {
                 Some(schedule) => Some(schedule.lock().await),
                 None => None,
             };
-            let mut direct = Direct::new(self, going, &context, &mut functions, schedule);
-            self.watch(going, interrupt, |task| direct.poll(task).map(|()| false))
+            let mut direct = Direct::new(self, running, &context, &mut functions, schedule);
+            self.watch(running, interrupt, |task| direct.poll(task).map(|()| false))
                 .await;
             drop(direct);
             self.direct.set(Some(functions));
             return;
         }
-        let mut slots: FuturesUnordered<_> = (0..going.phase.concurrency).map(|_| self.slot(going)).collect();
+        let mut slots: FuturesUnordered<_> = (0..running.phase.concurrency).map(|_| self.slot(running)).collect();
         let work = |task: &mut task::Context<'_>| {
             let slot = slots.poll_next_unpin(task);
             if slot.is_pending() {
@@ -207,56 +210,56 @@ impl Worker {
             }
             slot.map(|slot| slot.is_some())
         };
-        self.watch(going, interrupt, work).await;
+        self.watch(running, interrupt, work).await;
     }
 
     /// Polls `work`, and takes samples. `work` says whether there is more of it each time that something has come to its end.
     async fn watch(
         &self,
-        going: &Going<'_>,
+        running: &RunningPhase<'_>,
         interrupt: &mut Interrupt,
         mut work: impl FnMut(&mut task::Context<'_>) -> Poll<bool>,
     ) {
         loop {
             let sample = async {
-                match going.next_sample.get() {
+                match running.next_sample.get() {
                     Some(at) => sleep_until(at.into()).await,
                     None => std::future::pending().await,
                 }
             };
             tokio::select! {
                 biased;
-                () = interrupt.wait(), if !going.is_stopping.get() => going.is_stopping.set(true),
+                () = interrupt.wait(), if !running.is_stopping.get() => running.is_stopping.set(true),
                 () = sample => {
-                    going.sample(&self.recorder);
+                    running.sample(&self.recorder);
                     // A sample that took too long to come is followed by the next that is to come.
                     let now = Instant::now();
-                    while let Some(at) = going.next_sample.get() && at <= now {
-                        going.next_sample.set(going.phase.sample_after(at, going.end));
+                    while let Some(at) = running.next_sample.get() && at <= now {
+                        running.next_sample.set(running.phase.sample_after(at, running.end));
                     }
                 }
                 is_more = poll_fn(&mut work) => if !is_more { return },
             }
-            if going.is_stopping.get() && going.running.get() == 0 {
+            if running.is_stopping.get() && running.in_flight.get() == 0 {
                 return;
             }
         }
     }
 
     /// Takes one cycle after another.
-    async fn slot(&self, going: &Going<'_>) {
+    async fn slot(&self, running: &RunningPhase<'_>) {
         let mut machine = self.program.machine();
-        while let Some((cycle, scheduled, started)) = going.next().await {
+        while let Some((cycle, scheduled, started)) = running.next().await {
             let number = self.chooser.choose(cycle);
             let Some(function) = self.chooser.function(number) else {
                 return;
             };
-            going.running.set(going.running.get() + 1);
+            running.in_flight.set(running.in_flight.get() + 1);
             let called = self.cycle(&mut machine, function, cycle).await;
             let ended = Instant::now();
-            self.end(going, number, (scheduled, started, ended), called);
-            if ended.duration_since(going.turn.get()) >= TURN {
-                going.turn.set(ended);
+            self.end(running, number, (scheduled, started, ended), called);
+            if ended.duration_since(running.turn.get()) >= TURN {
+                running.turn.set(ended);
                 yield_now().await;
             }
         }
@@ -266,12 +269,12 @@ impl Worker {
     #[inline]
     pub(super) fn end(
         &self,
-        going: &Going<'_>,
+        running: &RunningPhase<'_>,
         function: usize,
         (scheduled, started, ended): (Instant, Instant, Instant),
         called: Result<(), Called>,
     ) {
-        going.running.set(going.running.get() - 1);
+        running.in_flight.set(running.in_flight.get() - 1);
         let outcome = called.as_ref().copied().map_err(outcome);
         let id = FunctionId(function);
         self.recorder.borrow_mut().cycle(id, scheduled, started, ended, outcome);
@@ -281,11 +284,11 @@ impl Worker {
                 .error_text(self::outcome(&called), || called.to_string());
             let name = self.chooser.function(function).map_or("", |function| &function.name);
             tracing::warn!(function = name, error = %called, "a cycle ended with an error");
-            if !self.goes_on(&called) {
-                return going.fail(function_error(name, called));
+            if !self.may_continue(&called) {
+                return running.fail(function_error(name, called));
             }
         }
-        going.count(&self.recorder);
+        running.count(&self.recorder);
     }
 
     /// Calls the function; again, when it signals a failure and such cycles are to be tried again.
@@ -315,8 +318,8 @@ impl Worker {
         }
     }
 
-    /// Whether the run goes on after such an end of a cycle.
-    fn goes_on(&self, called: &Called) -> bool {
+    /// Whether the run continues after such an end of a cycle.
+    fn may_continue(&self, called: &Called) -> bool {
         match called {
             Called::Failed(failure) => {
                 failure.kind.is_passing()
@@ -375,8 +378,8 @@ impl Phase {
     }
 }
 
-impl Going<'_> {
-    /// Until when a phase that is measured goes on, though its last cycle may have ended: by its schedule that cycle has its time too. A
+impl RunningPhase<'_> {
+    /// Until when a phase that is measured continues, though its last cycle may have ended: by its schedule that cycle has its time too. A
     /// phase without a schedule ends with its cycles, and one that is stopped ends at once.
     fn lasts_until(&self) -> Option<Instant> {
         let is_measured = self.phase.sampling.is_some() && self.schedule.is_some();

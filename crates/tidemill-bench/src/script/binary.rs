@@ -1,6 +1,6 @@
 //! Files of bytes: `fs::open_binary`, as Latte's fork has it.
 //!
-//! A file is read from where it stands: at first from its beginning, then behind what was read, or from where `seek` and `skip` put it. Cycles
+//! A file is read from where it stands: at first from its beginning, then after what was read, or from where `seek` and `skip` put it. Cycles
 //! of a worker that share a file share its position, so what belongs together is read without an `.await` in between.
 
 use std::fs::File;
@@ -103,7 +103,7 @@ impl BinaryFile {
     /// So many bytes.
     #[rune::function(instance, path = Self::read_bytes)]
     fn read_bytes(mut this: Mut<Self>, count: i64) -> VmResult<io::Result<Bytes>> {
-        let length = match this.fitting(count, 1) {
+        let length = match this.checked_size(count, 1) {
             Ok(length) => length,
             Err(error) => return VmResult::Ok(Err(error)),
         };
@@ -206,7 +206,7 @@ impl BinaryFile {
     }
 
     fn array<const SIZE: usize>(&mut self) -> io::Result<[u8; SIZE]> {
-        self.fitting(1, SIZE)?;
+        self.checked_size(1, SIZE)?;
         let mut bytes = [0; SIZE];
         self.fill(&mut bytes)?;
         Ok(bytes)
@@ -220,7 +220,7 @@ impl BinaryFile {
     ) -> VmResult<io::Result<Value>> {
         let checked = self
             .order(order)
-            .and_then(|order| Ok((order, self.fitting(count, SIZE)?)));
+            .and_then(|order| Ok((order, self.checked_size(count, SIZE)?)));
         let (order, length) = match checked {
             Ok(checked) => checked,
             Err(error) => return VmResult::Ok(Err(error)),
@@ -244,8 +244,8 @@ impl BinaryFile {
         }
     }
 
-    /// How many bytes so many values of a size are, when as many are left.
-    fn fitting(&self, count: i64, size: usize) -> io::Result<usize> {
+    /// The size in bytes of `count` values of `size` bytes, if that many bytes are left.
+    fn checked_size(&self, count: i64, size: usize) -> io::Result<usize> {
         let wanted = usize::try_from(count).ok().and_then(|count| count.checked_mul(size));
         let left = self.length.saturating_sub(self.position);
         match wanted {

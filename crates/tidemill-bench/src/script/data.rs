@@ -36,7 +36,7 @@ pub enum Data {
     Uuid(Uuid),
 }
 
-/// A value that holds itself goes on for ever; one this deep is taken for it.
+/// A value that holds itself continues for ever; one this deep is taken for it.
 const DEEPEST: usize = 100;
 
 impl Data {

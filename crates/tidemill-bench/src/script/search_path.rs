@@ -36,12 +36,12 @@ fn folders() -> Vec<PathBuf> {
     if let Some(list) = env::var_os("LATTE_WORKLOAD_PATH") {
         return env::split_paths(&list).collect();
     }
-    let beside = env::current_exe()
+    let next_to_program = env::current_exe()
         .ok()
         .and_then(|program| Some(program.parent()?.join("workloads")));
     [".local/share/latte/workloads", "/usr/share/latte/workloads"]
         .map(PathBuf::from)
         .into_iter()
-        .chain(beside)
+        .chain(next_to_program)
         .collect()
 }

@@ -16,7 +16,7 @@ pub const SIGNIFICANT: f64 = 0.01;
 const ROUNDING: f64 = 2.9e-4;
 
 /// Runs of one process share where its memory lies, its connections, and what the machine did in those minutes, and another process has all of
-/// that anew: the standard deviation between processes, as a share of the value, which runs of one cannot show (Mytkowicz, Diwan,
+/// that again: the standard deviation between processes, as a share of the value, which runs of one cannot show (Mytkowicz, Diwan,
 /// Hauswirth and Sweeney, ASPLOS 2009; Kalibera and Jones, ISMM 2013).
 const BETWEEN_PROCESSES: f64 = 0.01;
 

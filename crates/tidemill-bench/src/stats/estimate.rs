@@ -155,12 +155,12 @@ mod tests {
             (mean.cut_at_zero().low, mean.cut_at_zero().high),
             (Some(0.0), mean.high)
         );
-        let beside = Estimate {
+        let outside = Estimate {
             low: Some(98.96),
             high: Some(101.0),
             ..Estimate::bare(81.59)
         };
-        let held = beside.with_ends_that_hold();
+        let held = outside.with_ends_that_hold();
         assert_eq!((held.low, held.high), (None, Some(101.0)));
     }
 

@@ -77,7 +77,7 @@ struct StatementRecorder {
     latency: Timer,
 }
 
-/// Times of one kind. The series goes on when an interval ends.
+/// Times of one kind. The series continues when an interval ends.
 #[derive(Clone, Debug, Default)]
 struct Timer {
     latencies: Latencies,
@@ -146,7 +146,7 @@ impl Recorder {
     }
 
     /// Records a cycle: its latency from the scheduled time, and its service time from the start. Without a schedule,
-    /// `scheduled` is `started`. An error is told by its kind, and the cycle's times count like those of any other.
+    /// `scheduled` is `started`. An error is given by its kind, and the cycle's times count like those of any other.
     #[inline]
     pub fn cycle(
         &mut self,
@@ -179,7 +179,7 @@ impl Recorder {
         self.in_flight.sent += i128::from(nanoseconds(sent.saturating_duration_since(self.start)));
     }
 
-    /// Records that a request ended which [`Self::request_started`] was told of with the same `sent`.
+    /// Records the end of a request that was passed to [`Self::request_started`] with the same `sent`.
     #[inline]
     pub fn request(
         &mut self,

@@ -52,7 +52,7 @@ impl Series {
         }
     }
 
-    /// The sums since the last call. Batches that are not full go on, so a series may be taken in parts.
+    /// The sums since the last call. Batches that are not full continue, so a series may be taken in parts.
     pub(crate) fn take(&mut self) -> Levels {
         std::mem::take(&mut self.sums)
     }

@@ -159,7 +159,7 @@ impl ClickHouseSession {
         Ok(answer)
     }
 
-    /// Waits no longer than `timeout`. The connection of a query that is given up is closed behind it. The work is boxed where it is
+    /// Waits no longer than `timeout`. The connection of a query that is given up is closed after it. The work is boxed where it is
     /// made, for it is large: whatever waits for it, for any store, would have room for it.
     async fn within(
         timeout: std::time::Duration,

@@ -1,7 +1,7 @@
 //! Cassandra and what speaks its protocol: `host[:port]` or `cql://host[:port]`.
 //!
 //! A session of the `scylla` driver for each worker, on the worker's own thread: a request and its answer never change threads. The driver
-//! reads what nodes say through the relay of `tidemill-cql`, which is on the thread too. Prepared statements go past both
+//! reads what nodes say through the relay of `tidemill-cql`, which is on the thread too. Prepared statements bypass both
 //! (`fast.rs`), unless speculative execution is asked for.
 
 mod bind;
@@ -68,7 +68,7 @@ pub struct CqlSession {
     statements: RefCell<Vec<Rc<Prepared>>>,
     defaults: ExecuteDefaults,
     fast_options: Option<ConnectionsOptions>,
-    /// The way past the driver, once somebody polls.
+    /// The connections that bypass the driver, once the session is polled.
     fast: OnceCell<FastLane>,
     resent: Arc<Resent>,
     sends_again: bool,
@@ -212,12 +212,12 @@ impl CqlSession {
         statement.ok_or_else(|| Failure::new(FailureKind::Misuse, format!("there is no statement {number}")))
     }
 
-    /// Who is told of the driver's attempts.
+    /// The observer of the driver's attempts.
     fn listener(&self) -> Arc<dyn HistoryListener> {
         Arc::<Resent>::clone(&self.resent)
     }
 
-    /// Reads all pages from one on, behind what there is of the answer. `page` asks for one.
+    /// Reads all pages from one on, after what there is of the answer. `page` asks for one.
     async fn pages(
         &self,
         wanted: Wanted,
@@ -280,7 +280,7 @@ impl CqlSession {
         self.pages(rows, start, answer, page).await
     }
 
-    /// Sends a batch past the driver, where that can be.
+    /// Sends a batch that bypasses the driver, if possible.
     fn begin_batch<'a>(
         &self,
         lane: &'a FastLane,
@@ -302,7 +302,7 @@ impl CqlSession {
         })
     }
 
-    /// Does by the driver what is left of a request that went past it.
+    /// Completes with the driver a request that bypassed it.
     async fn rest(&self, statement: usize, parameters: &Value, wanted: Wanted, rest: Rest) -> Result<Answer, Failure> {
         if rest.is_sent_again {
             self.resent.add();
@@ -449,7 +449,7 @@ impl Session for CqlSession {
             match answering.await {
                 Answered::Ended(Ended::Over(ended)) => return ended.map(|_| written),
                 Answered::Ended(Ended::Unfinished(rest)) if rest.is_sent_again => self.resent.add(),
-                // The node has to be told the statements first.
+                // The statements have to be prepared on the node first.
                 Answered::Ended(Ended::Unfinished(_)) => {}
                 Answered::Page(_) => return Ok(written),
             }
@@ -615,7 +615,7 @@ fn server_kind(error: &DbError) -> FailureKind {
         | DbError::ConfigError
         | DbError::Unprepared { .. } => FailureKind::Refused,
         // A server error, one of truncating, one of the protocol (busy), and all numbers that nobody knows: a cluster has them now
-        // and then, and goes on.
+        // and then, and continues.
         _ => FailureKind::Server,
     }
 }

@@ -111,7 +111,7 @@ impl Target for Embedded {
     }
 }
 
-/// The folder, and what comes behind a question mark: `durability=commit`, `group` or `none`.
+/// The folder, and what comes after a question mark: `durability=commit`, `group` or `none`.
 fn parse(place: &str) -> Result<(PathBuf, Durability)> {
     let (folder, option) = place.split_once('?').unwrap_or((place, "durability=commit"));
     let durability = match option {

@@ -1,7 +1,7 @@
 //! SQLite in this process: `sqlite:FILE[?journal_mode=wal|delete&busy_timeout=TIME]`.
 //!
 //! SQLite's calls block, so each connection has a thread of its own, which gets its requests by a channel. A request that takes too long is
-//! interrupted, and its connection goes on with the next.
+//! interrupted, and its connection continues with the next.
 
 mod connection;
 mod failure;

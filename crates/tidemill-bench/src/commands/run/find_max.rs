@@ -11,7 +11,7 @@ use super::outputs::{Outputs, Watched};
 use super::phase;
 use crate::args::{Extent, RunArgs};
 use crate::error::{Error, Result};
-use crate::run::{Crew, Interrupt, Pace};
+use crate::run::{Interrupt, Pace, Workers};
 use crate::stats::{Estimate, Results, Threshold};
 
 /// What is to be kept.
@@ -60,7 +60,7 @@ struct Found {
 /// The pace to run at, or `None` when no rate keeps the latency or the search was interrupted.
 pub(super) fn find_max(
     args: &RunArgs,
-    crew: &mut Crew,
+    workers: &mut Workers,
     outputs: &mut Outputs,
     interrupt: &Interrupt,
 ) -> Result<Option<Pace>> {
@@ -75,7 +75,7 @@ pub(super) fn find_max(
             return Ok(None);
         }
         let pace = rate.map(|rate| base.at_rate(rate));
-        let Watched { summary, ended, .. } = outputs.watch("Searching", crew, phase(args, pace)?, true)?;
+        let Watched { summary, ended, .. } = outputs.watch("Searching", workers, phase(args, pace)?, true)?;
         if let Some(error) = ended.error {
             return Err(error);
         }

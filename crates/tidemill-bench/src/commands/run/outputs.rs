@@ -14,7 +14,7 @@ use crate::output::Layout;
 use crate::progress::Progress;
 use crate::prometheus::Endpoint;
 use crate::report::{ReportWriter, RunConfig, SAMPLES, latte_sample};
-use crate::run::{Crew, Ended, Phase};
+use crate::run::{Ended, Phase, Workers};
 use crate::stats::{Aborted, Results, Sample, Summary};
 
 /// All places that get each sample.
@@ -68,8 +68,14 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// Lets the crew work through a phase, and keeps what it measures.
-    pub(super) fn watch(&mut self, title: &str, crew: &mut Crew, phase: Phase, is_warm_up: bool) -> Result<Watched> {
+    /// Runs a phase on the workers, and stores what they measure.
+    pub(super) fn watch(
+        &mut self,
+        title: &str,
+        workers: &mut Workers,
+        phase: Phase,
+        is_warm_up: bool,
+    ) -> Result<Watched> {
         let progress = Progress::new(title, &phase, self.is_quiet);
         let mut summary = Summary::default();
         let mut aborted = None;
@@ -103,7 +109,7 @@ impl Outputs {
                 None => ControlFlow::Continue(()),
             })
         };
-        let ended = crew.work(phase, keep, |phase| progress.show(phase))?;
+        let ended = workers.work(phase, keep, |phase| progress.show(phase))?;
         progress.finish();
         Ok(Watched {
             summary,

@@ -204,7 +204,7 @@ impl<'a> Trace<'a> {
 
     fn call_method(&mut self, name: Hash, arguments: Vec<Known>) -> Option<Known> {
         if let [Known::Context, Known::Text(_, key), parameters] = arguments.as_slice() {
-            // One request, and nothing behind it that could fail.
+            // One request, and nothing after it that could fail.
             if name != Hash::ident("execute_prepared") || self.request.is_some() {
                 return None;
             }
@@ -240,7 +240,7 @@ impl<'a> Trace<'a> {
         Some(())
     }
 
-    /// Adds what is done before the request. What would be done behind it may fail when the request was sent already.
+    /// Adds what is done before the request. What would be done after it may fail when the request was sent already.
     fn operation(&mut self, operation: impl FnOnce(usize) -> Operation) -> Option<Known> {
         if self.request.is_some() {
             return None;

@@ -1,6 +1,6 @@
-//! Requests past the driver: written into the connection's buffer, and told of their ends by number.
+//! Requests that bypass the driver: they are written into the connection's buffer, and their ends are reported by number.
 //!
-//! What the driver would have sent again, and pages behind the first, are left to it.
+//! What the driver would have sent again, and pages after the first, are left to it.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -194,7 +194,7 @@ impl Lane {
     }
 }
 
-/// Writes the values of a statement, each behind its length.
+/// Writes the values of a statement, each after its length.
 ///
 /// # Errors
 /// Parameters that do not fit.
@@ -259,7 +259,7 @@ fn end(tag: Tag, outcome: Outcome, sends_again: bool) -> Ended {
                 }),
             }
         }
-        // No attempt: the node has to be told the statement first.
+        // Not an attempt: the statement has to be prepared on the node first.
         Err(fault) if matches!(*fault, Fault::Server(DbError::Unprepared { .. }, _)) => {
             Ended::Unfinished(Rest::default())
         }

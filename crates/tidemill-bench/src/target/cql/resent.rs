@@ -9,7 +9,7 @@ use scylla::errors::{RequestAttemptError, RequestError};
 use scylla::observability::history::{AttemptId, HistoryListener, RequestId, SpeculativeId};
 use scylla::policies::retry::RetryDecision;
 
-/// Counts the attempts of the driver behind the first of each request. Speculative ones are none: they are asked for.
+/// Counts the attempts of the driver after the first of each request. Speculative ones are none: they are asked for.
 #[derive(Debug, Default)]
 pub(super) struct Resent {
     count: AtomicU32,

@@ -32,7 +32,7 @@ pub(super) fn append(result: QueryResult, wanted: Wanted, answer: &mut Answer) -
     Ok(())
 }
 
-/// The same of a page that came past the driver.
+/// The same of a page that bypassed the driver.
 pub(super) fn append_page(page: Page, answer: &mut Answer) -> Result<(), Failure> {
     let broken = |what| Failure::new(FailureKind::Refused, what);
     let rows = page.into_rows().map_err(broken)?;

@@ -105,7 +105,7 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     found
 }
 
-/// To behind the mark that ends it. One that is doubled begins another.
+/// To after the mark that ends it. One that is doubled begins another.
 fn quoted(text: &str, mark: char, has_escapes: bool) -> usize {
     let mut letters = text.char_indices().skip(1);
     while let Some((at, letter)) = letters.next() {

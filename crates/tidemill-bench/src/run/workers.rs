@@ -14,8 +14,8 @@ use super::{Chooser, Interrupt, Phase, Prepared};
 use crate::error::{Error, Result};
 use crate::stats::{Chunk, Counts, ProcessClock, Sample, add_counts};
 
-/// Threads that are connected, and work off one phase after another.
-pub(crate) struct Crew {
+/// Connected threads that run one phase after another.
+pub(crate) struct Workers {
     clock: ProcessClock,
     orders: Vec<UnboundedSender<Order>>,
     events: mpsc::Receiver<Event>,
@@ -26,11 +26,11 @@ pub(crate) struct Crew {
 /// How a phase ended.
 #[derive(Debug, Default)]
 pub(crate) struct Ended {
-    /// What ended it early.
+    /// The error that ended it early.
     pub error: Option<Error>,
-    /// How many cycles were due before its end and could not begin. Above 0, the store did not keep up with the rate.
+    /// How many cycles were due before its end and could not start. Above 0, the store did not keep up with the rate.
     pub unstarted: u64,
-    /// Calls that nobody awaited, by the names of the methods.
+    /// Calls that were not awaited, by the names of the methods.
     pub unawaited: Counts,
 }
 
@@ -46,19 +46,14 @@ enum Event {
     Broken(Error),
 }
 
-impl Crew {
+impl Workers {
     /// Starts the threads and waits until all are connected.
     ///
     /// # Errors
-    /// What the first of them says that cannot.
-    pub(crate) fn assemble(
-        prepared: &Prepared,
-        chooser: &Chooser,
-        threads: usize,
-        interrupt: Interrupt,
-    ) -> Result<Self> {
+    /// The error of the first thread that cannot connect.
+    pub(crate) fn start(prepared: &Prepared, chooser: &Chooser, threads: usize, interrupt: Interrupt) -> Result<Self> {
         let (sender, events) = mpsc::channel();
-        let mut crew = Self {
+        let mut workers = Self {
             clock: ProcessClock::start(),
             orders: Vec::new(),
             events,
@@ -70,27 +65,27 @@ impl Crew {
             let (prepared, chooser, sender) = (prepared.clone(), chooser.clone(), sender.clone());
             let thread = thread::Builder::new()
                 .name(format!("worker-{number}"))
-                .spawn(move || live(number, threads, &prepared, chooser, orders, &sender))?;
-            crew.orders.push(order);
-            crew.threads.push(thread);
+                .spawn(move || run_thread(number, threads, &prepared, chooser, orders, &sender))?;
+            workers.orders.push(order);
+            workers.threads.push(thread);
         }
         drop(sender);
         let mut ready = 0;
         while ready < threads {
-            match crew.next_event()? {
+            match workers.next_event()? {
                 Some(Event::Ready) => ready += 1,
                 Some(Event::Broken(error)) => return Err(error),
                 _ => {}
             }
         }
-        Ok(crew)
+        Ok(workers)
     }
 
-    /// Lets all work through a phase. `on_sample` gets each sample when all workers have given their part of it, and may end the phase;
+    /// Runs a phase on all workers. `on_sample` gets each sample when all workers have sent their part of it, and may end the phase;
     /// `on_wait` is called several times a second.
     ///
     /// # Errors
-    /// What `on_sample` says, and a thread that died. What the script or the store did wrong is in [`Ended`], beside what was measured.
+    /// The errors of `on_sample`, and a thread that died. Errors of the script or the store are in [`Ended`], with the measurements.
     pub(crate) fn work(
         &mut self,
         phase: Phase,
@@ -130,7 +125,7 @@ impl Crew {
             while let Some(parts) = complete(&mut chunks, &working) {
                 let is_last = !working.contains(&true) && chunks.iter().all(VecDeque::is_empty);
                 let sample = time.sample(parts, is_last, self.clock.lap());
-                // What a worker has left where its last interval ended with its last cycle.
+                // The rest of a worker whose last interval ended with its last cycle.
                 if sample.duration_s <= 0.0 && sample.cycles() == 0 && sample.requests() == 0 {
                     continue;
                 }
@@ -143,7 +138,7 @@ impl Crew {
         Ok(ended)
     }
 
-    /// What a worker tells, or nothing for a tenth of a second. No thread ends while there may be orders, unless it panicked.
+    /// The next event of a worker, or `None` after a tenth of a second. No thread ends while there may be orders, unless it panicked.
     fn next_event(&self) -> Result<Option<Event>> {
         match self.events.recv_timeout(Duration::from_millis(100)) {
             Ok(event) => Ok(Some(event)),
@@ -212,8 +207,8 @@ fn complete(chunks: &mut [VecDeque<Chunk>], working: &[bool]) -> Option<Vec<(usi
     Some(parts.collect())
 }
 
-/// A thread's life: it connects, says so, and works until there are no more orders.
-fn live(
+/// The body of a thread: it connects, reports that, and runs phases until there are no more orders.
+fn run_thread(
     number: usize,
     workers: usize,
     prepared: &Prepared,
@@ -221,27 +216,27 @@ fn live(
     mut orders: UnboundedReceiver<Order>,
     events: &mpsc::Sender<Event>,
 ) {
-    // Nobody listens any more when the run has failed elsewhere.
-    let tell = |event| drop(events.send(event));
+    // The receiver is gone if the run has failed in another thread.
+    let report = |event| drop(events.send(event));
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(e) => return tell(Event::Broken(e.into())),
+        Err(e) => return report(Event::Broken(e.into())),
     };
     runtime.block_on(async {
         let worker = match Worker::new(number, workers, prepared, chooser).await {
             Ok(worker) => worker,
-            Err(error) => return tell(Event::Broken(error)),
+            Err(error) => return report(Event::Broken(error)),
         };
-        tell(Event::Ready);
+        report(Event::Ready);
         while let Some(Order { phase, stop }) = orders.recv().await {
-            let send = |chunk| tell(Event::Chunk(number, Box::new(chunk)));
+            let send = |chunk| report(Event::Chunk(number, Box::new(chunk)));
             let (ending, rest) = worker.work(&phase, stop, &send).await;
-            tell(Event::Done(number, ending, Box::new(rest)));
+            report(Event::Done(number, ending, Box::new(rest)));
         }
     });
 }
 
-impl Drop for Crew {
+impl Drop for Workers {
     fn drop(&mut self) {
         self.orders.clear();
         for thread in self.threads.drain(..) {
