@@ -21,7 +21,7 @@ pub fn field(name: &str, typ: &ColumnType<'_>) -> Field {
     spelled_field(name, typ, &cql_text::type_name(typ))
 }
 
-/// [`field`], for a type that the schema spells so: only there is it told whether a collection is frozen.
+/// [`field`], for a type that the schema spells so: only there is it declared whether a collection is frozen.
 pub(crate) fn spelled_field(name: &str, typ: &ColumnType<'_>, spelled: &str) -> Field {
     let metadata = HashMap::from([(CQL_TYPE.to_owned(), spelled.to_owned())]);
     Field::new(name, data_type(typ), true).with_metadata(metadata)
@@ -101,12 +101,12 @@ fn native_type(native: &NativeType) -> DataType {
 /// # Ok::<(), tidemill_cql::Error>(())
 /// ```
 pub fn column_type(field: &Field) -> Result<String> {
-    let told = field.metadata().get(CQL_TYPE).map_or("", String::as_str);
-    let (told, is_thawed) = match told.strip_prefix("frozen<").and_then(|rest| rest.strip_suffix('>')) {
+    let declared = field.metadata().get(CQL_TYPE).map_or("", String::as_str);
+    let (declared, is_thawed) = match declared.strip_prefix("frozen<").and_then(|rest| rest.strip_suffix('>')) {
         Some(inner) => (inner, false),
-        None => (told, told.contains('<')),
+        None => (declared, declared.contains('<')),
     };
-    let head = told.split('<').next().unwrap_or_default();
+    let head = declared.split('<').next().unwrap_or_default();
     Ok(match field.data_type() {
         DataType::List(item) | DataType::LargeList(item) => {
             let kind = if head == "set" { "set" } else { "list" };
@@ -122,17 +122,17 @@ pub fn column_type(field: &Field) -> Result<String> {
             _ => return Err(unsupported(field)),
         },
         DataType::Struct(fields) if fields.is_empty() => return Err(unsupported(field)),
-        DataType::Struct(_) if !head.is_empty() && head != "tuple" => wrapped(told.to_owned(), !is_frozen(field)),
+        DataType::Struct(_) if !head.is_empty() && head != "tuple" => wrapped(declared.to_owned(), !is_frozen(field)),
         DataType::Struct(fields) => {
             let types = fields.iter().map(|field| frozen(field)).collect::<Result<Vec<_>>>()?;
             format!("tuple<{}>", types.join(", "))
         }
         DataType::Dictionary(_, values) => scalar(values).ok_or_else(|| unsupported(field))?.to_owned(),
         data_type => {
-            let as_told = NATIVES
+            let as_declared = NATIVES
                 .iter()
                 .find(|native| cql_text::native_name(native) == head && native_type(native) == *data_type);
-            match as_told {
+            match as_declared {
                 Some(native) => cql_text::native_name(native).to_owned(),
                 None if is_uuid(field) => "uuid".to_owned(),
                 None => scalar(data_type).ok_or_else(|| unsupported(field))?.to_owned(),
@@ -163,7 +163,7 @@ fn is_frozen(field: &Field) -> bool {
     field
         .metadata()
         .get(CQL_TYPE)
-        .is_some_and(|told| told.starts_with("frozen<"))
+        .is_some_and(|declared| declared.starts_with("frozen<"))
 }
 
 /// Whether a field says that it holds UUIDs, by Arrow's canonical extension type.
@@ -272,18 +272,18 @@ mod tests {
 
     #[test]
     fn metadata_that_no_longer_fits_is_left() {
-        let told = |data_type, told: &str| {
-            let metadata = HashMap::from([(CQL_TYPE.to_owned(), told.to_owned())]);
+        let declared = |data_type, declared: &str| {
+            let metadata = HashMap::from([(CQL_TYPE.to_owned(), declared.to_owned())]);
             column_type(&Field::new("x", data_type, true).with_metadata(metadata)).unwrap()
         };
-        assert_eq!(told(DataType::Utf8, "uuid"), "uuid");
-        assert_eq!(told(DataType::Int32, "uuid"), "int");
-        assert_eq!(told(DataType::Int64, "counter"), "bigint");
-        assert_eq!(told(DataType::Utf8, "list<int>"), "text");
-        assert_eq!(told(DataType::Decimal128(9, 2), "decimal"), "decimal");
+        assert_eq!(declared(DataType::Utf8, "uuid"), "uuid");
+        assert_eq!(declared(DataType::Int32, "uuid"), "int");
+        assert_eq!(declared(DataType::Int64, "counter"), "bigint");
+        assert_eq!(declared(DataType::Utf8, "list<int>"), "text");
+        assert_eq!(declared(DataType::Decimal128(9, 2), "decimal"), "decimal");
         let fields = DataType::Struct(vec![Field::new("a", DataType::Int32, true)].into());
-        assert_eq!(told(fields.clone(), "frozen<\"Point\">"), "frozen<\"Point\">");
-        assert_eq!(told(fields.clone(), "point"), "point");
-        assert_eq!(told(fields, ""), "tuple<int>");
+        assert_eq!(declared(fields.clone(), "frozen<\"Point\">"), "frozen<\"Point\">");
+        assert_eq!(declared(fields.clone(), "point"), "point");
+        assert_eq!(declared(fields, ""), "tuple<int>");
     }
 }

@@ -223,8 +223,8 @@ pub(crate) fn pick(name: &str, names: Vec<String>) -> Result<String, String> {
     if names.iter().any(|known| known == name) {
         return Ok(name.to_owned());
     }
-    let mut fitting = names.iter().filter(|known| known.to_lowercase() == name.to_lowercase());
-    if let (Some(only), None) = (fitting.next(), fitting.next()) {
+    let mut matching = names.iter().filter(|known| known.to_lowercase() == name.to_lowercase());
+    if let (Some(only), None) = (matching.next(), matching.next()) {
         return Ok(only.clone());
     }
     let more = names.len().saturating_sub(NAMED);

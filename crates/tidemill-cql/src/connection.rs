@@ -1,11 +1,11 @@
-//! Connections for load tests: prepared statements with as little work for each as there can be.
+//! Connections for load tests: prepared statements with as little work per request as possible.
 //!
 //! A thread has its own [`Connections`]. [`Connections::send`] writes an EXECUTE into the buffer of the connection that it goes to;
-//! [`Connections::poll`] writes what has gathered, all at once, and reads all answers that have come. Who asked is told by a tag: there is
-//! no task, channel or future for a request. What goes where, which nodes there are, preparing, and all that has to be asked otherwise is
-//! left to the `scylla` driver.
+//! [`Connections::poll`] writes what has gathered, all at once, and reads all responses that have arrived. A tag
+//! identifies the request: there is no task, channel or future for a request. Routing, the topology, preparing, and all other requests
+//! are left to the `scylla` driver.
 //!
-//! Not here: nodes with shards. [`Connections::serves`] says whether a cluster can be had.
+//! Nodes with shards are not supported. [`Connections::serves`] says whether a cluster is.
 
 mod answers;
 mod class;

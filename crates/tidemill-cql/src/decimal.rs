@@ -1,5 +1,5 @@
 //! Whole numbers and decimals of any size, as CQL has them: two's complement, the highest byte first, and for a `decimal` the
-//! number of digits behind the point in front (CQL binary protocol v4, sections 6.7 and 6.22).
+//! number of digits after the point in front (CQL binary protocol v4, sections 6.7 and 6.22).
 
 use num_bigint::BigInt;
 
@@ -51,12 +51,12 @@ pub(crate) fn decimal_to_text(bytes: &[u8]) -> Option<String> {
 }
 
 /// A decimal as text, `-12.50`, or with an exponent (`7E+2`) where it has more zeros than digits to tell: from the bytes of its digits and
-/// how many of them stand behind the point.
+/// how many of them stand after the point.
 pub fn unscaled_to_text(digits: &[u8], scale: i32) -> Option<String> {
     Some(point(&varint_to_text(digits)?, scale))
 }
 
-/// The bytes of a `decimal` from its text: digits, a point among them, an exponent behind them.
+/// The bytes of a `decimal` from its text: digits, a point among them, an exponent after them.
 pub fn decimal_from_text(text: &str) -> Option<Vec<u8>> {
     let (digits, exponent) = match text.split_once(['e', 'E']) {
         Some((digits, exponent)) => (digits, exponent.parse::<i64>().ok()?),

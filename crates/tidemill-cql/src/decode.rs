@@ -474,7 +474,7 @@ impl Elements {
         }
     }
 
-    /// Ends a list behind the elements that were appended.
+    /// Ends a list after the elements that were appended.
     fn close(&mut self, is_valid: bool) -> Result<(), Misfit> {
         let end = i32::try_from(self.items.len());
         self.ends
@@ -502,7 +502,7 @@ struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// The cells of a collection, behind the number of its elements, each of which is so many cells.
+    /// The cells of a collection, after the number of its elements, each of which is so many cells.
     fn counted(bytes: &'a [u8], cells: usize) -> Result<Self, Misfit> {
         let counted = bytes.split_first_chunk();
         let counted = counted.and_then(|(count, rest)| Some((usize::try_from(i32::from_be_bytes(*count)).ok()?, rest)));

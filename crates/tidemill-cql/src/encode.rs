@@ -344,13 +344,13 @@ where
     let (number, _) = numbers(array)?;
     let shown = Arc::clone(array);
     Ok(boxed(move |row, cell| {
-        let fitting = number(row).and_then(|number| T::Native::try_from(number).ok());
-        let fitting = fitting.ok_or_else(|| Misfit::new(what, shown_value(&shown, row)))?;
-        put(cell, &bytes(fitting))
+        let converted = number(row).and_then(|number| T::Native::try_from(number).ok());
+        let converted = converted.ok_or_else(|| Misfit::new(what, shown_value(&shown, row)))?;
+        put(cell, &bytes(converted))
     }))
 }
 
-/// Whole numbers of any type, and how many of their digits are behind the point.
+/// Whole numbers of any type, and how many of their digits are after the point.
 #[expect(clippy::type_complexity, reason = "a number for a row")]
 fn numbers(array: &ArrayRef) -> Result<(Box<dyn Fn(usize) -> Option<i128> + Send + Sync>, i8), Misfit> {
     Ok(match array.data_type() {

@@ -22,8 +22,8 @@ use crate::client::Client;
 use crate::cql_text;
 use crate::encode::Encoder;
 use crate::error::{Error, Misfit, Result};
-use crate::remembered;
 use crate::table::{Role, Table};
+use crate::table_comment;
 
 /// Puts rows into a table.
 ///
@@ -313,7 +313,7 @@ impl Client {
                 what: format!("{place}: the primary key {primary_key:?}, {why}"),
                 hint: "write it as after PRIMARY KEY, e.g. id or (city, year), at".to_owned(),
             })?,
-            cql_text::string(&remembered::comment(schema)),
+            cql_text::string(&table_comment::comment(schema)),
         );
         self.change_schema(&place, "making the table", &cql).await?;
         self.table(&keyspace, name).await

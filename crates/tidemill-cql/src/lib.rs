@@ -26,7 +26,7 @@
 //! | all types of CQL 4, both ways | yes: [`arrow_type`] |
 //! | reading all rows, ranges of tokens or partitions | yes: [`Scan`] |
 //! | filling tables | yes: [`Insert`] |
-//! | prepared statements past the driver, for load tests | yes: [`connection`] |
+//! | prepared statements that bypass the driver, for load tests | yes: [`connection`] |
 //! | guarding any session of the driver from its nodes | yes: [`relay`] |
 //! | ScyllaDB | partly: not tried, its ports for each shard are not used |
 //! | SQL; changes and deletes of rows; making types, indexes and keyspaces | no |
@@ -42,9 +42,9 @@ mod error;
 mod insert;
 mod options;
 pub mod relay;
-mod remembered;
 mod scan;
 mod table;
+mod table_comment;
 pub mod tls;
 mod towards_token;
 pub mod vint;

@@ -80,7 +80,7 @@ impl Default for TlsOptions {
     }
 }
 
-/// What is behind the hosts in a URL, each where it is named.
+/// What is after the hosts in a URL, each where it is named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Path {

@@ -6,7 +6,7 @@
 //! is not OPTIONS must carry a secret (`CLIENT_ID` of STARTUP), so that no other process of the machine reaches the nodes with this
 //! client's certificate. TLS ends here: the driver's side is plain and does not leave the machine.
 //!
-//! What goes wrong on the way to a node is told to the driver as an ERROR of the protocol, in the words of the relay.
+//! Failures on the way to a node are reported to the driver as an ERROR of the protocol, with a message of the relay.
 //!
 //! Not supported: ScyllaDB's shard-aware ports. The driver is configured not to use them.
 
@@ -108,7 +108,7 @@ impl Relay {
         Ok(builder)
     }
 
-    /// The node that the driver means by an address: one of a listener, or one that a node told, with the port of a listener.
+    /// The node that the driver means by an address: one of a listener, or one that a node reported, with the port of a listener.
     pub(crate) fn node(&self, mut address: SocketAddr) -> Node {
         let listeners = self.listeners();
         let Some(node) = listeners.by_port.get(&address.port()) else {
@@ -152,7 +152,7 @@ impl Relay {
     }
 }
 
-/// The addresses that nodes tell of one another. The driver gives each the port of the node that told it, which is a listener's.
+/// The addresses that nodes report about one another. The driver gives each the port of the node that reported it, which is a listener's.
 #[async_trait]
 #[expect(elided_lifetimes_in_paths, reason = "async_trait wants the lifetimes of the trait")]
 impl AddressTranslator for Relay {
@@ -235,7 +235,7 @@ async fn listen(listener: TcpListener, node: Node, state: Arc<State>) {
     let mut connections = JoinSet::new();
     loop {
         match listener.accept().await {
-            // What came of it was told to the driver.
+            // The result was reported to the driver.
             Ok((driver, _)) => drop(connections.spawn(relay(driver, node.clone(), Arc::clone(&state)))),
             // No more files can be opened, for now.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -253,8 +253,8 @@ async fn relay(mut driver: TcpStream, node: Node, state: Arc<State>) -> io::Resu
     let mut server = match connected {
         Ok(server) => server,
         Err(error) => {
-            let told = format!("the node {node} cannot be reached: {error}");
-            return driver.write_all(&frames::error(request.stream(), &told)).await;
+            let message = format!("the node {node} cannot be reached: {error}");
+            return driver.write_all(&frames::error(request.stream(), &message)).await;
         }
     };
     let mut answers = Answers::new(Rules {
@@ -366,21 +366,21 @@ mod tests {
         }
     }
 
-    /// Says `says` to a relay of a node that takes connections, and gives what the node hears.
-    async fn heard(says: impl FnOnce(&str) -> Vec<u8>) -> Vec<u8> {
+    /// Sends the bytes of `sent` to a relay of a node that accepts connections, and returns what the node receives.
+    async fn received(sent: impl FnOnce(&str) -> Vec<u8>) -> Vec<u8> {
         let node = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let relay = Relay::new(None, Duration::from_secs(5), None);
         let address = relay.listener(Node::Address(node.local_addr().unwrap())).unwrap();
         let mut driver = TcpStream::connect(address).await.unwrap();
-        driver.write_all(&says(&relay.state.secret)).await.unwrap();
+        driver.write_all(&sent(&relay.state.secret)).await.unwrap();
         let (mut accepted, _) = node.accept().await.unwrap();
         driver.shutdown().await.unwrap();
-        let mut heard = Vec::new();
-        timeout(Duration::from_secs(5), accepted.read_to_end(&mut heard))
+        let mut received = Vec::new();
+        timeout(Duration::from_secs(5), accepted.read_to_end(&mut received))
             .await
             .unwrap()
             .unwrap();
-        heard
+        received
     }
 
     #[tokio::test]
@@ -390,11 +390,11 @@ mod tests {
             [&[4, 0, 0, 7, opcode], &length[..], body].concat()
         };
         // Behind STARTUP everything goes through.
-        let whole = heard(|secret| [frame(STARTUP, secret.as_bytes()), b"more".to_vec()].concat()).await;
+        let whole = received(|secret| [frame(STARTUP, secret.as_bytes()), b"more".to_vec()].concat()).await;
         assert_eq!(whole, [frame(STARTUP, &[b'0'; 32]), b"more".to_vec()].concat());
-        let stranger = heard(|_| [frame(STARTUP, &[b'a'; 32]), b"more".to_vec()].concat()).await;
+        let stranger = received(|_| [frame(STARTUP, &[b'a'; 32]), b"more".to_vec()].concat()).await;
         assert_eq!(stranger, b"");
-        let stranger = heard(|secret| frame(0x07, secret.as_bytes())).await;
+        let stranger = received(|secret| frame(0x07, secret.as_bytes())).await;
         assert_eq!(stranger, b"");
     }
 }

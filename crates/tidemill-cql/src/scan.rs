@@ -25,8 +25,8 @@ use crate::client::{failed, request};
 use crate::cql_text;
 use crate::decode::Column;
 use crate::error::{Error, Result};
-use crate::remembered::conform;
 use crate::table::Table;
+use crate::table_comment::conform;
 use crate::towards_token::TowardsToken;
 
 /// Which rows are read.
@@ -34,7 +34,7 @@ use crate::towards_token::TowardsToken;
 pub enum Rows {
     /// All.
     All,
-    /// Those of each of these conditions, as behind WHERE, in order. Together they should name no row twice.
+    /// Those of each of these conditions, as after WHERE, in order. Together they should name no row twice.
     Where(Vec<String>),
 }
 
@@ -180,7 +180,7 @@ impl Scan {
         self
     }
 
-    /// Ends behind so many rows. Default: behind the last.
+    /// Ends after so many rows. Default: after the last.
     #[must_use]
     pub fn limit(mut self, limit: Option<u64>) -> Self {
         self.limit = limit;
@@ -512,14 +512,14 @@ const MOST_TIMEOUTS_WITHOUT_ROWS: u32 = 10;
 enum Part {
     Whole,
     Where(String),
-    /// Partitions whose tokens are behind the first and not behind the second.
+    /// Partitions whose tokens are after the first and not after the second.
     Tokens {
         after: i64,
         to: i64,
     },
 }
 
-/// The ring of these tokens in ranges that begin behind one token and end with another. Ranges are cut until there are enough
+/// The ring of these tokens in ranges that begin after one token and end with another. Ranges are cut until there are enough
 /// to be read in parallel.
 fn token_ranges(mut tokens: Vec<i64>) -> Vec<(i64, i64)> {
     const ENOUGH: usize = 32;
@@ -555,7 +555,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// The next batch, none of which is empty; `None` behind the last.
+    /// The next batch, none of which is empty; `None` after the last.
     ///
     /// # Errors
     ///

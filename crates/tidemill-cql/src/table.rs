@@ -11,7 +11,7 @@ use crate::arrow_type;
 use crate::client::{Client, failed, pick, request};
 use crate::cql_text;
 use crate::error::{Error, Result};
-use crate::remembered;
+use crate::table_comment;
 
 /// A table or a view, as it was when it was looked up.
 pub struct Table {
@@ -66,10 +66,10 @@ impl Table {
         let failed = |error: &dyn std::error::Error| failed(&place, "looking up its columns", error);
         let rows = client.system_rows(&columns, (&keyspace, &name)).await?;
         let rows = rows.rows::<(String, String, i32, String)>();
-        let mut told = HashMap::new();
+        let mut columns_by_name = HashMap::new();
         for column in rows.map_err(|error| failed(&error))? {
             let (name, kind, position, spelled) = column.map_err(|error| failed(&error))?;
-            told.insert(name, (role(&kind, position), spelled));
+            columns_by_name.insert(name, (role(&kind, position), spelled));
         }
         let text = format!("SELECT * FROM {}.{}", cql_text::name(&keyspace), cql_text::name(&name));
         let prepared = client.prepare(text, &place, "reading").await?;
@@ -77,7 +77,7 @@ impl Table {
         let mut fields = Vec::new();
         for spec in prepared.get_current_result_set_col_specs().get().iter() {
             let typ = spec.typ().clone().into_owned();
-            let (role, spelled) = match told.remove(spec.name()) {
+            let (role, spelled) = match columns_by_name.remove(spec.name()) {
                 Some(known) => known,
                 None => (Role::Regular, cql_text::type_name(&typ)),
             };
@@ -91,11 +91,11 @@ impl Table {
         let comment = comment(client, schema, &keyspace, &name).await?;
         let mut places: Vec<usize> = (0..columns.len()).collect();
         let mut order = Vec::new();
-        for remembered in remembered::read(&comment) {
-            let is_named = |place: &usize| column_name(&remembered.name, &columns) == Some(*place);
+        for original in table_comment::read(&comment) {
+            let is_named = |place: &usize| column_name(&original.name, &columns) == Some(*place);
             if let Some(at) = places.iter().position(is_named) {
                 let place = places.remove(at);
-                fields[place] = remembered.restore(fields[place].clone());
+                fields[place] = original.restore(fields[place].clone());
                 order.push(place);
             }
         }

@@ -28,7 +28,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// The name of a class, behind a number and a colon if they are there, and the blanks behind it.
+    /// The name of a class, after a number and a colon if they are there, and the blanks after it.
     fn class_name(&mut self) -> Option<&'a [u8]> {
         let mut name = self.word()?;
         if self.accepts(b':') {

@@ -104,7 +104,7 @@ impl<T: Copy> Connections<T> {
         connections
     }
 
-    /// Puts a request into the buffer of the connection that it takes. `values` writes each value behind its length.
+    /// Puts a request into the buffer of the connection that it takes. `values` writes each value after its length.
     ///
     /// # Errors
     /// What `values` says; nothing is sent then.
@@ -269,7 +269,7 @@ fn connect<T>(address: SocketAddr, delay: Duration, options: &ConnectionsOptions
     Link::Connecting { connecting, delay }
 }
 
-/// Tells all who wait, and begins anew after a while.
+/// Notifies all waiters, and starts again after a while.
 fn broken<T: Copy>(connection: &Connection<T>, error: &io::Error, outcomes: &mut Vec<(T, Outcome)>) -> Link<T> {
     let fault = |tag| (tag, Err(Box::new(Fault::Broken(error.to_string()))));
     outcomes.extend(connection.streams.waiting().map(fault));

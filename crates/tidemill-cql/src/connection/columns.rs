@@ -23,7 +23,7 @@ pub(crate) fn check_result(body: &[u8], has_metadata_ids: bool) -> Result<(), St
     read.map_err(str::to_owned)
 }
 
-/// What is behind the metadata of rows, and in front of that what the next page is asked with: section 4.2.5.2 of the protocol.
+/// What is after the metadata of rows, and in front of that what the next page is asked with: section 4.2.5.2 of the protocol.
 pub(super) fn behind_rows(body: &[u8], has_metadata_ids: bool) -> Option<(Option<&[u8]>, &[u8])> {
     let (flags, rest) = body.split_first_chunk()?;
     let (columns, mut rest) = rest.split_first_chunk()?;
@@ -57,7 +57,7 @@ fn has_rows(body: &[u8], cells: &[u8]) -> bool {
     least <= (cells.len() - 4) as u64
 }
 
-/// What is behind a prepared statement: section 4.2.5.4 of the protocol.
+/// What is after a prepared statement: section 4.2.5.4 of the protocol.
 fn behind_prepared(body: &[u8], has_metadata_ids: bool) -> Option<&[u8]> {
     let mut rest = behind_string(body)?;
     if has_metadata_ids {
@@ -78,7 +78,7 @@ fn count(bytes: [u8; 4]) -> Option<u32> {
     (count <= MOST_COLUMNS).then_some(count)
 }
 
-/// What is behind the description of the columns. `is_one_table` says that keyspace and table are named once, for all.
+/// What is after the description of the columns. `is_one_table` says that keyspace and table are named once, for all.
 fn behind_columns(mut rest: &[u8], columns: u32, is_one_table: bool) -> Option<&[u8]> {
     let behind_table = |rest| behind_string(behind_string(rest)?);
     if is_one_table && columns > 0 {
@@ -95,7 +95,7 @@ fn behind_columns(mut rest: &[u8], columns: u32, is_one_table: bool) -> Option<&
     Some(rest)
 }
 
-/// What is behind a type, within which there are types to a depth. `types` is how many more there may be in all.
+/// What is after a type, within which there are types to a depth. `types` is how many more there may be in all.
 fn behind_type<'a>(rest: &'a [u8], depth: u32, types: &mut u32) -> Option<&'a [u8]> {
     let depth = depth.checked_sub(1)?;
     *types = types.checked_sub(1)?;

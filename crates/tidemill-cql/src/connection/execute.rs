@@ -92,7 +92,7 @@ impl Execute {
     pub fn with_rows(&self) -> Self {
         let mut execute = self.clone();
         execute.wants_rows = true;
-        // Behind the header are the id, two bytes of consistency, and the flags.
+        // After the header are the id, two bytes of consistency, and the flags.
         let id = execute.head.get(HEADER..).and_then(<[u8]>::first_chunk);
         let flags = id.map(|length| HEADER + 2 + usize::from(u16::from_be_bytes(*length)) + 2);
         if let Some(flags) = flags.and_then(|flags| execute.head.get_mut(flags)) {
@@ -180,7 +180,7 @@ impl Execute {
         self.table.as_ref()
     }
 
-    /// Writes a frame. `values` writes each value behind its length, as many as there are columns.
+    /// Writes a frame. `values` writes each value after its length, as many as there are columns.
     ///
     /// # Errors
     /// What `values` says. The buffer is as it was then.
@@ -234,7 +234,7 @@ impl Execute {
     }
 }
 
-/// The first value, and what is behind it. NULL and what is unset have no bytes.
+/// The first value, and what is after it. NULL and what is unset have no bytes.
 fn split_value(values: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     let (length, rest) = values.split_first_chunk()?;
     match usize::try_from(i32::from_be_bytes(*length)) {

@@ -88,7 +88,7 @@ async fn write(stream: &mut (impl AsyncWrite + Unpin), request: &impl Serializab
 }
 
 /// Reads what the server says of the handshake: READY, AUTHENTICATE or AUTH_SUCCESS. Of the driver's readers the one of frames takes memory
-/// for any length that it is told.
+/// for any length that it is given.
 async fn read(stream: &mut (impl AsyncRead + Unpin), compression: Option<Compression>) -> io::Result<u8> {
     let mut header = [0; HEADER];
     stream.read_exact(&mut header).await?;
@@ -129,23 +129,23 @@ mod tests {
         [&[VERSION, 0, 0, 0, opcode], length.to_be_bytes().as_slice(), body].concat()
     }
 
-    /// What comes of a handshake in which the server says these bytes, and what it was told.
-    async fn told(handshake: &Handshake, says: &[u8]) -> (io::Result<()>, Vec<u8>) {
+    /// The result of a handshake in which the server sends these bytes, and the bytes that it received.
+    async fn exchange(handshake: &Handshake, says: &[u8]) -> (io::Result<()>, Vec<u8>) {
         let (mut ours, mut server) = tokio::io::duplex(4096);
         server.write_all(says).await.unwrap();
         server.shutdown().await.unwrap();
         let end = handshake.agree(&mut ours).await;
         drop(ours);
-        let mut told = Vec::new();
-        server.read_to_end(&mut told).await.unwrap();
-        (end, told)
+        let mut received = Vec::new();
+        server.read_to_end(&mut received).await.unwrap();
+        (end, received)
     }
 
     #[tokio::test]
-    async fn ready_is_heard_and_all_else_says_why() {
+    async fn ready_is_accepted_and_all_else_is_explained() {
         let nobody = Handshake::default();
         let mut late = frame(READY, 0, b"behind");
-        told(&nobody, &late).await.0.unwrap();
+        exchange(&nobody, &late).await.0.unwrap();
         late[0] = 0x83;
         for (bytes, why) in [
             (late, "expected version 0x84, found 0x83"),
@@ -157,7 +157,7 @@ mod tests {
             (frame(READY, 4, b"abc"), "eof"),
             (vec![VERSION], "eof"),
         ] {
-            let error = told(&nobody, &bytes).await.0.unwrap_err();
+            let error = exchange(&nobody, &bytes).await.0.unwrap_err();
             assert!(error.to_string().contains(why), "{error}: {why}");
         }
     }
@@ -176,18 +176,21 @@ mod tests {
         };
         let asked = frame(AUTHENTICATE, 3, b"\0\x01x");
         let says = [asked.clone(), frame(AUTH_SUCCESS, 4, &[0xff; 4])].concat();
-        let (end, heard) = told(&ann, &says).await;
+        let (end, received) = exchange(&ann, &says).await;
         end.unwrap();
         assert!(
-            heard.ends_with(b"\x04\0\0\0\x0f\0\0\0\x0f\0\0\0\x0b\0ann\0secret"),
-            "{heard:?}"
+            received.ends_with(b"\x04\0\0\0\x0f\0\0\0\x0f\0\0\0\x0b\0ann\0secret"),
+            "{received:?}"
         );
-        assert!(heard.windows(14).any(|part| part == b"COMPRESSION\0\x03l"), "{heard:?}");
+        assert!(
+            received.windows(14).any(|part| part == b"COMPRESSION\0\x03l"),
+            "{received:?}"
+        );
         let refused = [asked, frame(0x00, 10, b"\0\0\x01\0\0\x04away")].concat();
-        let error = told(&ann, &refused).await.0.unwrap_err();
+        let error = exchange(&ann, &refused).await.0.unwrap_err();
         assert!(error.to_string().contains("away"), "{error}");
-        let (end, heard) = told(&ann, &frame(READY, 0, b"")).await;
+        let (end, received) = exchange(&ann, &frame(READY, 0, b"")).await;
         end.unwrap();
-        assert!(!heard.windows(6).any(|part| part == b"secret"));
+        assert!(!received.windows(6).any(|part| part == b"secret"));
     }
 }

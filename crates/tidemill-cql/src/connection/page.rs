@@ -42,14 +42,14 @@ impl Page {
     /// # Errors
     /// A page without one, in words.
     pub fn into_rows(self) -> Result<PageRows, String> {
-        let said = |error: &dyn Error| with_causes(error);
+        let text = |error: &dyn Error| with_causes(error);
         let read = result::deserialize_with_features(self.body, None, &ProtocolFeatures::default());
-        match read.map_err(|error| said(&error))? {
+        match read.map_err(|error| text(&error))? {
             result::Result::Rows((rows, _)) if rows.no_metadata() => {
                 Err("rows without a description of their columns".to_owned())
             }
             result::Result::Rows((rows, _)) => {
-                let rows = rows.deserialize_metadata().map_err(|error| said(&error))?;
+                let rows = rows.deserialize_metadata().map_err(|error| text(&error))?;
                 Ok(PageRows(rows))
             }
             _ => Err("no rows".to_owned()),

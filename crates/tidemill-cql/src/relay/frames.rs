@@ -163,7 +163,7 @@ impl Answers {
     }
 }
 
-/// What is behind the answers that are given as they are.
+/// What is after the answers that are given as they are.
 enum Next {
     /// An answer that has not come in full: so many bytes are wanted.
     Unfinished(usize),
@@ -182,7 +182,7 @@ pub(super) fn error([high, low]: [u8; 2], text: &str) -> Vec<u8> {
         end -= 1;
     }
     let text = text.get(..end).unwrap_or_default().as_bytes();
-    // A code, and a text behind its length.
+    // A code, and a text after its length.
     let lengths = u32::try_from(text.len() + 6).ok().zip(u16::try_from(text.len()).ok());
     let (length, text_length) = lengths.unwrap_or_default();
     [

@@ -1,13 +1,13 @@
-//! What a table that was made from Arrow columns remembers of them, in its comment.
+//! The comment of a table that was made from Arrow columns, which stores their original definitions.
 //!
-//! Cassandra sorts a table's columns by name, spells them in small letters, and has fewer types than Arrow: the comment says in
-//! which order the columns were, how they were spelled, of which types they were and what their metadata said, as JSON:
+//! Cassandra sorts a table's columns by name, spells them in lower case, and has fewer types than Arrow. The comment stores
+//! the order, the spelling, the types and the metadata of the columns, as JSON:
 //!
 //! ```json
 //! {"arrow":[{"name":"PRICE","type":"Decimal128(9, 2)","metadata":{"xbase.width":"9"}}]}
 //! ```
 //!
-//! A column that the comment does not name, or whose values are not of the type that it says any more, is what its CQL type says.
+//! A column that the comment does not name, or whose values no longer have the stored type, has the type of its CQL type.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +21,12 @@ use crate::error::Result;
 
 #[derive(Serialize, Deserialize)]
 struct Comment {
-    arrow: Vec<Remembered>,
+    arrow: Vec<OriginalColumn>,
 }
 
 /// A column as it was when the table was made.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Remembered {
+pub(crate) struct OriginalColumn {
     pub(crate) name: String,
     #[serde(rename = "type")]
     data_type: String,
@@ -36,7 +36,7 @@ pub(crate) struct Remembered {
 
 /// The comment of a new table for rows of this schema.
 pub(crate) fn comment(schema: &Schema) -> String {
-    let arrow = schema.fields().iter().map(|field| Remembered {
+    let arrow = schema.fields().iter().map(|field| OriginalColumn {
         name: field.name().clone(),
         data_type: field.data_type().to_string(),
         metadata: field
@@ -51,12 +51,12 @@ pub(crate) fn comment(schema: &Schema) -> String {
     serde_json::to_string(&comment).unwrap_or_default()
 }
 
-/// The columns that a comment tells of, in order; none when it is of another kind.
-pub(crate) fn read(comment: &str) -> Vec<Remembered> {
+/// The columns in a comment, in order; none if it is a comment of another kind.
+pub(crate) fn read(comment: &str) -> Vec<OriginalColumn> {
     serde_json::from_str::<Comment>(comment).map_or_else(|_| Vec::new(), |comment| comment.arrow)
 }
 
-impl Remembered {
+impl OriginalColumn {
     /// The field as it was, when values of `field`'s type still make values of it.
     pub(crate) fn restore(&self, field: Field) -> Field {
         let mut metadata = field.metadata().clone();
