@@ -72,7 +72,7 @@ pub(crate) fn block_begin(pos: u64) -> u64 {
     pos - pos % BLOCK_SIZE
 }
 
-/// Returns how many bytes of a block header are left at `pos`: 24 at a block boundary, 0 behind the header.
+/// Returns how many bytes of a block header are left at `pos`: 24 at a block boundary, 0 after the header.
 pub(crate) fn remaining_in_block_header(pos: u64) -> usize {
     // The difference is at most 24.
     HEADER.saturating_sub(pos % BLOCK_SIZE) as usize
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn positions_skip_block_headers() {
-        // (chunk begin, chunk bytes, position behind them)
+        // (chunk begin, chunk bytes, position after them)
         for (begin, length, end) in [
             (0, 40, 64),
             (64, 40, 104),
@@ -148,7 +148,7 @@ mod tests {
     fn the_end_leaves_room_for_the_record_numbers() {
         assert_eq!(chunk_end(64, 41, 0), 105);
         assert_eq!(chunk_end(64, 41, 1_000), 1_064);
-        // 64 + 65,473 falls behind a block boundary: the next possible boundary is behind the block header.
+        // 64 + 65,473 falls after a block boundary: the next possible boundary is after the block header.
         assert_eq!(chunk_end(64, 41, 65_473), 65_561);
         assert_eq!(chunk_end(64, u64::MAX, u64::MAX), u64::MAX);
     }

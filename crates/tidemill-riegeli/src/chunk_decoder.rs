@@ -67,7 +67,7 @@ impl ChunkDecoder {
         }
     }
 
-    /// Returns the records of a chunk, none for a chunk without any. They are lent until the next call, and as long as the
+    /// Returns the records of a chunk, none for a chunk without any. They are borrowed until the next call, and as long as the
     /// chunk.
     ///
     /// # Errors

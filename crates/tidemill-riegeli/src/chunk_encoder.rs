@@ -1,7 +1,7 @@
 //! What a writer fills with records and makes a chunk of, whatever kind of chunk that is.
 //!
 //! An encoder owns its buffers and can move to another thread, between any two calls: `add_record`, then `encode`, then
-//! `encoded`, which lends what is to be written, then `clear`, which keeps the memory for the next chunk.
+//! `encoded`, which returns a reference to what is to be written, then `clear`, which keeps the memory for the next chunk.
 //!
 //! When a chunk is full is not decided here.
 
@@ -77,7 +77,7 @@ impl ChunkEncoder {
         }
     }
 
-    /// Makes a chunk of the records that were added, and lends it.
+    /// Makes a chunk of the records that were added, and returns a reference to it.
     ///
     /// # Errors
     /// [`Error::Corrupt`](crate::Error::Corrupt) when a codec fails, for want of memory.
@@ -118,7 +118,7 @@ pub struct EncodedChunk<'a> {
     pub(crate) decoded_data_size: u64,
 }
 
-/// The data of a chunk, one part behind the other. Some may be empty.
+/// The data of a chunk, one part after the other. Some may be empty.
 type Parts<'a> = [&'a [u8]; 4];
 
 impl EncodedChunk<'_> {
@@ -288,7 +288,7 @@ impl Encoder {
         }
     }
 
-    /// Returns a chunk that consists of one record, which is lent, not copied; no other one was added. `None` when that is not
+    /// Returns a chunk that consists of one record, which is borrowed, not copied; no other one was added. `None` when that is not
     /// possible, since records are not stored as they are.
     pub(crate) fn encode_alone<'a>(&'a mut self, record: &'a [u8]) -> Option<EncodedChunk<'a>> {
         match self {

@@ -73,7 +73,7 @@ impl fmt::Display for ChunkType {
 pub struct ChunkHeader {
     /// The stored hash of the other fields.
     pub header_hash: u64,
-    /// Bytes of data behind the header, block headers not counted.
+    /// Bytes of data after the header, block headers not counted.
     pub data_size: u64,
     /// The stored hash of the data.
     pub data_hash: u64,
@@ -146,7 +146,7 @@ impl ChunkHeader {
         hash(&bytes[8..])
     }
 
-    /// Returns the position behind the chunk, padding and block headers included, if it begins at `chunk_begin`.
+    /// Returns the position after the chunk, padding and block headers included, if it begins at `chunk_begin`.
     pub(crate) fn chunk_end(self, chunk_begin: u64) -> u64 {
         let stored_size = self.data_size.saturating_add(CHUNK_HEADER_SIZE as u64);
         chunk_end(chunk_begin, stored_size, self.num_records)

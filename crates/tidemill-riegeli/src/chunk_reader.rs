@@ -1,4 +1,4 @@
-//! Reading chunks: block headers taken out, hashes verified, and the search for the next sound chunk behind damage.
+//! Reading chunks: block headers taken out, hashes verified, and the search for the next sound chunk after damage.
 //!
 //! What counts as one skipped region follows the C++ library (google/riegeli, `riegeli/records/chunk_reader.cc`): damaged
 //! chunk data lose that chunk, since its header still tells where the next one begins; a damaged header loses everything up
@@ -45,11 +45,11 @@ use crate::{
 pub struct ChunkReader<S> {
     source: Window<S>,
     file: FileName,
-    /// Where the current chunk begins: the one to be read next. May lie behind the end after recovery.
+    /// Where the current chunk begins: the one to be read next. May lie after the end after recovery.
     pos: u64,
     /// The header of the chunk at `pos`, once read.
     header: Option<ChunkHeader>,
-    /// Why reading does not go on at `pos`.
+    /// Why reading does not continue at `pos`.
     stopped: Option<Stop>,
     /// Data of a chunk that a block header interrupts.
     joined: Scratch,
@@ -104,12 +104,12 @@ enum Stop {
     Io(Error),
 }
 
-/// Where to go on behind damage.
+/// Where to continue after damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recovery {
     /// A chunk is believed to begin here.
     HaveChunk(u64),
-    /// Look for a chunk from the next block header behind this position.
+    /// Look for a chunk from the next block header after this position.
     FindChunk(u64),
 }
 
@@ -590,7 +590,7 @@ impl<S: Source> ChunkReader<S> {
         })
     }
 
-    /// Fills the small piece `out` from `src` on and moves `src` behind it.
+    /// Fills the small piece `out` from `src` on and moves `src` after it.
     #[inline]
     fn read(&mut self, src: &mut u64, out: &mut [u8]) -> Result<(), Stop> {
         let bytes = self.source.get(*src, out.len());

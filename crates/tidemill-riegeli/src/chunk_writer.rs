@@ -87,7 +87,7 @@ impl<W: Write> ChunkWriter<W> {
             .map_err(write_error)
     }
 
-    /// Writes file metadata, a serialized [`RecordsMetadata`](crate::RecordsMetadata), which come right behind the signature.
+    /// Writes file metadata, a serialized [`RecordsMetadata`](crate::RecordsMetadata), which come directly after the signature.
     /// [`ChunkDecoder::decode_metadata`](crate::ChunkDecoder::decode_metadata) reads them.
     ///
     /// ```
@@ -409,7 +409,7 @@ mod tests {
             (961, 1_000, Some(2_000)),
             (960, 1_000, Some(1_000)),
             (65_500, 65_536, Some(131_072)),
-            // 65,540 to 65,560 are in or right behind a block header.
+            // 65,540 to 65,560 are in or directly after a block header.
             (65_491, 10, Some(65_570)),
             (64, u64::MAX, Some(u64::MAX)),
             (u64::MAX - 20, 1 << 63, None),

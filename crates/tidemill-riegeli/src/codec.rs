@@ -362,7 +362,7 @@ impl Scratch {
         self.length
     }
 
-    /// Returns room for at least `wanted` more bytes behind what is filled.
+    /// Returns room for at least `wanted` more bytes after what is filled.
     pub(crate) fn room(&mut self, wanted: usize) -> &mut [u8] {
         let end = self.length + wanted;
         if self.bytes.len() < end {

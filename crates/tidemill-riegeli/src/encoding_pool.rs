@@ -35,7 +35,7 @@ pub(crate) struct ChunkInWork {
     paid: bool,
 }
 
-/// The data of a chunk, one part behind the other.
+/// The data of a chunk, one part after the other.
 pub(crate) type PartsInWork<'a> = [&'a [u8]; 2];
 
 impl ChunkInWork {
@@ -81,7 +81,7 @@ impl ChunkInWork {
             ChunkHeader::new(chunk_type, size, hash_parts(&parts), num_records, decoded_data_size)
         });
         self.paid = encoder.pays_threads();
-        // The encoder goes on with the memory of a chunk that was written.
+        // The encoder continues with the memory of a chunk that was written.
         encoder.swap_encoded(&mut self.parts);
         self.header = Some(encoded);
     }

@@ -269,7 +269,7 @@ pub enum Damage {
         /// What it is, and what to do about it.
         what: &'static str,
     },
-    /// A position behind the last byte.
+    /// A position after the last byte.
     #[error("the position is past the end of the file, which has {size} bytes")]
     PastEnd {
         /// The size of the file.

@@ -3,7 +3,7 @@
 //! What a checksum would say of them is of no use: a Git LFS pointer is fetched, a page of a web server is what came instead of the
 //! file.
 
-/// Returns what a file is that begins with these bytes, of which twelve are enough to guess, and sixty-four to be sure; behind a
+/// Returns what a file is that begins with these bytes, of which twelve are enough to guess, and sixty-four to be sure; after a
 /// colon it says what to do about it. `None` for what is not known.
 ///
 /// ```

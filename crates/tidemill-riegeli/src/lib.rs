@@ -21,7 +21,7 @@
 //! ```
 //!
 //! A file is a sequence of chunks, each with a number of records, interrupted by a block header every 64 KiB so that a reader
-//! can find its way after damage. [`RecordReader`] lends records as slices of the decoded chunk; [`RecordWriter`] writes what
+//! can find its way after damage. [`RecordReader`] returns records as slices of the decoded chunk; [`RecordWriter`] writes what
 //! the C++ library would have written. Modules are named as the format names its parts.
 //!
 //! # What works

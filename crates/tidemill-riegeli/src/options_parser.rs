@@ -21,7 +21,7 @@ pub(crate) struct GivenOption<'a> {
 /// Returns the options of a string in their order.
 ///
 /// # Errors
-/// [`Error::Option`] for an option that is there twice, a second codec, and a `default` behind another option or with a value.
+/// [`Error::Option`] for an option that is there twice, a second codec, and a `default` after another option or with a value.
 pub(crate) fn options(text: &str) -> Result<Vec<GivenOption<'_>>> {
     let mut options: Vec<GivenOption<'_>> = Vec::new();
     for text in text.split(',').filter(|text| !text.is_empty()) {

@@ -1,6 +1,6 @@
 //! Reading records.
 //!
-//! A reader decodes one chunk at a time and lends its records as slices. Where it goes by positions is in `seek` and
+//! A reader decodes one chunk at a time and returns its records as borrowed slices. Where it goes by positions is in `seek` and
 //! `search`; what the file says about itself is in `metadata` and `chunk_list`.
 //!
 //! The behaviours are those of google/riegeli, `riegeli/records/record_reader.h`, except that what is damaged is an error,
@@ -258,7 +258,7 @@ impl<S: Source> RecordReader<S> {
         &self.skipped
     }
 
-    /// Goes behind the damage that the last call failed with, and returns the region left out, which is also listed in
+    /// Moves past the damage that the last call failed with, and returns the region left out, which is also listed in
     /// [`skipped`](Self::skipped). `None` when the last call did not fail, or failed for another reason. A chunk that this
     /// version or its limits cannot decode is passed as well.
     ///
@@ -368,14 +368,14 @@ impl<S: Source> RecordReader<S> {
     /// Lists a region at the end of the file.
     fn note_end(&mut self, region: SkippedRegion) {
         if self.skipped.last() != Some(&region) {
-            // There is nothing behind the region to go on with.
+            // There is nothing after the region to continue with.
             self.options.recovery.decide(&region);
             self.skipped.push(region);
         }
     }
 
     /// Decodes the next chunk, of whatever type, by `decode`, passing damage when recovering. The function gets the most bytes
-    /// that a part may have. `None` at the end of the file, and where recovery is not wanted to go on.
+    /// that a part may have. `None` at the end of the file, and where recovery is not wanted to continue.
     pub(crate) fn next_chunk_by<T>(
         &mut self,
         mut decode: impl FnMut(Chunk<'_>, usize) -> Result<T, Damage>,
@@ -437,7 +437,7 @@ impl<S: Source> RecordReader<S> {
     }
 
     /// Decodes the next chunk that holds records, passing damage when recovering. False at the end of the file, and where
-    /// recovery is not wanted to go on.
+    /// recovery is not wanted to continue.
     #[cold]
     fn next_records(&mut self) -> Result<bool> {
         self.last_record_is_valid = false;
@@ -593,7 +593,7 @@ impl<S: Source> RecordReader<S> {
         }
     }
 
-    /// Passes the damage that `error` tells of, if that is wanted, and returns whether to go on.
+    /// Passes the damage that `error` tells of, if that is wanted, and returns whether to continue.
     #[cold]
     fn try_recovery(&mut self, error: Error) -> Result<bool> {
         if self.options.recovery.is_fail() || !matches!(error, Error::Corrupt(_)) {
@@ -614,7 +614,7 @@ impl<S: Source> RecordReader<S> {
 }
 
 impl<S> RecordReader<S> {
-    /// Decides anew about damage: see [`ReaderOptions::on_recovery`].
+    /// Decides again about damage: see [`ReaderOptions::on_recovery`].
     pub fn set_recovery(&mut self, decide: impl FnMut(&SkippedRegion) -> bool + Send + 'static) {
         self.options = self.options.clone().on_recovery(decide);
     }

@@ -40,15 +40,15 @@ impl ReaderOptions {
         Self::default()
     }
 
-    /// Goes on behind damage and keeps a list of what was left out, instead of returning an error. Default: false.
+    /// Continues after damage and keeps a list of what was left out, instead of returning an error. Default: false.
     #[must_use]
     pub fn recover(mut self, recover: bool) -> Self {
         self.recovery = if recover { Recovery::GoOn } else { Recovery::Fail };
         self
     }
 
-    /// Goes on behind damage when `decide` says so, which is called with each region that is left out. When it says no, the
-    /// call ends as at the end of the file; the next call goes on behind the region. The regions are listed as well.
+    /// Continues after damage when `decide` says so, which is called with each region that is left out. When it says no, the
+    /// call ends as at the end of the file; the next call continues after the region. The regions are listed as well.
     ///
     /// ```
     /// use tidemill_riegeli::{BytesSource, ReaderOptions, RecordReader};
@@ -138,7 +138,7 @@ impl ReaderOptions {
         self.max_expansion
     }
 
-    /// Returns whether damage is gone on behind, always or when a function says so.
+    /// Returns whether reading continues after damage, always or when a function says so.
     pub fn recovers(&self) -> bool {
         !self.recovery.is_fail()
     }
@@ -163,7 +163,7 @@ pub(crate) enum Recovery {
 type Decide = dyn FnMut(&SkippedRegion) -> bool + Send;
 
 impl Recovery {
-    /// Returns whether to go on behind `region`.
+    /// Returns whether to continue behind `region`.
     pub(crate) fn decide(&self, region: &SkippedRegion) -> bool {
         match self {
             Self::Fail => false,

@@ -76,7 +76,7 @@ impl RecordIndex {
         Some(RecordPosition::new(begin, record - first))
     }
 
-    /// Adds the chunk that begins at `begin`, behind those before.
+    /// Adds the chunk that begins at `begin`, after those before.
     pub(crate) fn push(&mut self, begin: u64, num_records: u64, decoded_size: u64) {
         if let Some(mean_length) = decoded_size.checked_div(num_records) {
             self.mean_length = self.mean_length.max(mean_length);

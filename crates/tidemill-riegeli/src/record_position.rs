@@ -3,7 +3,7 @@
 //! Source: google/riegeli, `riegeli/records/record_position.h`: the text form is `chunk_begin/record_index`, and the sum of
 //! both numbers orders records like a file position. The bytes form is two ordered varints (`riegeli/ordered_varint/`,
 //! `ordered_varint_writing.h`): as many bytes as seven-bit groups, at most 9; the first begins with a one bit for each byte
-//! behind it and a zero bit, and the number follows in big endian. Bytes order as the positions do.
+//! after it and a zero bit, and the number follows in big endian. Bytes order as the positions do.
 //!
 //! The older bytes form, two numbers of eight bytes each, is read but not written. Sixteen bytes that are two ordered varints
 //! are taken for those: as the older form they would be a position beyond 2^63, where no file reaches.

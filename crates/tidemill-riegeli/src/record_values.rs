@@ -1,4 +1,4 @@
-//! The records of a chunk, one after another: lent from the chunk data or from a section that is decompressed as far as records
+//! The records of a chunk, one after another: borrowed from the chunk data or from a section that is decompressed as far as records
 //! are asked for.
 
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::{
     error::Damage,
 };
 
-/// The records of a chunk, lent.
+/// The records of a chunk, borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordSlices<'a> {
     values: &'a [u8],
@@ -58,7 +58,7 @@ impl<'a> RecordSlices<'a> {
         self.limits.is_empty()
     }
 
-    /// Returns the record of a number, from 0, `None` behind the last one.
+    /// Returns the record of a number, from 0, `None` after the last one.
     #[inline]
     pub fn try_get(&self, index: usize) -> Option<&'a [u8]> {
         (index < self.len()).then(|| self.get(index))
@@ -201,7 +201,7 @@ impl RecordValues {
     }
 
     /// Makes the record of number `index` available, and those before it in the order in which they lie; all of them for a number
-    /// behind the last. `data` are those that the chunk was decoded from, and `decompressor` did nothing else meanwhile. After an
+    /// after the last. `data` are those that the chunk was decoded from, and `decompressor` did nothing else meanwhile. After an
     /// error there are no records.
     pub(crate) fn extend(&mut self, decompressor: &mut Decompressor, data: &[u8], index: u64) -> Result<(), Damage> {
         let Some((section, mut read)) = self.rest.clone() else {

@@ -2,7 +2,7 @@
 //!
 //! Source: google/riegeli, `doc/riegeli_records_file_format.md`, "Simple chunk with records".
 //!
-//! The encoder is fed straight into the section buffers; the decoder lends records from the decompressed section, or from
+//! The encoder is fed straight into the section buffers; the decoder returns records borrowed from the decompressed section, or from
 //! the chunk data themselves when they are not compressed.
 
 use std::ops::Range;
@@ -187,7 +187,7 @@ impl SimpleDecoder {
     }
 
     /// Decodes `data` of a chunk whose header says `num_records` and `decoded_data_size`. No section may grow beyond `limit`
-    /// bytes. After an error there are no records. Those behind the record of number `wanted` may be left to
+    /// bytes. After an error there are no records. Those after the record of number `wanted` may be left to
     /// [`Self::extend`].
     pub(crate) fn decode(
         &mut self,

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct SkippedRegion {
     /// First byte left out.
     pub begin: u64,
-    /// First byte behind the region. It may lie behind the last byte that is damaged.
+    /// First byte after the region. It may lie after the last byte that is damaged.
     pub end: u64,
     /// What was wrong at `begin`, without the name of the file.
     pub why: String,

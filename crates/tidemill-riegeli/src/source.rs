@@ -1,6 +1,6 @@
 //! Where a reader gets its bytes: memory, anything that can be read at a position, or a stream.
 //!
-//! Memory is lent, never copied as a whole. Files are read at positions, so several readers may share one, and a file that
+//! Memory is borrowed, never copied as a whole. Files are read at positions, so several readers may share one, and a file that
 //! another program shortens ends early instead of stopping the process, as a mapping would. Who owns the file and wants the
 //! mapping reads it as memory: [`BytesSource`] takes whatever is a slice.
 //!
@@ -68,7 +68,7 @@ macro_rules! source_behind {
 source_behind!(&S);
 source_behind!(Arc<S>);
 
-/// Bytes in memory: a slice, a vector, a mapping. Records of uncompressed chunks are lent out of them.
+/// Bytes in memory: a slice, a vector, a mapping. Records of uncompressed chunks are borrowed from them.
 #[derive(Clone, Debug)]
 pub struct BytesSource<B>(pub B);
 

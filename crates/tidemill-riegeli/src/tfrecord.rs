@@ -8,7 +8,7 @@
 //! A file may be compressed as a whole, by gzip or zlib.
 //!
 //! Nothing marks where a record begins, but a length and a record with their checksums are hardly ever there by chance: so
-//! [`TfRecordReader::recover`] finds the records behind damage.
+//! [`TfRecordReader::recover`] finds the records after damage.
 
 mod compression;
 mod recovery;
@@ -130,14 +130,14 @@ impl<R: Read> TfRecordReader<R> {
         }
     }
 
-    /// Goes on behind damage and keeps a list of what was left out, instead of returning an error: at the next length that has its
+    /// Continues after damage and keeps a list of what was left out, instead of returning an error: at the next length that has its
     /// checksum and is that of a record that has its own. A damaged record between two sound lengths is left out alone. Where a
     /// length is damaged whose record has TFRecords inside, these are taken for records.
     ///
     /// What is left is read once, and hashed a few times at most. Memory is bounded by
     /// [`max_record_size`](Self::max_record_size), and for files and sources of a known size by what is left of them.
     ///
-    /// A file that is compressed as a whole is read without recovery: behind damage nothing can be decompressed. Default: false.
+    /// A file that is compressed as a whole is read without recovery: after damage nothing can be decompressed. Default: false.
     ///
     /// ```
     /// use tidemill_riegeli::tfrecord::{TfRecordReader, TfRecordWriter};
@@ -319,7 +319,7 @@ pub fn is_beginning(bytes: &[u8]) -> bool {
     is_tfrecord(bytes) || TfRecordCompression::of_beginning(bytes) != TfRecordCompression::None
 }
 
-/// Reads all of a source, which errors call `name`, going on behind damage. Of a file that is compressed as a whole the damage
+/// Reads all of a source, which errors call `name`, continuing after damage. Of a file that is compressed as a whole the damage
 /// reaches from where it was met, in what is compressed, to the end.
 ///
 /// # Errors
@@ -572,7 +572,7 @@ mod tests {
             let zeros = vec![0; zeros];
             let (found, error) = read(&[&first[..], &zeros].concat());
             assert!(error.is_none() && found == records(), "{error:?}");
-            // As Python's gzip goes on.
+            // As Python's gzip continues.
             let (found, error) = read(&[&first[..], &zeros, &second, &zeros].concat());
             assert!(error.is_none() && found == [records(), records()].concat(), "{error:?}");
             let (found, error) = read(&[&first[..], &zeros, b"\x01"].concat());

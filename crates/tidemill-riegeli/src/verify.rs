@@ -14,9 +14,9 @@ pub struct Verification {
     pub damaged: Vec<SkippedRegion>,
 }
 
-/// Reads all of the file at `path`, going on behind damage, and decodes the metadata and every record. An ArrayRecord
+/// Reads all of the file at `path`, continuing after damage, and decodes the metadata and every record. An ArrayRecord
 /// file must have the chunks that its footer says, with as many records and bytes of them, and a postscript: where that is missing
-/// behind a footer, it is damage.
+/// after a footer, it is damage.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Error::Limit`]; [`Error::Unsupported`] for codecs and chunk types that are not known.

@@ -91,7 +91,7 @@ fn split_bytes(bytes: &[u8]) -> Option<(usize, &[u8])> {
     Some((length, behind.get(length..)?))
 }
 
-/// Returns what is behind a value that is not a group.
+/// Returns what is after a value that is not a group.
 fn skip_value(wire_type: u32, bytes: &[u8]) -> Option<&[u8]> {
     match wire_type {
         0 => read_varint64(bytes).map(|(_, behind)| behind),
@@ -102,7 +102,7 @@ fn skip_value(wire_type: u32, bytes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Returns the length of the content of the group of field `number`, and what is behind its end tag. `offset` is where the field
+/// Returns the length of the content of the group of field `number`, and what is after its end tag. `offset` is where the field
 /// begins, for errors.
 pub(crate) fn split_group(number: u32, bytes: &[u8], offset: usize) -> Result<(usize, &[u8]), RowProblem> {
     let truncated = RowProblem::Truncated { offset };

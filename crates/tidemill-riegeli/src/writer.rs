@@ -99,7 +99,7 @@ impl RecordWriter<BufWriter<File>> {
         Ok(writer)
     }
 
-    /// Opens the file to write behind what it holds, or creates it. Metadata are written to an empty file only.
+    /// Opens the file to write after what it holds, or creates it. Metadata are written to an empty file only.
     ///
     /// The end of the file is looked at first. A chunk that the file ends inside of is cut off: it was never read back, and no
     /// [`flush`](Self::flush) had returned since it was begun, so nothing is lost that was acknowledged. When the end of the

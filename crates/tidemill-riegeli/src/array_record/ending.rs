@@ -20,7 +20,7 @@ pub(crate) enum Ending {
     File,
     /// At the footer, which a sound postscript leads to.
     Footer(u64),
-    /// At a footer without a sound postscript behind it.
+    /// At a footer without a sound postscript after it.
     NoPostscript(LostPostscript),
     /// The end of the file is damaged, and whether there was an index is not known.
     Unknown(Box<Corrupt>),
@@ -36,7 +36,7 @@ pub(crate) struct LostPostscript {
     pub(crate) size: u64,
     /// Where a postscript of a stream begins, which is sound if the stream ends a block behind.
     pub(crate) postscript: Option<u64>,
-    /// Whether there is a sound postscript, but so far behind the footer that it is the one of another file.
+    /// Whether there is a sound postscript, but so far after the footer that it is the one of another file.
     pub(crate) is_elsewhere: bool,
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn find_ending<S: Source>(chunks: &mut ChunkReader<S>, options: &Read
 }
 
 /// Returns where the chunk of the footer ends, if that is farther from the postscript than padding takes: then files were put one
-/// behind another, and the postscript of the last one has the place of a footer in its own file. What is wrong with the footer itself is
+/// after another, and the postscript of the last one has the place of a footer in its own file. What is wrong with the footer itself is
 /// for others to find.
 pub(super) fn far_end_of_footer<S: Source>(chunks: &mut ChunkReader<S>, footer: u64) -> Result<Option<u64>> {
     let postscript = chunks.size().unwrap_or_default().saturating_sub(BLOCK_SIZE);

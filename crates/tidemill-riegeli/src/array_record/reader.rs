@@ -151,13 +151,13 @@ impl<S: Source> ArrayRecordReader<S> {
         self.index.chunk_offsets.len()
     }
 
-    /// Returns where the chunk of this number begins in the file, and the numbers of its records; `None` behind the last.
+    /// Returns where the chunk of this number begins in the file, and the numbers of its records; `None` after the last.
     pub fn chunk(&self, number: usize) -> Option<(u64, Range<u64>)> {
         let begin = *self.index.chunk_offsets.get(number)?;
         Some((begin, self.index.begin(number)?..*self.index.ends.get(number)?))
     }
 
-    /// Returns where the record of this number is in the file, for a [`RecordReader`]; `None` behind the last.
+    /// Returns where the record of this number is in the file, for a [`RecordReader`]; `None` after the last.
     pub fn position(&self, number: u64) -> Option<RecordPosition> {
         let (chunk, index) = self.index.find(number)?;
         Some(RecordPosition::new(*self.index.chunk_offsets.get(chunk)?, index))
@@ -187,8 +187,8 @@ impl<S: Source> ArrayRecordReader<S> {
         RecordReader::named(self.chunks.source(), file, &self.options)?.records_metadata()
     }
 
-    /// Returns the record of this number, lent until the next call; `None` behind the last one. The next record to be read in
-    /// order is the one behind it.
+    /// Returns the record of this number, borrowed until the next call; `None` after the last one. The next record to be read in
+    /// order is the one after it.
     ///
     /// # Errors
     /// [`Error::Corrupt`] when its chunk is damaged; [`Error::ArrayRecord`] when the chunk is not the one of the index;
@@ -206,7 +206,7 @@ impl<S: Source> ArrayRecordReader<S> {
         Ok(self.records().try_get(index))
     }
 
-    /// Returns the next record, lent until the next call; `None` at the end.
+    /// Returns the next record, borrowed until the next call; `None` at the end.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -224,7 +224,7 @@ impl<S: Source> ArrayRecordReader<S> {
         self.next
     }
 
-    /// Calls `visit` with each record of a range and its number, until it fails. Records behind the last one are left out.
+    /// Calls `visit` with each record of a range and its number, until it fails. Records after the last one are left out.
     ///
     /// # Errors
     /// That of `visit`; as [`get`](Self::get).

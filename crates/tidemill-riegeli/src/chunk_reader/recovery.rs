@@ -1,4 +1,4 @@
-//! Going on behind damage.
+//! Continuing after damage.
 //!
 //! Source: google/riegeli, `riegeli/records/chunk_reader.cc`, `Recover`.
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl<S: Source> ChunkReader<S> {
-    /// Goes behind the damage that the last call failed with, or the chunk that is larger than the limit, and returns the region
+    /// Moves past the damage that the last call failed with, or the chunk that is larger than the limit, and returns the region
     /// left out. `None` when the last call did not fail, or failed for another reason.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl<S: Source> ChunkReader<S> {
         }))
     }
 
-    /// Moves to where reading can go on, and returns the end of the region left out.
+    /// Moves to where reading can continue, and returns the end of the region left out.
     fn go_behind(&mut self, mut recovery: Recovery) -> Result<u64> {
         loop {
             match recovery {
@@ -68,7 +68,7 @@ impl<S: Source> ChunkReader<S> {
                         }
                         Err(Stop::Damage { recovery: again, .. }) => recovery = again,
                         Err(Stop::Io(error)) => return Err(error),
-                        // The file ends in the block header: it is found truncated when reading goes on.
+                        // The file ends in the block header: it is found truncated when reading continues.
                         Err(Stop::End(_) | Stop::Limit(_)) => return Ok(block),
                     }
                 }

@@ -41,7 +41,7 @@ impl<S: Source> ChunkReader<S> {
     }
 
     /// Goes to the chunk that holds the record which `pos` stands for: the chunk's beginning plus the number of the record in
-    /// it. Behind the last record of a chunk, that is the next chunk.
+    /// it. After the last record of a chunk, that is the next chunk.
     ///
     /// # Errors
     /// [`Error::Corrupt`](crate::Error::Corrupt) when `pos` is past the end, and for damage on the way;
@@ -75,7 +75,7 @@ impl<S: Source> ChunkReader<S> {
         let block = block_begin(pos);
         let mut next = None;
         if self.pos < pos && !is_damaged {
-            // The block header is not needed when the current chunk, or the one behind it, leads there.
+            // The block header is not needed when the current chunk, or the one after it, leads there.
             match self.try_current(pos, which)? {
                 Some(None) => return Ok(()),
                 Some(Some(end)) => next = Some(end).filter(|&end| end >= block),

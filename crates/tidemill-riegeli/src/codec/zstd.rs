@@ -99,9 +99,9 @@ impl Decoder {
     }
 
     /// Decompresses on until `out` has `until` bytes, of the `size` that the frame must have in all, and returns whether that was
-    /// its end. `read` is how much of `compressed` was used. There must be nothing behind the frame.
+    /// its end. `read` is how much of `compressed` was used. There must be nothing after the frame.
     ///
-    /// Blocks are written to their place, and later ones refer to them there. It would go on as far as it has input, so it
+    /// Blocks are written to their place, and later ones refer to them there. It would continue as far as it has input, so it
     /// gets a block at a time.
     pub(super) fn advance(
         &mut self,

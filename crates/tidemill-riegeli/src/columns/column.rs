@@ -223,7 +223,7 @@ impl Leaf {
 pub(super) struct Presence {
     /// How many slots there are before the first without a value.
     first: usize,
-    /// Those behind them.
+    /// Those after them.
     rest: Vec<bool>,
     done: NullBufferBuilder,
 }
@@ -295,7 +295,7 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// Adds a value to the list in `slot`, which is the last that was added to or behind it, and returns the slot of the value.
+    /// Adds a value to the list in `slot`, which is the last that was added to or after it, and returns the slot of the value.
     /// `None` if there would be too many.
     #[inline]
     pub(super) fn add(&mut self, slot: usize) -> Option<usize> {

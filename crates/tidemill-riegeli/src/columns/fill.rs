@@ -264,7 +264,7 @@ impl Columns {
                     u64::from(u32::from_le_bytes(*number))
                 }
                 _ => {
-                    // The last varint begins behind the last byte but one that ends one.
+                    // The last varint begins after the last byte but one that ends one.
                     let before = bytes.len() - 1;
                     let start = bytes
                         .iter()

@@ -39,7 +39,7 @@ pub struct ColumnReader<S> {
 }
 
 impl<S: Source> ColumnReader<S> {
-    /// Reads from the first chunk behind the position of `reader`, whose field projection is not used: the columns are those
+    /// Reads from the first chunk after the position of `reader`, whose field projection is not used: the columns are those
     /// of `schema`.
     pub fn new(reader: RecordReader<S>, schema: &MessageSchema) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl<S: Source> ColumnReader<S> {
         })
     }
 
-    /// Ends after this many rows, without reading chunks behind them. Default: no limit.
+    /// Ends after this many rows, without reading chunks after them. Default: no limit.
     #[must_use]
     pub fn with_limit(mut self, rows: usize) -> Self {
         self.left = rows;
@@ -101,7 +101,7 @@ impl<S: Source> ColumnReader<S> {
         self.reader.skipped()
     }
 
-    /// Returns the next batch, `None` at the end. Rows of the chunks before an error come before it; behind it there are none.
+    /// Returns the next batch, `None` at the end. Rows of the chunks before an error come before it; after it there are none.
     ///
     /// # Errors
     /// [`Error::Corrupt`] unless recovering; [`Error::Row`] for a record that is not a message, or has text that is not UTF-8;

@@ -4,7 +4,7 @@
 //! highway keeps the order of instructions that the paper has, and takes a quarter longer.
 //!
 //! Source: J. Alakuijala, B. Cox, J. Wassenberg, "Fast keyed hash/pseudo-random function using SIMD multiply and permute"
-//! (arXiv:1612.06257), and the portable program of google/highwayhash for what is left behind the last 32 bytes.
+//! (arXiv:1612.06257), and the portable program of google/highwayhash for what is left after the last 32 bytes.
 
 #![expect(
     unsafe_code,

@@ -1,7 +1,7 @@
 //! Bisection where a test may not know the answer, and where the next position is known only after a test.
 //!
 //! Source of the rules: google/riegeli, `riegeli/base/binary_search.h`: positions that the test cannot judge are stepped over
-//! to the right; if all of them up to the upper bound are like that, the search goes on left of where it began to step.
+//! to the right; if all of them up to the upper bound are like that, the search continues left of where it began to step.
 
 use std::cmp::Ordering;
 

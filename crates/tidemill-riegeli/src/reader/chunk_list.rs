@@ -57,7 +57,7 @@ impl<S: Source> RecordReader<S> {
     }
 
     /// Tells where the last of the chunks ends that are whole, of those that begin in the next `bytes` bytes from the first chunk of
-    /// this reader. Another program may be about to write the one behind it. Does not move the reader.
+    /// this reader. Another program may be about to write the one after it. Does not move the reader.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Io`], also for a stream.

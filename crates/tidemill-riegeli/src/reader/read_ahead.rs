@@ -40,15 +40,15 @@ pub(super) struct AheadChunk {
 impl ReadAhead {
     /// Returns threads as the options ask for, if they do.
     pub(super) fn new(options: &ReaderOptions, size: Option<u64>) -> Option<Box<Self>> {
-        let told = options.clone();
+        let shared = options.clone();
         (options.parallelism > 0).then(|| {
             Box::new(Self {
                 capacity: options.parallelism,
                 pool: OrderedPool::new(options.parallelism, move || {
-                    let told = told.clone();
+                    let options = shared.clone();
                     Box::new(move |batch: &mut Vec<AheadChunk>| {
                         for chunk in batch {
-                            let limit = told.decoded_limit(size, chunk.data.len());
+                            let limit = options.decoded_limit(size, chunk.data.len());
                             chunk.decoded = chunk.decoder.decode(&chunk.header, &chunk.data, limit);
                         }
                     })

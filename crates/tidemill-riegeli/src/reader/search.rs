@@ -29,7 +29,7 @@ impl<S: Source> RecordReader<S> {
     /// - `Greater`: there is none, and the reader is at the first record behind;
     /// - `Less`: all records are before, and the reader is at the end of the file;
     /// - `None`: no record could be judged, and the reader is at the end of the file. The same when recovery from damage was
-    ///   not wanted to go on.
+    ///   not wanted to continue.
     ///
     /// To find the first of several equal records, `test` may say `Greater` for `Equal`.
     ///
@@ -55,7 +55,7 @@ impl<S: Source> RecordReader<S> {
         self.search_with_positions(|_, record| test(record))
     }
 
-    /// As [`search`](Self::search), with a test that gets the position of the record, too, and that of the place behind it.
+    /// As [`search`](Self::search), with a test that gets the position of the record, too, and that of the place after it.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -140,7 +140,7 @@ struct Chunks<'a, S> {
     inside: Option<Ordering>,
     /// The last chunk before, and those of its records that were not judged, when its last one could not be.
     undecided: Option<(u64, Range<u64>)>,
-    /// Recovery was not wanted to go on.
+    /// Recovery was not wanted to continue.
     stopped: bool,
 }
 

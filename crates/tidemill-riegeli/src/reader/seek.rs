@@ -12,10 +12,10 @@ impl<S: Source> RecordReader<S> {
     }
 
     /// Goes to a position that [`pos`](Self::pos) or [`last_pos`](Self::last_pos) returned for the same file. Inside the
-    /// current chunk that takes no time. False when recovery from damage there was not wanted to go on.
+    /// current chunk that takes no time. False when recovery from damage there was not wanted to continue.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] unless recovering, which leaves the reader behind the damage; also for positions past the end, or
+    /// [`Error::Corrupt`] unless recovering, which leaves the reader after the damage; also for positions past the end, or
     /// where no chunk can begin. [`Error::Io`], and as [`read_record`](Self::read_record).
     pub fn seek(&mut self, pos: RecordPosition) -> Result<bool> {
         self.last_record_is_valid = false;
@@ -40,7 +40,7 @@ impl<S: Source> RecordReader<S> {
 
     /// Goes to the record that `pos` stands for: a number from 0 to the size of the file, such as
     /// [`RecordPosition::numeric`] returns. Between records it stands for the next one. False when recovery from damage on
-    /// the way was not wanted to go on.
+    /// the way was not wanted to continue.
     ///
     /// # Errors
     /// As [`seek`](Self::seek).
@@ -68,7 +68,7 @@ impl<S: Source> RecordReader<S> {
         Ok(true)
     }
 
-    /// Goes back by one record. False at the beginning of the file, and when recovery from damage was not wanted to go on.
+    /// Goes back by one record. False at the beginning of the file, and when recovery from damage was not wanted to continue.
     ///
     /// # Errors
     /// As [`seek`](Self::seek).
@@ -107,7 +107,7 @@ impl<S: Source> RecordReader<S> {
         Ok(false)
     }
 
-    /// Goes behind the current chunk's last record, or to the record of this number before it.
+    /// Moves past the current chunk's last record, or to the record of this number before it.
     pub(super) fn set_index(&mut self, index: u64) {
         let index = index.min(self.decoder.num_records());
         // The number of records is that of a list in memory.

@@ -37,7 +37,7 @@ impl RowWriter<BufWriter<File>> {
         Self::over(RecordWriter::create(path, options)?, schema)
     }
 
-    /// Opens a file of rows to write behind them, as [`RecordWriter::append`] does. Its metadata stay as they are.
+    /// Opens a file of rows to write after them, as [`RecordWriter::append`] does. Its metadata stay as they are.
     ///
     /// # Errors
     /// [`Error::Arrow`](crate::Error::Arrow) when its columns have other names or types than those of `schema`; as

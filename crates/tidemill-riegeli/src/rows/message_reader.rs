@@ -1,7 +1,7 @@
 //! Messages to columns: a tree of readers, one for each message type, that follows the mapping.
 //!
 //! The fields of a message are read in the order in which they come. Of a scalar the place is kept, since the last one wins;
-//! a nested message goes on where an earlier one of the same field ended, as protobuf merges them; items of lists are appended
+//! a nested message continues where an earlier one of the same field ended, as protobuf merges them; items of lists are appended
 //! at once. When the message ends, each column gets its value or a null. After an error all columns are cut back to the rows
 //! before.
 

@@ -152,7 +152,7 @@ impl ScalarBuffer {
         Ok(())
     }
 
-    /// Appends what is behind a null.
+    /// Appends what is after a null.
     #[inline]
     pub(super) fn append_null(&mut self) -> Result<(), RowProblem> {
         match &mut self.values {

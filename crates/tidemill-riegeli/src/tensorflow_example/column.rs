@@ -181,7 +181,7 @@ impl Column {
         self.valid.truncate(mark.records);
     }
 
-    /// Returns the array of what was added, and begins anew.
+    /// Returns the array of what was added, and starts again.
     pub(super) fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
         let column = std::mem::replace(self, Self::new(self.kind, self.shape));
         let nulls = column.valid.contains(&false).then(|| NullBuffer::from(column.valid));

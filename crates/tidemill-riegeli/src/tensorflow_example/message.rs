@@ -24,7 +24,7 @@ pub(super) enum Part {
     Absent,
     /// The bytes of the record in this range.
     Range(Range<usize>),
-    /// Several, which are merged: messages behind one another are one.
+    /// Several, which are merged: messages one after another are one.
     Merged(Vec<u8>),
 }
 

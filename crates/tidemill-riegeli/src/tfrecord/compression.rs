@@ -1,7 +1,7 @@
 //! Files compressed as a whole: the records, framed as ever, inside one stream of gzip (RFC 1952) or zlib (RFC 1950), as
 //! TensorFlow's options `GZIP` and `ZLIB` write them.
 //!
-//! gzip's members may follow one another, and zeros may be behind each, as gzip and Python have it; behind a stream of zlib there must
+//! gzip's members may follow one another, and zeros may be after each, as gzip and Python have it; after a stream of zlib there must
 //! be nothing. zlib's preset dictionaries are not read.
 
 use std::io::{self, BufRead, BufReader, Read, Write};

@@ -1,4 +1,4 @@
-//! Behind damage: the next record is where a length has its checksum and as many bytes behind it have theirs.
+//! After damage: the next record is where a length has its checksum and as many bytes after it have theirs.
 //!
 //! Each byte is hashed a few times at most, whatever the lengths say: the checksum of a long part of the window comes from those
 //! of what is before its beginning and before its end.
@@ -42,7 +42,7 @@ impl<R: Read> TfRecordReader<R> {
         Ok(found?.map(|record| recovery.window.get(record)))
     }
 
-    /// Goes behind the next sound record and returns where it is in the window.
+    /// Moves past the next sound record and returns where it is in the window.
     fn next_sound(&mut self, recovery: &mut Recovery) -> Result<Option<(usize, usize)>> {
         loop {
             if recovery.passing.is_some() {
@@ -191,7 +191,7 @@ impl Window {
         Ok(self.left())
     }
 
-    /// Makes room behind what was read: by dropping what is before the position where that is more than what is behind it.
+    /// Makes room after what was read: by dropping what is before the position where that is more than what is after it.
     fn make_room(&mut self) {
         if self.bytes.len() > self.end {
             return;
@@ -210,7 +210,7 @@ impl Window {
         }
     }
 
-    /// Returns the checksum behind the record at the position.
+    /// Returns the checksum after the record at the position.
     fn stored(&self, record: usize) -> [u8; CHECKSUM_SIZE] {
         let behind = self.left().get(HEAD_SIZE + record..).unwrap_or_default();
         behind.first_chunk().copied().unwrap_or_default()
@@ -384,7 +384,7 @@ mod tests {
         let (found, regions) = salvaged(&file);
         assert_eq!(found, [b"before".to_vec(), b"behind".to_vec()]);
         assert_eq!(regions, [(begins[1], begins[2])]);
-        // The same behind another damaged record.
+        // The same after another damaged record.
         file[0] ^= 1;
         let (found, regions) = salvaged(&file);
         assert_eq!((found, regions), (vec![b"behind".to_vec()], vec![(0, begins[2])]));
@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn nested_lengths_are_hashed_once() {
-        // Each claims all that is behind it, so that hashing each record would take as many bytes squared.
+        // Each claims all that is after it, so that hashing each record would take as many bytes squared.
         const LENGTHS: u64 = 2_000;
         const BEHIND: u64 = 4 << 20;
         let mut file = Vec::new();
@@ -422,7 +422,7 @@ mod tests {
         file.extend([0; CHECKSUM_SIZE]);
         let begin = file.len();
         file.extend(written(&[b"sound".to_vec()]).0);
-        // What is behind them is not a record, so that none of them is passed as a whole.
+        // What is after them is not a record, so that none of them is passed as a whole.
         file.insert(begin, 0);
         let mut reader = TfRecordReader::new(&file[..]).recover(true);
         assert_eq!(reader.read_record().expect("recovers"), Some(&b"sound"[..]));

@@ -101,7 +101,7 @@ impl Buckets {
         Ok(end)
     }
 
-    /// Divides the buckets into buffers: each bucket begins with the first buffer behind the end of the one before.
+    /// Divides the buckets into buffers: each bucket begins with the first buffer after the end of the one before.
     fn read_buffers(&mut self, num_buffers: usize, header: &mut HeaderReader<'_>) -> Result<(), Damage> {
         let mut buckets = self.buckets.iter_mut().enumerate().peekable();
         let Some((mut index, mut bucket)) = buckets.next() else {

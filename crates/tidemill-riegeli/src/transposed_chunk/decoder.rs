@@ -1,8 +1,8 @@
 //! Decoding of transposed chunks, one after another into the same buffers.
 //!
 //! The sections are decompressed, the state machine is compiled, and one run writes all records of the chunk back to front
-//! into one buffer, from which they are lent. When one record is wanted the run rests once it has come to it. Where no record is
-//! a message, they are lent from their bucket. With a projection the run pauses at each state that it comes to for the first
+//! into one buffer, from which they are borrowed. When one record is wanted the run rests once it has come to it. Where no record is
+//! a message, they are borrowed from their bucket. With a projection the run pauses at each state that it comes to for the first
 //! time, and the bucket that the state needs is decompressed then.
 
 pub(crate) mod field_sizes;
@@ -221,7 +221,7 @@ impl TransposedDecoder {
             }
             self.values.clear();
         }
-        // A transition byte is good for four steps, each with the implicit ones behind it.
+        // A transition byte is good for four steps, each with the implicit ones after it.
         let longest_chain = self.chains.longest(&self.states)?;
         let steps = (transitions.len().saturating_add(1))
             .saturating_mul(4)

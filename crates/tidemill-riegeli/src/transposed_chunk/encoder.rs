@@ -108,7 +108,7 @@ struct Sections {
     /// Buckets and transitions.
     data: Vec<u8>,
     /// A buffer that is most of an uncompressed chunk, which is not copied into the data, and where it belongs there.
-    lent: Option<(usize, usize)>,
+    borrowed: Option<(usize, usize)>,
     /// The buffers of a bucket together, or the transitions, before compression.
     uncompressed: Vec<u8>,
     /// Buffers with what they are ordered by.
@@ -215,7 +215,7 @@ impl TransposedEncoder {
         } = self;
         sections.header.clear();
         sections.data.clear();
-        sections.lent = None;
+        sections.borrowed = None;
         sections.write_buffers(
             &mut self.buffers[..self.buffers_used],
             &self.non_proto_lengths,
@@ -246,8 +246,10 @@ impl TransposedEncoder {
 
     /// Returns the parts of the data that [`Self::encode`] made.
     pub(crate) fn encoded_parts(&self) -> [&[u8]; 4] {
-        let Sections { begin, data, lent, .. } = &self.sections;
-        match lent {
+        let Sections {
+            begin, data, borrowed, ..
+        } = &self.sections;
+        match borrowed {
             None => [begin, data, &[], &[]],
             &Some((buffer, at)) => {
                 let (before, behind) = data.split_at(at);
@@ -265,7 +267,7 @@ impl TransposedEncoder {
 
     /// Swaps the parts of the data that [`Self::encode`] made for memory to use instead.
     pub(crate) fn swap_encoded(&mut self, [begin, data]: &mut [Vec<u8>; 2]) {
-        if let Some((buffer, at)) = self.sections.lent.take() {
+        if let Some((buffer, at)) = self.sections.borrowed.take() {
             let values = self.buffers[buffer].values.as_slice();
             self.sections.data.extend_from_slice(values);
             self.sections.data[at..].rotate_right(values.len());
@@ -429,7 +431,7 @@ impl TransposedEncoder {
         index
     }
 
-    /// Writes the states to the header, behind the sizes of the buffers.
+    /// Writes the states to the header, after the sizes of the buffers.
     fn write_states(&mut self) {
         let header = &mut self.sections.header;
         let states = self.machine.states();
@@ -498,7 +500,7 @@ impl Sections {
             buffers[index].position = position;
             self.buffer_sizes.push(size as u64);
         }
-        let lent = match compressor.compression() {
+        let borrowed = match compressor.compression() {
             Compression::None => self.most_of_the_values(),
             _ => None,
         };
@@ -512,14 +514,15 @@ impl Sections {
             let mut begin = 0;
             while let Some(end) = self.bucket_ends.pop() {
                 let bucket = &buffers_of_kind[begin..end];
-                let is_lent = |&(_, index): &(BufferOrder, usize)| lent == Some(index);
+                let is_borrowed = |&(_, index): &(BufferOrder, usize)| borrowed == Some(index);
                 // It is the largest one, and so the last one of its kind.
-                let (copied, lent) = bucket.split_at(bucket.len() - usize::from(bucket.last().is_some_and(is_lent)));
+                let (copied, borrowed) =
+                    bucket.split_at(bucket.len() - usize::from(bucket.last().is_some_and(is_borrowed)));
                 let values = copied.iter().map(|&(_, index)| buffers[index].values.as_slice());
                 result = result.and_then(|()| self.write_bucket(values, compressor));
-                if let (&[((_, size, _), index)], Some(bucket_size)) = (lent, self.bucket_sizes.last_mut()) {
+                if let (&[((_, size, _), index)], Some(bucket_size)) = (borrowed, self.bucket_sizes.last_mut()) {
                     *bucket_size += size as u64;
-                    self.lent = Some((index, self.data.len()));
+                    self.borrowed = Some((index, self.data.len()));
                 }
                 begin = end;
             }
@@ -538,7 +541,7 @@ impl Sections {
         Ok(())
     }
 
-    /// Returns the buffer that has more than half of all values, if there is one that is worth to be lent.
+    /// Returns the buffer that has more than half of all values, if there is one that is worth borrowing.
     fn most_of_the_values(&self) -> Option<usize> {
         const WORTH: usize = 2 << 10;
         let all: u64 = self.buffer_sizes.iter().sum();

@@ -79,7 +79,7 @@ pub(super) struct State {
     /// The buffer of the values; the number of buffers where there is none.
     pub(super) buffer: u32,
     pub(super) next: u32,
-    /// Whether the machine goes on to `next` without a look at the transitions.
+    /// Whether the machine continues to `next` without a look at the transitions.
     pub(super) implicit: bool,
 }
 

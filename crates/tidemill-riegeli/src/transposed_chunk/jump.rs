@@ -13,7 +13,7 @@ const REACH: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Jump {
     pub(super) to: To,
-    /// How many more submessages that are left out are open behind the jump than before.
+    /// How many more submessages that are left out are open after the jump than before.
     pub(super) skipped: i8,
     /// The fewest of them on the way.
     pub(super) lowest: i8,

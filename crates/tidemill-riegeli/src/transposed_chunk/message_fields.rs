@@ -11,7 +11,7 @@ use super::wire_type;
 /// A field of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Field {
-    /// Where its value begins in the record: behind the tag, and behind the length of a length-delimited field.
+    /// Where its value begins in the record: after the tag, and after the length of a length-delimited field.
     pub(super) start: usize,
     /// Bytes of the value; 0 for the tags of groups.
     pub(super) length: u32,

@@ -12,7 +12,7 @@ pub(super) enum Action {
     /// The projection decides at the first visit.
     Select,
     NoOp,
-    /// Writes a tag, and behind it `length` bytes of the buffer with `mask` over them. Tags without a value have length 0.
+    /// Writes a tag, and after it `length` bytes of the buffer with `mask` over them. Tags without a value have length 0.
     Value,
     /// Writes a tag and a varint of more than eight bytes from the buffer.
     LongVarint,
@@ -217,7 +217,7 @@ impl Node {
         }
     }
 
-    /// Makes the node write `tag` and the one byte of `value` behind it.
+    /// Makes the node write `tag` and the one byte of `value` after it.
     fn tagged(self, tag: u32, value: Option<u8>, no_buffer: u32) -> Self {
         let (tag, length) = aligned_varint(tag);
         let (tag, length) = match value {
@@ -284,7 +284,7 @@ mod tests {
             let bytes = word.to_le_bytes();
             assert_eq!(usize::from(length), encoded.len(), "{value}");
             assert_eq!(bytes[8 - encoded.len()..], encoded, "{value}");
-            // All bytes but the last go on.
+            // All bytes but the last continue.
             let mask = varint_mask(length).to_le_bytes();
             let expected: Vec<u8> = encoded.iter().map(|byte| byte & 0x80).collect();
             assert_eq!(mask[8 - encoded.len()..], expected, "{value}");

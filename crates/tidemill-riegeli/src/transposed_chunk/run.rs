@@ -105,7 +105,7 @@ impl Run {
         self.open.iter().map(|open| open.node as usize)
     }
 
-    /// Goes on in an output that became `growth` bytes longer: what was written has moved to its end.
+    /// Continues in an output that became `growth` bytes longer: what was written has moved to its end.
     pub(super) fn shift(&mut self, growth: usize) {
         self.begin += growth;
         self.end += growth;
@@ -121,7 +121,7 @@ impl Run {
         self.begin
     }
 
-    /// Goes on until the end of the transitions, or until a node has to be selected.
+    /// Continues until the end of the transitions, or until a node has to be selected.
     pub(super) fn proceed<S: FieldSink>(
         &mut self,
         input: Input<'_>,

@@ -1,7 +1,7 @@
 //! The states of a chunk and the transitions between them.
 //!
-//! A transition byte can go to one of 64 states behind the base of the current one. Destinations that a tag goes to often, or
-//! that only it goes to, are laid out behind its own base (its private list); all others are in one public list, reached
+//! A transition byte can go to one of 64 states after the base of the current one. Destinations that a tag goes to often, or
+//! that only it goes to, are laid out after its own base (its private list); all others are in one public list, reached
 //! through a state without action. Lists of more than 64 states become trees of such states. The layout follows the C++
 //! library step by step (google/riegeli, `riegeli/chunk_encoding/transpose_encoder.cc`), because it decides the bytes.
 //!
@@ -12,7 +12,7 @@ use super::{
     tag_sequence::{TagSequence, Transition},
 };
 
-/// Transitions reach from the base of a state to this many states behind it.
+/// Transitions reach from the base of a state to this many states after it.
 const MAX_TRANSITION: u32 = 63;
 /// So many transitions from one tag to another put the latter in the private list of the former.
 const MIN_COUNT_FOR_STATE: u64 = 10;
@@ -359,7 +359,7 @@ impl StateMachine {
                     state = self.states[state as usize].source;
                     continue;
                 }
-                // The base lies behind the state, or is not known yet: go to the block above.
+                // The base lies after the state, or is not known yet: go to the block above.
                 let source = if base == NONE {
                     self.states[state as usize].source
                 } else {

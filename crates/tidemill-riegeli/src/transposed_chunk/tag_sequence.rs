@@ -15,7 +15,7 @@ pub(super) struct TagSequence {
     last: Option<u32>,
 }
 
-/// Two tags that follow one another when decoding, which runs backwards: `from` was added right behind `to`.
+/// Two tags that follow one another when decoding, which runs backwards: `from` was added directly after `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Transition {
     pub(super) from: u32,

@@ -4,11 +4,11 @@
 //! (google/riegeli, `riegeli/records/record_writer.h`, `set_padding`). Here the end is looked at, by the block headers and
 //! chunk headers of its last 64 KiB:
 //!
-//! - behind a complete chunk writing goes on;
+//! - after a complete chunk writing continues;
 //! - a chunk that the file ends in is cut off: no flush has returned that it was part of, and no reader could return it;
-//! - a file with a part of its signature and zeros, which a crash may leave of a new one, begins anew;
+//! - a file with a part of its signature and zeros, which a crash may leave of a new one, starts again;
 //! - behind anything else that cannot be followed to the end nothing is cut off. Padding up to the next block boundary makes
-//!   what is appended readable behind the damage.
+//!   what is appended readable after the damage.
 //!
 //! Data hashes are not verified.
 
@@ -20,7 +20,7 @@ use crate::{
     hash::hash,
 };
 
-/// Where writing goes on.
+/// Where writing continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// At the end of the file.

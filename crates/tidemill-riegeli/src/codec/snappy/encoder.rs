@@ -7,7 +7,7 @@
 //!
 //! What the code relies on without checking it again:
 //!
-//! - Matches are only sought at positions with [`MARGIN`] bytes behind them, so that words can be read there, and literals that
+//! - Matches are only sought at positions with [`MARGIN`] bytes after them, so that words can be read there, and literals that
 //!   end there can be copied sixteen bytes at a time.
 //! - A table has positions of its own block only: it is cleared before, and filled from the left to the right. What it says is
 //!   behind no position that is looked at.
@@ -162,7 +162,7 @@ impl Block<'_> {
                 if at >= last {
                     break 'literals;
                 }
-                // SAFETY: `at` is below `last`, and behind a match.
+                // SAFETY: `at` is below `last`, and after a match.
                 note(unsafe { self.four(at - 1) }, at - 1);
                 let four = word as u32;
                 candidate = note(four, at);
@@ -188,7 +188,7 @@ impl Block<'_> {
         let four = |at: usize| unsafe { self.four(at) };
         // SAFETY: as above.
         let eight = |at: usize| unsafe { self.eight(at) };
-        // SAFETY: as above; four bytes behind such a position, a match is not behind the end of the block.
+        // SAFETY: as above; four bytes after such a position, a match is not after the end of the block.
         let match_length = |first: usize, second: usize| unsafe { self.match_length(first, second) };
         'literals: loop {
             let mut at = emitted + 1;
@@ -307,7 +307,7 @@ impl Block<'_> {
         unsafe { &*self.bytes.as_ptr().add(at).cast() }
     }
 
-    /// Returns how long a match of four bytes is, and the bytes behind it: five of them at least, unless the match ends behind
+    /// Returns how long a match of four bytes is, and the bytes after it: five of them at least, unless the match ends behind
     /// the last position where another may begin.
     ///
     /// # Safety
@@ -322,7 +322,7 @@ impl Block<'_> {
             let (earlier, later, behind) = unsafe { (self.eight(first), self.eight(second), self.eight(second + 4)) };
             let differs = earlier ^ later;
             if differs != 0 {
-                // The next match waits for the bytes behind this one. They come faster out of words that did not wait for the
+                // The next match waits for the bytes after this one. They come faster out of words that did not wait for the
                 // candidate than from memory.
                 let bits = differs.trailing_zeros();
                 let word = if differs as u32 == 0 { behind } else { later };
@@ -350,7 +350,7 @@ impl Block<'_> {
         debug_assert!(first <= second && second <= self.bytes.len());
         let left = self.bytes.len() - second;
         let mut length = 0;
-        // SAFETY: `left` bytes follow `second`, of which this reads up to `length + 8`, and `first` is not behind it.
+        // SAFETY: `left` bytes follow `second`, of which this reads up to `length + 8`, and `first` is not after it.
         let differs = |length: usize| unsafe { self.eight(first + length) ^ self.eight(second + length) };
         if left >= 8 {
             let bits = differs(0);
@@ -405,7 +405,7 @@ impl Eights<'_> {
     }
 }
 
-/// Where a compressed block goes: room for its worst case behind what a vector has.
+/// Where a compressed block goes: room for its worst case after what a vector has.
 struct Sink<'a> {
     out: &'a mut Vec<u8>,
     length: usize,
@@ -429,7 +429,7 @@ impl<'a> Sink<'a> {
     #[inline(always)]
     fn end(&mut self) -> *mut u8 {
         debug_assert!(self.length + 20 <= self.out.capacity());
-        // SAFETY: the room ends behind what is filled.
+        // SAFETY: the room ends after what is filled.
         unsafe { self.out.as_mut_ptr().add(self.length) }
     }
 

@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn records_that_are_no_messages_are_lent_from_the_chunk() {
+    fn records_that_are_no_messages_are_borrowed_from_the_chunk() {
         let records = records();
         for count in [1, 2, 3, 4, 5, 9, 50] {
             for compression in [Compression::None, Compression::zstd(3), Compression::Snappy] {

@@ -1,4 +1,4 @@
-//! Runs that come to rest once they have a wanted record. The last record of a chunk comes first, so those behind the wanted one
+//! Runs that come to rest once they have a wanted record. The last record of a chunk comes first, so those after the wanted one
 //! are there too, and those before are left until they are asked for.
 
 use super::TransposedDecoder;
@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// What a run over a chunk goes on with, besides what the decoder keeps anyway.
+/// What a run over a chunk continues with, besides what the decoder keeps anyway.
 #[derive(Clone, Copy)]
 pub(super) struct Resting {
     /// Where the transitions begin and end in the chunk data, when they are not compressed.
