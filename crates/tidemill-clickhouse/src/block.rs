@@ -286,7 +286,7 @@ impl Default for BlockEncoder {
 }
 
 impl BlockEncoder {
-    /// Writes `block` behind what is in `bytes`, for `revision`.
+    /// Writes `block` after what is in `bytes`, for `revision`.
     ///
     /// Types that the revision does not know are written as older ones: `LowCardinality` as its inner type before 54405,
     /// `DateTime` without its time zone before 54337, as ClickHouse itself does.

@@ -219,7 +219,7 @@ impl Client {
     }
 }
 
-/// The answer to a query: an iterator over its rows, which ends behind an error.
+/// The answer to a query: an iterator over its rows, which ends after an error.
 ///
 /// Dropping it before the end cancels the query.
 #[derive(Debug)]

@@ -81,7 +81,7 @@ impl Calendar {
         }
     }
 
-    /// The first and the last tick of `DateTime64`, of `digits` digits behind the second.
+    /// The first and the last tick of `DateTime64`, of `digits` digits after the second.
     pub(crate) fn ticks(&self, digits: u8) -> (i64, i64) {
         let (first, last) = self.seconds;
         (

@@ -146,7 +146,7 @@ impl Client {
     ///
     /// Statements go one after another: one that is sent while another runs waits for its end, for
     /// [`Options::pool_timeout`](Options::pool_timeout) at most. A connection that is lost is never replaced silently: the
-    /// statements behind it fail with [`Error::Closed`]. Old servers (18.16) close a connection themselves when they cannot parse
+    /// statements after it fail with [`Error::Closed`]. Old servers (18.16) close a connection themselves when they cannot parse
     /// a statement; other errors leave it.
     ///
     /// ```no_run

@@ -1,7 +1,7 @@
 //! One connection as a machine of states: what to send and what was received, without a socket.
 //!
 //! [`ClientConnection`] puts the bytes to send into a buffer ([`ClientConnection::outgoing`]) and reads packets from the bytes
-//! that were received ([`ClientConnection::receive`]). Whoever owns the socket moves the bytes, and decodes the block behind a
+//! that were received ([`ClientConnection::receive`]). Whoever owns the socket moves the bytes, and decodes the block after a
 //! packet that has one. A packet that does not belong where the conversation is closes the connection: it is never guessed
 //! where the next one begins.
 //!
@@ -57,7 +57,7 @@ enum State {
     Idle,
     Pinging,
     AskingForTables,
-    /// A query runs. While data are being sent, an exception leaves it open where the server goes on reading. So does one
+    /// A query runs. While data are being sent, an exception leaves it open where the server continues reading. So does one
     /// that comes first: the server may not have read the end of the external tables.
     Busy {
         is_sending: bool,

@@ -171,7 +171,7 @@ pub struct FrameDecoder {
 }
 
 impl FrameDecoder {
-    /// Checks `frame`, which is a header and the bytes behind it, and decompresses it into `out`, which has
+    /// Checks `frame`, which is a header and the bytes after it, and decompresses it into `out`, which has
     /// [`FrameHeader::decompressed`] bytes. `offset` is where in the stream of frames it is, for errors.
     ///
     /// # Errors
@@ -254,7 +254,7 @@ impl FrameEncoder {
         Ok(Self { compression, zstd })
     }
 
-    /// Writes `bytes` as frames of up to 1 MiB behind what is in `out`. No bytes make no frame.
+    /// Writes `bytes` as frames of up to 1 MiB after what is in `out`. No bytes make no frame.
     ///
     /// # Errors
     ///

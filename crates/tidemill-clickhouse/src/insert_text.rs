@@ -123,7 +123,7 @@ enum Rows<'a> {
 }
 
 impl TextRows<'_> {
-    /// The next row, `None` behind the last.
+    /// The next row, `None` after the last.
     ///
     /// # Errors
     ///
@@ -302,7 +302,7 @@ mod tests {
     }
 
     proptest! {
-        /// No text panics or goes on for ever, and rows end.
+        /// No text panics or continues for ever, and rows end.
         #[test]
         fn any_text_is_read_or_refused(
             pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..24),

@@ -20,7 +20,7 @@ use crate::{
 
 /// Reads the blocks of a file.
 ///
-/// An iterator over blocks; it ends with the file, or behind the first error.
+/// An iterator over blocks; it ends with the file, or after the first error.
 #[derive(Debug)]
 pub struct NativeReader<S> {
     source: S,

@@ -69,7 +69,7 @@ impl Revision {
     pub const CUSTOM_SERIALIZATION: Self = Self(54454);
     /// Servers send counters of what an insert does, too.
     pub const PROFILE_EVENTS_IN_INSERT: Self = Self(54456);
-    /// The client sends an addendum behind the server's hello, with its quota key.
+    /// The client sends an addendum after the server's hello, with its quota key.
     pub const ADDENDUM: Self = Self(54458);
     /// A query has parameters.
     pub const PARAMETERS: Self = Self(54459);

@@ -173,7 +173,7 @@ impl std::fmt::Debug for BlockRows {
     }
 }
 
-/// Why serde cannot go on, before it is known in which row.
+/// Why serde cannot continue, before it is known in which row.
 #[derive(Debug)]
 pub(crate) struct Failure(Box<RowError>);
 

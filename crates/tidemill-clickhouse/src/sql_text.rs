@@ -57,7 +57,7 @@ pub(crate) fn unquoted(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// The letter behind a backslash, and what both stand for.
+/// The letter after a backslash, and what both stand for.
 const ESCAPES: [(char, char); 8] = [
     ('b', '\u{8}'),
     ('f', '\u{c}'),

@@ -14,7 +14,7 @@ use crate::keys;
 pub struct Form {
     /// The schemes, in lower case, of which the first one is shown.
     pub schemes: &'static [&'static str],
-    /// What is behind the scheme, as errors show it: `host/database/table`.
+    /// What is after the scheme, as errors show it: `host/database/table`.
     pub path: &'static str,
     /// The keys that the query may have, without aliases.
     pub keys: &'static [&'static str],
@@ -29,11 +29,11 @@ pub struct Form {
 pub struct Parts {
     /// Who asks, where somebody is named.
     pub user: Option<String>,
-    /// The password behind the user.
+    /// The password after the user.
     pub password: Option<String>,
     /// The host, with its port.
     pub host: Option<(String, u16)>,
-    /// What is behind the host.
+    /// What is after the host.
     pub names: Vec<String>,
     /// The query: its keys as they are spelt, with their values. A key without a value is `true`.
     pub pairs: Vec<(String, String)>,

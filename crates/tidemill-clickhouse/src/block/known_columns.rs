@@ -92,7 +92,7 @@ impl KnownColumns {
 
     /// The schema of the block of these arrays, all of whose columns have been read.
     pub(super) fn schema(&mut self, arrays: &[ArrayRef]) -> SchemaRef {
-        // As behind the rows of an answer: those of the next may be the same.
+        // As after the rows of an answer: those of the next may be the same.
         if arrays.is_empty() {
             return Arc::new(Schema::empty());
         }

@@ -59,7 +59,7 @@ impl Calls {
         let calls = Arc::clone(self);
         let thread = thread::Builder::new().name("clickhouse".to_owned());
         if thread.spawn(move || calls.drive()).is_err() {
-            // What is left goes on with the next call.
+            // What is left continues with the next call.
             self.is_driven.store(false, Ordering::SeqCst);
         }
     }

@@ -18,7 +18,7 @@ pub(super) struct Clocks {
     cancel_timeout: Duration,
     /// Rings at `until` or before it. Moving a timer costs more than looking at the time when it rings.
     sleep: Pin<Box<Sleep>>,
-    /// When the nearest clock rings, as long as the waiting goes on that it was wound up for.
+    /// When the nearest clock rings, as long as the waiting continues that it was wound up for.
     until: Option<Instant>,
     /// The bytes that were received since then.
     received: usize,
@@ -139,7 +139,7 @@ impl Clocks {
         self.cancelled.is_some_and(|(_, until)| until <= Instant::now())
     }
 
-    /// Something went on: the silence begins anew.
+    /// Something went on: the silence starts again.
     pub(super) fn rewind(&mut self) {
         self.until = None;
     }

@@ -153,7 +153,7 @@ impl InsertRequest {
         self.roles([role])
     }
 
-    /// Runs the insert as another user, over a connection of its own that is closed behind the insert.
+    /// Runs the insert as another user, over a connection of its own that is closed after the insert.
     ///
     /// # Errors
     ///
@@ -414,7 +414,7 @@ impl Insert {
     /// # Errors
     ///
     /// [`Error::Block`] for a column that is missing, too many, or of a type that does not fit: then nothing of the batch
-    /// is taken, and the insert can go on. [`Error::Block`] for a value that does not fit (`NULL`, out of range),
+    /// is taken, and the insert can continue. [`Error::Block`] for a value that does not fit (`NULL`, out of range),
     /// [`Error::Server`] when the server refused what was sent before, [`Error::Cancelled`] and [`Error::Timeout`] when it was
     /// given up, and those of writing: then the insert has failed. What the clock failed at is told here.
     pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -442,8 +442,8 @@ impl Insert {
     /// The time zone of instants that have none of their own, as the server reads them.
     pub(super) async fn time_zone(&self) -> String {
         let running = self.running.lock().await;
-        let told = running.summary.query.time_zone.clone();
-        told.unwrap_or_else(|| running.connection.protocol.server().time_zone.clone())
+        let time_zone = running.summary.query.time_zone.clone();
+        time_zone.unwrap_or_else(|| running.connection.protocol.server().time_zone.clone())
     }
 
     /// Ends the insert without any rows.
@@ -544,7 +544,7 @@ enum Failed {
 }
 
 impl Running {
-    /// Refuses to go on behind a failure, and tells that of the clock.
+    /// Refuses to continue after a failure, and tells that of the clock.
     fn check(&mut self) -> Result<()> {
         match self.failed.take() {
             None => Ok(()),
@@ -666,7 +666,7 @@ impl Running {
         }
         self.summary.rows += batch.num_rows() as u64;
         self.summary.blocks += 1;
-        // The server may say something while it is sent to: it is heard before it cannot go on.
+        // The server may say something while it is sent to: it is heard before it cannot continue.
         while self.connection.has_received() {
             self.heed()?;
             if self.receive().await? {

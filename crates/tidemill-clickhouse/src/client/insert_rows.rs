@@ -58,7 +58,7 @@ impl<T: ?Sized + Serialize> RowInsert<T> {
     /// # Errors
     ///
     /// [`Error::Row`](crate::Error::Row) when a value does not fit its column, or fields and columns are not the same: then
-    /// nothing of the row is taken, and the insert can go on. Those of [`InsertRequest::begin`] for the first row, and those
+    /// nothing of the row is taken, and the insert can continue. Those of [`InsertRequest::begin`] for the first row, and those
     /// of [`Insert::write`] when rows are sent.
     pub async fn write(&mut self, row: &T) -> Result<()> {
         match &mut self.insert {

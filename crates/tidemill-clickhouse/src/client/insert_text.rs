@@ -28,7 +28,7 @@ impl Request {
         let blocks = match blocks(&insert, &text, values, &zone) {
             Ok(blocks) => blocks,
             Err(error) => {
-                // Without any rows, so that the connection goes on.
+                // Without any rows, so that the connection continues.
                 return insert.give_up().await.and(Err(error));
             }
         };

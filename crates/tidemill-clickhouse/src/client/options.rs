@@ -149,7 +149,7 @@ impl Options {
         })
     }
 
-    /// Parses a URL whose path may name a table behind the database: `clickhouse://host/database/table`.
+    /// Parses a URL whose path may name a table after the database: `clickhouse://host/database/table`.
     ///
     /// # Errors
     ///
@@ -177,11 +177,11 @@ impl Options {
         let mut query = pairs(query)?;
         let mut options = match (authority, hosts) {
             ("", _) => {
-                let mut told = |name: &str| {
+                let mut take = |name: &str| {
                     let at = query.iter().rposition(|(found, _)| found == name)?;
                     Some(query.remove(at).1)
                 };
-                let (config, connection) = (told("config"), told("connection"));
+                let (config, connection) = (take("config"), take("connection"));
                 Self::from_client_config(config.as_deref().map(Path::new), connection.as_deref())?
             }
             (_, "") => return Err(wrong("a host behind clickhouse://")),
@@ -366,7 +366,7 @@ impl FromStr for Endpoint {
 
     /// Parses `host`, `host:port`, `[address]` or `[address]:port`.
     fn from_str(text: &str) -> Result<Self> {
-        // Without what is behind the host: of a URL that is none it may be a password.
+        // Without what is after the host: of a URL that is none it may be a password.
         let host_only = text.split(':').next().unwrap_or_default();
         let wrong = || expected("endpoint", host_only, "host or host:port");
         let (host, port) = match text.strip_prefix('[') {

@@ -1,7 +1,7 @@
 //! Ends what a process left running that is gone.
 //!
-//! A client that is killed leaves its query to the server, which may go on for a while: an INSERT stores the rows that were
-//! received. Whoever then counts what is stored, to go on from there, counts too early. So queries of a job get names with a
+//! A client that is killed leaves its query to the server, which may continue for a while: an INSERT stores the rows that were
+//! received. Whoever then counts what is stored, to continue from there, counts too early. So queries of a job get names with a
 //! beginning of their own, and who takes the job over ends those that have it first.
 
 use std::time::Duration;

@@ -153,7 +153,7 @@ impl Request {
         self.roles([role])
     }
 
-    /// Runs the query as another user, over a connection of its own that is closed behind the query. For many queries keep
+    /// Runs the query as another user, over a connection of its own that is closed after the query. For many queries keep
     /// the client of [`Client::as_user`].
     ///
     /// # Errors
@@ -172,7 +172,7 @@ impl Request {
 
     /// Cancels the query when it has not ended after `limit`, which begins with waiting for a connection. It then fails with
     /// [`Error::Timeout`], half a second later at most, or after as long again where that is more and the server takes it to stop.
-    /// Default: that of the client's options; without one a query whose server goes on to send progress has all the time that it
+    /// Default: that of the client's options; without one a query whose server continues to send progress has all the time that it
     /// takes.
     pub fn deadline(mut self, limit: Duration) -> Self {
         self.deadline = Some(limit);
@@ -234,7 +234,7 @@ impl Request {
     /// Runs the query to its end. Rows that it answers are read and left.
     ///
     /// An `INSERT` may have its rows in its text, as for `clickhouse-client`: `INSERT INTO t VALUES (1, 'a'), (2, now())`, or
-    /// `INSERT INTO t FORMAT CSV` and lines behind it. A server does not read rows there: they are parsed here and sent as
+    /// `INSERT INTO t FORMAT CSV` and lines after it. A server does not read rows there: they are parsed here and sent as
     /// blocks, all of them or none. The formats are `Values`, `CSV` and `TabSeparated` (alone, `WithNames` and
     /// `WithNamesAndTypes`, whose columns are matched by name where the statement names none) and `JSONEachRow`, whose objects
     /// must all have the same names. Values are as strict as those of [`rows`](crate::rows): nothing is rounded, cut or
@@ -564,7 +564,7 @@ impl QueryStream {
         }
     }
 
-    /// Makes a [`Stream`] of what [`QueryStream::next`] gives. It ends behind an error.
+    /// Makes a [`Stream`] of what [`QueryStream::next`] gives. It ends after an error.
     pub fn into_stream(self) -> impl Stream<Item = Result<RecordBatch>> + Send {
         stream::try_unfold(self, |mut stream| async move {
             Ok(stream.next().await?.map(|batch| (batch, stream)))
@@ -679,7 +679,7 @@ impl QueryStream {
 }
 
 impl QueryStream {
-    /// Ends an insert whose rows were to come, without any, so that the connection goes on: the error that says what to do.
+    /// Ends an insert whose rows were to come, without any, so that the connection continues: the error that says what to do.
     async fn give_no_rows(&mut self) -> Error {
         let Some(mut connection) = self.connection.take() else {
             return Error::Cancelled;
@@ -730,7 +730,7 @@ impl QuerySummary {
 
     /// Takes a block that is not data.
     pub(super) fn take(&mut self, kind: BlockKind, block: Block) {
-        let kept = match kind {
+        let queue = match kind {
             BlockKind::Totals if block.rows() > 0 => return self.totals = Some(block.batch),
             BlockKind::Extremes if block.rows() > 0 => return self.extremes = Some(block.batch),
             BlockKind::Log => &mut self.logs,
@@ -738,11 +738,11 @@ impl QuerySummary {
             _ => return,
         };
         if block.rows() > 0 {
-            kept.push_back(block.batch);
+            queue.push_back(block.batch);
             let size =
-                |kept: &VecDeque<RecordBatch>| kept.iter().map(RecordBatch::get_array_memory_size).sum::<usize>();
-            while kept.len() > MAX_KEPT || (kept.len() > 1 && size(kept) > MAX_KEPT_BYTES) {
-                kept.pop_front();
+                |queue: &VecDeque<RecordBatch>| queue.iter().map(RecordBatch::get_array_memory_size).sum::<usize>();
+            while queue.len() > MAX_KEPT || (queue.len() > 1 && size(queue) > MAX_KEPT_BYTES) {
+                queue.pop_front();
             }
         }
     }

@@ -155,7 +155,7 @@ impl<T: DeserializeOwned> RowCursor<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Row`] for a row that is no `T`: the rows behind it can still be read. Those of [`QueryStream::next`].
+    /// [`Error::Row`] for a row that is no `T`: the rows after it can still be read. Those of [`QueryStream::next`].
     pub async fn next(&mut self) -> Result<Option<T>> {
         loop {
             if let Some(row) = self.next_in_block() {
@@ -190,7 +190,7 @@ impl<T: DeserializeOwned> RowCursor<T> {
         }
     }
 
-    /// Makes a [`Stream`] of what [`RowCursor::next`] gives. It ends behind an error.
+    /// Makes a [`Stream`] of what [`RowCursor::next`] gives. It ends after an error.
     pub fn into_stream(self) -> impl Stream<Item = Result<T>> + Send
     where
         T: Send,

@@ -8,7 +8,7 @@
 //! What is not guaranteed: the parts are queries of their own, which begin one after another. A row that is inserted meanwhile is in the answer once
 //! or not at all, and so is one that is deleted; rows of one INSERT can be there in part. A row whose value in the dividing column is
 //! changed meanwhile, which tables of the MergeTree family refuse for columns of their key, can come twice or not at all. Of several servers
-//! in the options, or of replicas of a cluster, one may be behind the others, and rows of its parts are missing then. A view must give the same rows
+//! in the options, or of replicas of a cluster, one may lag behind the others, and rows of its parts are missing then. A view must give the same rows
 //! each time.
 
 use std::{

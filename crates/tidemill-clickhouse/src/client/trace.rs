@@ -21,7 +21,7 @@ use crate::{
     packet::client::{Query, TraceContext},
 };
 
-/// Tells which span of OpenTelemetry a query belongs to, for the server to go on with.
+/// Tells which span of OpenTelemetry a query belongs to, for the server to continue with.
 ///
 /// It is asked for each query and insert that was not told by [`Request::trace`](super::Request::trace), with the span of
 /// `tracing` that was made for it. This library does not know OpenTelemetry; with `tracing-opentelemetry` the span's context
@@ -100,7 +100,7 @@ pub(super) fn insert_span(query: &Query, table: &str, options: &Options) -> Span
     )
 }
 
-/// Says which server it is.
+/// Records the address of the server.
 pub(super) fn record_server(span: &Span, address: impl FnOnce() -> Option<SocketAddr>) {
     if !span.is_disabled()
         && let Some(address) = address()
@@ -110,7 +110,7 @@ pub(super) fn record_server(span: &Span, address: impl FnOnce() -> Option<Socket
     }
 }
 
-/// Says how it ended. Of an exception of the server its number is told: its text may repeat that of the query.
+/// Records how it ended. For an exception of the server, only its number is recorded, because its text may repeat that of the query.
 pub(super) fn record_error(span: &Span, error: &Error) {
     if let Error::Server(exception) = error {
         span.record("db.response.status_code", exception.code);
@@ -150,7 +150,7 @@ fn without_strings(text: &str) -> String {
     out
 }
 
-/// The length of what begins with a quote, up to its end: a quote that is neither doubled nor behind a backslash.
+/// The length of what begins with a quote, up to its end: a quote that is neither doubled nor after a backslash.
 fn quoted(text: &str, quote: char) -> usize {
     let mut characters = text.char_indices().skip(1).peekable();
     while let Some((at, character)) = characters.next() {

@@ -255,7 +255,7 @@ impl Transport {
     pub(crate) fn is_idle(&self) -> bool {
         let is_silent = match (&self.socket, peek(self.tcp())) {
             (_, Err(error)) => error.kind() == ErrorKind::WouldBlock,
-            // Tickets may wait to be read, or the end behind them: a ping tells.
+            // Tickets may wait to be read, or the end after them: a ping tells.
             (Socket::Tls(_), Ok(1..)) => true,
             _ => false,
         };
@@ -281,7 +281,7 @@ impl Transport {
         self.tcp().peer_addr().ok()
     }
 
-    /// Receives a packet. A block behind it is for [`Transport::block`].
+    /// Receives a packet. A block after it is for [`Transport::block`].
     ///
     /// It may be dropped and called again: nothing is lost.
     pub(crate) async fn receive(&mut self) -> Result<ServerPacket> {
@@ -378,7 +378,7 @@ impl Transport {
         !self.incoming.unread().is_empty() || self.poll_more(&mut context).is_ready()
     }
 
-    /// Reads the block behind a packet.
+    /// Reads the block after a packet.
     ///
     /// When it fails or is dropped the connection is of no more use.
     pub(crate) async fn block(&mut self, kind: BlockKind) -> Result<Block> {
@@ -452,7 +452,7 @@ impl Transport {
             .map_err(Error::io("write to the server"))
     }
 
-    /// Reads behind what is buffered: how many bytes came, 0 at the end.
+    /// Reads after what is buffered: how many bytes came, 0 at the end.
     fn poll_more(&mut self, context: &mut Context<'_>) -> Poll<Result<usize>> {
         if let Some((mut dechunker, mut raw)) = self.chunks.take() {
             let mut inside = Vec::new();
@@ -585,7 +585,7 @@ impl Window {
         (self.begin, self.end) = (0, 0);
     }
 
-    /// The unused part behind the used one, of `least` bytes or more.
+    /// The unused part after the used one, of `least` bytes or more.
     fn room(&mut self, least: usize) -> &mut [u8] {
         if self.bytes.len() - self.end < least {
             self.bytes.copy_within(self.begin..self.end, 0);

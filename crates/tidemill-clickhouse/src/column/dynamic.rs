@@ -1,7 +1,7 @@
 //! `Dynamic`: a `Variant` that brings its types along.
 //!
 //! The prefix is a version and the types. Versions 1 and 2 are a `Variant` of these types and of one more, `SharedVariant`,
-//! for values of other types, each in a binary form behind its type; version 1 has the number of types twice. Version 3 has
+//! for values of other types, each in a binary form after its type; version 1 has the number of types twice. Version 3 has
 //! no shared values: the types are all there are, and each row has the position of its type, in as many bytes as that
 //! takes, or their number for `NULL`. Versions 4 and above are for parts of tables only.
 //!

@@ -37,7 +37,7 @@ pub(crate) struct Input<'a> {
     memory_left: u64,
     limits: Limits,
     pub(crate) revision: Revision,
-    /// The values are those of a dictionary, whose strings are behind their lengths at any revision.
+    /// The values are those of a dictionary, whose strings are after their lengths at any revision.
     pub(crate) in_dictionary: bool,
     pub(crate) strings: StringType,
     /// The time zone that instants without one of their own are in. `None`: UTC.
@@ -66,7 +66,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether the values of strings come behind their offsets.
+    /// Whether the values of strings come after their offsets.
     pub(crate) fn string_offsets(&self) -> bool {
         self.revision >= Revision::STRING_OFFSETS && !self.in_dictionary
     }

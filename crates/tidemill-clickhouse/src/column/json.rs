@@ -118,7 +118,7 @@ pub(super) async fn read(
     )?))
 }
 
-/// Reads paths and values, which have the form of a map whose strings are behind their lengths at any revision.
+/// Reads paths and values, which have the form of a map whose strings are after their lengths at any revision.
 async fn read_shared(input: &mut Input<'_>, rows: usize) -> Result<ArrayRef> {
     let (offsets, length) = read_offsets(input, rows).await?;
     let (offsets_of_paths, paths) = string::read_inline(input, length).await?;

@@ -13,7 +13,7 @@ pub(crate) struct Output<'a> {
     pub(crate) revision: Revision,
     /// What the dates are checked against.
     pub(crate) calendar: Calendar,
-    /// The values are those of a dictionary, whose strings are behind their lengths at any revision.
+    /// The values are those of a dictionary, whose strings are after their lengths at any revision.
     pub(crate) in_dictionary: bool,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Whether the values of strings come behind their offsets.
+    /// Whether the values of strings come after their offsets.
     pub(crate) fn string_offsets(&self) -> bool {
         self.revision >= Revision::STRING_OFFSETS && !self.in_dictionary
     }
@@ -46,7 +46,7 @@ impl<'a> Output<'a> {
         self.bytes.push(number.to_le_bytes()[0]);
     }
 
-    /// Bytes behind their length.
+    /// Bytes after their length.
     pub(crate) fn string(&mut self, bytes: impl AsRef<[u8]>) {
         let bytes = bytes.as_ref();
         self.varint(bytes.len() as u64);

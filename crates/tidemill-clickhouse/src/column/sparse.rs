@@ -1,6 +1,6 @@
 //! Sparse columns: only the values that are not the type's default, and how many defaults are before each.
 //!
-//! The counts are varints; the last one, of the defaults behind the last value, has bit 62 set. Values follow in the form
+//! The counts are varints; the last one, of the defaults after the last value, has bit 62 set. Values follow in the form
 //! of the type. The default of a `Nullable` type is `NULL`, and its values have no null map.
 //!
 //! Source: `DataTypes/Serializations/SerializationSparse.cpp` of ClickHouse.
@@ -30,7 +30,7 @@ pub(super) async fn read(
     };
     let values = kind::read_stacked(input, value_type, prefix, kinds, below, at.len()).await?;
     input.charge(4 * rows as u64)?;
-    // The default comes behind the values.
+    // The default comes after the values.
     let default = u32::try_from(at.len()).unwrap_or(u32::MAX);
     let mut indexes = vec![(!nullable).then_some(default); rows];
     for (index, row) in (0..).zip(at) {
@@ -75,7 +75,7 @@ async fn read_positions(input: &mut Input<'_>, rows: usize) -> Result<Vec<usize>
     }
 }
 
-/// Writes how many defaults are before each of the values at `positions`, and behind the last.
+/// Writes how many defaults are before each of the values at `positions`, and after the last.
 pub(super) fn write_positions(output: &mut Output<'_>, positions: &[u32], rows: usize) {
     let mut next = 0;
     for position in positions {

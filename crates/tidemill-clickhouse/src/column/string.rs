@@ -1,6 +1,6 @@
 //! `String`: bytes of any length.
 //!
-//! Up to revision 54491 each value is behind its length, a varint. From 54492 on all ends come first, as 64-bit numbers
+//! Up to revision 54491 each value is after its length, a varint. From 54492 on all ends come first, as 64-bit numbers
 //! counted from the beginning of the column, and then all values. In Arrow both are one buffer of offsets and one of values.
 //!
 //! Source: `DataTypes/Serializations/SerializationString.cpp` of ClickHouse.
@@ -42,7 +42,7 @@ pub(super) async fn read_as(
     }
 }
 
-/// Reads values behind their lengths, whatever the revision says.
+/// Reads values after their lengths, whatever the revision says.
 pub(super) async fn read_inline(input: &mut Input<'_>, rows: usize) -> Result<(OffsetBuffer<i32>, Buffer)> {
     input.charge(byte_length(input, rows, 4)? as u64)?;
     let mut values = MutableBuffer::new(0);
@@ -61,7 +61,7 @@ pub(super) async fn read_inline(input: &mut Input<'_>, rows: usize) -> Result<(O
         if offsets.len() > rows {
             break;
         }
-        // One that goes on behind what is there.
+        // One that continues after what is there.
         let length = input.count("the length of a string", i32::MAX as u64).await?;
         let end = i32::try_from(values.len() + length).map_err(|_| too_long(input, (values.len() + length) as u64))?;
         let value = input.bytes(length, 1, "a string").await?;
@@ -149,7 +149,7 @@ pub(super) fn write(output: &mut Output<'_>, array: &dyn Array) -> Result<()> {
     }
 }
 
-/// Writes values behind their lengths, whatever the revision says.
+/// Writes values after their lengths, whatever the revision says.
 pub(super) fn write_inline(output: &mut Output<'_>, array: &dyn Array) -> Result<()> {
     match array.data_type() {
         ArrowType::Utf8 => write_array_inline(output, array.as_string::<i32>()),

@@ -13,7 +13,7 @@ impl FromStr for DataType {
     /// # Errors
     ///
     /// [`Error::Type`] says where reading stopped and why: an unknown name, a parameter that is missing or out of range,
-    /// text behind the end, or more than [`DataType::MAX_DEPTH`] types in one another.
+    /// text after the end, or more than [`DataType::MAX_DEPTH`] types in one another.
     fn from_str(text: &str) -> Result<Self> {
         let mut parser = Parser { text, at: 0, depth: 0 };
         let parsed = parser.data_type().and_then(|data_type| {

@@ -12,7 +12,7 @@ use crate::Result;
 pub(super) enum Kind {
     /// Commas; fields may be in double quotes, which are doubled within, and a line's end may be in them.
     Csv,
-    /// Tabs; what is special is behind a backslash.
+    /// Tabs; what is special is after a backslash.
     TabSeparated,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Delimited<'a> {
 }
 
 impl<'a> Delimited<'a> {
-    /// Begins behind so many lines that are no rows, of which the first has the names.
+    /// Begins after so many lines that are no rows, of which the first has the names.
     pub(super) fn new(cursor: Cursor<'a>, kind: Kind, header: usize) -> Result<Self> {
         let mut rows = Self {
             cursor,

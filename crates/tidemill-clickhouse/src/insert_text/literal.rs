@@ -245,7 +245,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Values up to a closing bracket, and whether a comma is behind the last.
+    /// Values up to a closing bracket, and whether a comma is after the last.
     fn items(&mut self, depth: usize, close: u8) -> Result<(Vec<Literal>, bool)> {
         self.at += 1;
         let mut items = Vec::new();
@@ -338,7 +338,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// What a letter behind a backslash stands for. Of a letter that stands for nothing, the backslash stays.
+/// What a letter after a backslash stands for. Of a letter that stands for nothing, the backslash stays.
 pub(super) fn escaped(letter: u8, cursor: &mut Cursor<'_>, bytes: &mut Vec<u8>) {
     let byte = match letter {
         b'a' => 7,

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use crate::sql_text::{self, Token, Tokens};
 
-/// The parts of a statement that has rows behind it, or may have.
+/// The parts of a statement that has rows after it, or may have.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Statement<'a> {
     /// Where the name of the table ends.
     table_end: usize,
-    /// Whether columns are named behind it.
+    /// Whether columns are named after it.
     pub(super) has_columns: bool,
     /// The word that the rows stand behind.
     keyword: Range<usize>,
@@ -107,7 +107,7 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// The blanks and the line's end behind the name of a format, which are no part of the rows.
+/// The blanks and the line's end after the name of a format, which are no part of the rows.
 fn line_end(text: &str) -> usize {
     let blanks = text.len() - text.trim_start_matches([' ', '\t', '\r']).len();
     let is_line = text.get(blanks..).is_some_and(|rest| rest.starts_with('\n'));

@@ -1,7 +1,7 @@
 //! Chunks: lengths around packets, so that a proxy can follow a connection without knowing what is in it.
 //!
 //! Since revision 54470 both sides may agree on them in the handshake, for each direction on its own ([`agree`]). Then a packet
-//! is one or more chunks, each of a length in four bytes and so many bytes, and a length of 0 behind the last.
+//! is one or more chunks, each of a length in four bytes and so many bytes, and a length of 0 after the last.
 //!
 //! Source: `IO/ReadBufferFromPocoSocketChunked.h` of ClickHouse.
 
@@ -84,7 +84,7 @@ pub struct Dechunker {
 }
 
 impl Dechunker {
-    /// Appends what is inside of the chunks in `received` to `bytes`. A chunk may go on in the next call.
+    /// Appends what is inside of the chunks in `received` to `bytes`. A chunk may continue in the next call.
     pub fn take_off(&mut self, mut received: &[u8], bytes: &mut Vec<u8>) {
         while !received.is_empty() {
             if self.left == 0 {

@@ -97,7 +97,7 @@ impl std::fmt::Debug for ClientHello {
     }
 }
 
-/// What a client says behind the server's hello, since revision 54458. It is no packet: it has no number.
+/// What a client says after the server's hello, since revision 54458. It is no packet: it has no number.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Addendum {
     /// The key of the quota to use.
@@ -202,7 +202,7 @@ pub enum Stage {
     /// To the end.
     #[default]
     Complete,
-    /// Up to what is done behind the merge.
+    /// Up to what is done after the merge.
     WithMergeableStateAfterAggregation,
     /// The same, with limits applied.
     WithMergeableStateAfterAggregationAndLimit,

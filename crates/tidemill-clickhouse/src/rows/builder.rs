@@ -243,7 +243,7 @@ impl Builder {
         data + self.validity.as_ref().map_or(0, Vec::len)
     }
 
-    /// Takes back all rows from this one on, and what was begun behind them.
+    /// Takes back all rows from this one on, and what was begun after them.
     pub(super) fn truncate(&mut self, rows: usize) {
         if let Some(validity) = &mut self.validity {
             validity.truncate(rows);
@@ -582,7 +582,7 @@ fn ticks(values: &mut Vec<i64>, scale: i64, expected: &ArrowType, nulls: Option<
 
 fn offsets(ends: &mut Vec<i32>) -> OffsetBuffer<i32> {
     let ends = std::mem::take(ends);
-    // Each end is at or behind the one before it: they were counted.
+    // Each end is at or after the one before it: they were counted.
     OffsetBuffer::new(std::iter::once(0).chain(ends).collect())
 }
 

@@ -243,7 +243,7 @@ fn end(items: &Builder) -> Result<i32, Failure> {
     i32::try_from(items.len()).map_err(|_| Failure::new("a block has no more than 2^31 - 1 items of a column"))
 }
 
-/// A whole number, also with zeros behind its point.
+/// A whole number, also with zeros after its point.
 fn integer(number: &str) -> Option<i128> {
     number
         .parse()

@@ -308,7 +308,7 @@ pub(super) enum Compound<'a> {
         validity: Option<&'a mut Vec<bool>>,
     },
     FixedList {
-        /// How many items there are behind it.
+        /// How many items there are after it.
         end: usize,
         items: &'a mut Builder,
         rows: &'a mut usize,

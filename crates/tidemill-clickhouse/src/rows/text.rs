@@ -136,7 +136,7 @@ pub(crate) fn parse_instant(text: &str, digits: u8) -> Option<i64> {
         .checked_add(part)
 }
 
-/// Seconds since 1970-01-01 in the time of its place, and ticks of `digits`, of a date alone or with a time behind it.
+/// Seconds since 1970-01-01 in the time of its place, and ticks of `digits`, of a date alone or with a time after it.
 pub(crate) fn parse_local(text: &str, digits: u8) -> Option<(i64, i64)> {
     let (date, time) = text.split_once(['T', 't', ' ']).unwrap_or((text, "00:00"));
     let (seconds, part) = parse_clock(time, digits)?;

@@ -60,7 +60,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Goes behind the bracket that closes the one just taken.
+    /// Moves past the bracket that closes the one just taken.
     pub(crate) fn close(&mut self) -> Option<()> {
         let mut depth = 1_usize;
         while depth > 0 {

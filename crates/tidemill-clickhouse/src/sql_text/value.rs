@@ -25,7 +25,7 @@ use super::{name, string};
 /// | tuples | `tuple(1, 'a')` |
 /// | [`Identifier`] | a name in backquotes |
 pub trait SqlValue {
-    /// Writes the literal behind what is in `sql`.
+    /// Writes the literal after what is in `sql`.
     fn write_sql(&self, sql: &mut String);
 }
 

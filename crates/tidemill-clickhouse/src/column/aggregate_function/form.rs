@@ -249,7 +249,7 @@ fn without_null(argument: &DataType) -> &DataType {
 /// More than the name of a function with each of ClickHouse's combinators once, so that what follows names ends.
 const MAX_NAME: usize = 256;
 
-/// What may stand behind the name of a function without changing what it gives for `NULL`.
+/// What may stand after the name of a function without changing what it gives for `NULL`.
 const COMBINATORS: [&str; 10] = [
     "If",
     "Array",

@@ -292,7 +292,7 @@ impl Form {
     }
 }
 
-/// A value on its own, or behind its length.
+/// A value on its own, or after its length.
 fn item(value: &DataType) -> Part {
     plain(value).map_or(Part::Bytes, Part::Fixed)
 }

@@ -14,9 +14,9 @@ pub(super) enum Part {
     Fixed(usize),
     /// A number in groups of seven bits.
     Varint,
-    /// Bytes behind a varint of their number.
+    /// Bytes after a varint of their number.
     Bytes,
-    /// Bytes behind a number of 32 bits, which is negative where there are none.
+    /// Bytes after a number of 32 bits, which is negative where there are none.
     Text,
     /// A byte, and the parts that belong to it.
     Switch(Vec<(u8, Vec<Part>)>),
@@ -50,7 +50,7 @@ pub(super) enum Count {
 }
 
 impl Part {
-    /// So many values of so many bytes, behind a varint of their number.
+    /// So many values of so many bytes, after a varint of their number.
     pub(super) fn list(width: usize) -> Self {
         Self::repeat(Count::Varint, vec![Self::Fixed(width)])
     }
@@ -144,7 +144,7 @@ impl<'a, 'b> States<'a, 'b> {
         })
     }
 
-    /// How many values there are, and all counts, or if that is shorter those that are not 0, each behind its place.
+    /// How many values there are, and all counts, or if that is shorter those that are not 0, each after its place.
     ///
     /// Source: `QuantileTiming.h` of ClickHouse.
     async fn timings(&mut self) -> Result<()> {
@@ -260,5 +260,5 @@ impl<'p> Open<'p> {
 const WHAT: &str = "a state";
 /// Places of a `quantileTiming`: 1024 of a millisecond each, then of 16 up to 30,000.
 const TIMINGS: usize = 1024 + (30_000 - 1024) / 16;
-/// What stands for a place behind the last.
+/// What stands for a place after the last.
 const END_OF_TIMINGS: u16 = 30_000;

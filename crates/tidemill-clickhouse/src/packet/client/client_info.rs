@@ -172,7 +172,7 @@ impl TraceContext {
             state: String::new(),
             flags: u8::from_str_radix(part(2)?, 16).ok()?,
         };
-        // Versions to come may have more behind it.
+        // Versions to come may have more after it.
         let has_more = parts.next().is_some();
         let is_sound = context.trace_id != 0 && context.span_id != 0 && version != 0xff && (version > 0 || !has_more);
         is_sound.then_some(context)
