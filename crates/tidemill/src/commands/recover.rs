@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tidemill_xbase::{PendingLog, pending_logs, recover_folders};
+use tidemill_xbase::{PendingLog, Recovered, pending_logs, recover_folders};
 
 use crate::Outcome;
 use crate::args::RecoverArgs;
@@ -48,22 +48,22 @@ pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
         recovered => recovered?,
     };
     for recovered in recovered {
-        let log = recovered.log.display();
-        let (done, discarded) = (recovered.transactions, recovered.discarded);
-        match discarded {
-            0 => say!(
-                "{log}: {} redone in {}",
-                counted(done as u64, "transaction"),
-                listed(&recovered.files)
-            )?,
-            _ => say!(
-                "{log}: {} redone, {} forgotten that not all folders have",
-                counted(done as u64, "transaction"),
-                counted(discarded as u64, "transaction")
-            )?,
-        }
+        say!("{}", redone(&recovered))?;
     }
     Ok(outcome)
+}
+
+/// What became of a log.
+pub(crate) fn redone(recovered: &Recovered) -> String {
+    let log = recovered.log.display();
+    let done = counted(recovered.transactions as u64, "transaction");
+    match recovered.discarded {
+        0 => format!("{log}: {done} redone in {}", listed(&recovered.files)),
+        discarded => format!(
+            "{log}: {done} redone, {} forgotten that not all folders have",
+            counted(discarded as u64, "transaction")
+        ),
+    }
 }
 
 /// What a log has for its files.

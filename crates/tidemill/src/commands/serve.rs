@@ -7,10 +7,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tidemill_server::{Server, ServerOptions, TlsFiles, Users};
 use tidemill_sql::SessionOptions;
-use tidemill_xbase::CodePage;
+use tidemill_xbase::{CodePage, PendingLog, pending_logs, recover_folders};
 
 use crate::args::{BlankArg, bytes, name_and_place, seconds};
-use crate::terminal::say;
+use crate::commands::recover::redone;
+use crate::terminal::{say, tell};
 use crate::{Outcome, Stopped};
 
 /// Serve folders and databases to programs: over PostgreSQL's protocol, Arrow Flight SQL and HTTP, and on a web page.
@@ -96,6 +97,22 @@ fn page(report: &std::path::Path) -> Result<String, String> {
     tidemill_bench::report::html(report, None).map_err(|error| tidemill_sql::with_causes(&error))
 }
 
+/// Applies what dead programs had committed in these folders, so that clients can read the tables. Reports what it did, and what it cannot
+/// do.
+fn recover(folders: &[PathBuf]) {
+    let is_waiting = |log: &PendingLog| !log.in_use && log.refused.is_none();
+    let mut logs = folders
+        .iter()
+        .flat_map(|folder| pending_logs(folder).unwrap_or_default());
+    if !logs.any(|log| is_waiting(&log)) {
+        return;
+    }
+    match recover_folders(folders) {
+        Ok(logs) => logs.iter().for_each(|log| tell!("{}", redone(log))),
+        Err(error) => tell!("{error}; its tables cannot be read until tidemill recover has applied the log"),
+    }
+}
+
 pub(crate) async fn run(args: ServeArgs, mut stopped: Stopped) -> anyhow::Result<Outcome> {
     if !args.quiet {
         tracing_subscriber::fmt()
@@ -107,6 +124,7 @@ pub(crate) async fn run(args: ServeArgs, mut stopped: Stopped) -> anyhow::Result
     if folders.is_empty() && args.attach.is_empty() {
         folders.push(PathBuf::from("."));
     }
+    recover(&folders);
     let mut session = SessionOptions::default();
     if let Some(memory) = args.memory {
         session = session.memory(memory);
