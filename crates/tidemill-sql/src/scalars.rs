@@ -583,9 +583,8 @@ impl Visitor for Parts<'_> {
 
 /// Whether the engine has another function by the name of one of ADS's: `empty` is one of arrays, and `random` takes no seed.
 fn is_another_elsewhere(function: &Function, name: &str) -> bool {
-    let arguments = arguments_of(function);
-    let is_called = |known: &str| name.eq_ignore_ascii_case(known);
-    is_called("EMPTY") && arguments == 1 || is_called("RAND") && arguments == 1
+    let is_one = ["EMPTY", "RAND"].iter().any(|known| name.eq_ignore_ascii_case(known));
+    is_one && arguments_of(function) == 1
 }
 
 /// An average is a sum by a number, both exact.
