@@ -25,6 +25,9 @@ pub(crate) struct Args {
     /// Where the files will be downloaded from, which the Homebrew formula names. Default: the folder itself, as file://
     #[arg(long, value_name = "URL")]
     source_url: Option<String>,
+    /// The profile of the program and the driver: `release`, or `small`, which is half the size and takes an hour or more to build.
+    #[arg(long, default_value = "release")]
+    profile: String,
 }
 
 /// Makes both and tries them; true when they work.
@@ -34,11 +37,11 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
     }
     let out = args.out.clone().unwrap_or_else(|| workspace.target.join("package"));
     fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
-    if !build(workspace)? {
+    if !build(workspace, &args.profile)? {
         return Ok(false);
     }
     let root = tempfile::tempdir()?;
-    lay_out(workspace, root.path())?;
+    lay_out(workspace, &args.profile, root.path())?;
     let version = workspace.version()?;
     let name = format!("tidemill-{version}-x86_64-linux");
     let archive = archive(root.path(), &out, &name)?;
@@ -61,21 +64,21 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
 /// Where Debian has libraries of this processor.
 const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
-fn build(workspace: &Workspace) -> Result<bool> {
+fn build(workspace: &Workspace, profile: &str) -> Result<bool> {
     let mut heavy = cargo(&workspace.root);
-    heavy.args(["build", "--locked", "--release"]);
+    heavy.args(["build", "--locked", "--profile", profile]);
     heavy.args(workspace.heavy().iter().flat_map(|name| ["-p", name]));
     let library = ["build", "--locked", "--profile", "libace", "-p", "tidemill-ace"];
     Ok(run_command(&mut heavy)? && run_command(cargo(&workspace.root).args(library))?)
 }
 
 /// Puts the files where Debian has them.
-fn lay_out(workspace: &Workspace, root: &Path) -> Result<()> {
-    let (release, version) = (workspace.target.join("release"), workspace.version()?);
+fn lay_out(workspace: &Workspace, profile: &str, root: &Path) -> Result<()> {
+    let (built, version) = (workspace.target.join(profile), workspace.version()?);
     let program = root.join("usr/bin/tidemill");
-    install(&release.join("tidemill"), &program, 0o755)?;
+    install(&built.join("tidemill"), &program, 0o755)?;
     let driver = root.join(LIBRARIES).join("libtidemill_adbc.so");
-    install(&release.join("libtidemill_adbc.so"), &driver, 0o644)?;
+    install(&built.join("libtidemill_adbc.so"), &driver, 0o644)?;
     for file in [&program, &driver] {
         finish(Command::new("strip").arg(file))?;
     }
