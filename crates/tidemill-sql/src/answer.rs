@@ -108,7 +108,7 @@ impl Answer {
         Self::streamed(Box::pin(RecordBatchStreamAdapter::new(typed, batches)))
     }
 
-    /// These rows behind others of the same columns.
+    /// `first`, followed by these rows, which have the same columns.
     pub(crate) fn behind(self, first: RecordBatch) -> Self {
         let schema = self.schema();
         let batches = futures::stream::once(std::future::ready(Ok(first))).chain(self.stream);

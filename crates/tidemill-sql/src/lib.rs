@@ -17,7 +17,7 @@
 //! ```
 //!
 //! What this crate does not do: it parses no file format and no wire packet (the engine crates do), it changes no
-//! table in place (UPDATE, DELETE and transactions belong to the xBase lane), and it prints nothing.
+//! xBase table by itself (UPDATE, DELETE and transactions are those of `tidemill-ads`), and it prints nothing.
 
 mod ads;
 mod ads_connection;

@@ -358,7 +358,8 @@ impl Names {
     }
 
     /// The file named like a table, without its extension. Files whose extension tells a format come before those that only their
-    /// bytes tell, and an xBase table before all others: it is what a name without extension means to the programs that made it.
+    /// bytes tell; among those that remain, an xBase table comes first: it is what a name without extension means to the programs that
+    /// made it.
     fn by_stem(&self, name: &str) -> Result<Found> {
         let folder = self.dir.clone().unwrap_or_else(|| PathBuf::from("."));
         let entries = match folder::entries(&folder) {

@@ -50,8 +50,8 @@ use crate::subqueries::marks;
 use crate::yielding::YieldingJoins;
 use crate::{Error, Result, declared_types, faults, lowering, planner_forms, stores, top_percent};
 
-/// Runs statements over stores. Cheap to make. Between statements it holds connections to the servers that it asked, and the xBase tables
-/// that it read open: transactions, temporary tables and views last until it is dropped.
+/// Runs statements over stores. Cheap to make. Between statements it keeps open the connections to the servers that it queried, and the
+/// xBase tables that it read: transactions, temporary tables and views last until it is dropped.
 pub struct Session {
     pub(crate) options: SessionOptions,
     config: SessionConfig,
@@ -196,7 +196,8 @@ impl Session {
     /// rows in the table's order.
     ///
     /// `INSERT INTO` adds rows to a table of a server, or to an xBase table, before this returns. Its answer is one row with their
-    /// number. Other statements that change xBase tables, and scripts, are those of [ADS SQL](tidemill_ads::sql).
+    /// number. UPDATE, DELETE, TRUNCATE TABLE and DROP TABLE change a table of PostgreSQL, MySQL or SQLite on its server. Other
+    /// statements that change xBase tables, and scripts, are those of [ADS SQL](tidemill_ads::sql).
     ///
     /// # Errors
     ///
