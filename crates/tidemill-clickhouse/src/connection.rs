@@ -1,9 +1,9 @@
 //! One connection as a machine of states: what to send and what was received, without a socket.
 //!
 //! [`ClientConnection`] puts the bytes to send into a buffer ([`ClientConnection::outgoing`]) and reads packets from the bytes
-//! that were received ([`ClientConnection::receive`]). Whoever owns the socket moves the bytes, and decodes the block after a
-//! packet that has one. A packet that does not belong where the conversation is closes the connection: it is never guessed
-//! where the next one begins.
+//! that were received ([`ClientConnection::receive`]). The owner of the socket moves the bytes, and decodes the block that follows a
+//! packet which has one. A packet that is not valid at this point of the conversation closes the connection: the beginning of the next
+//! packet is never guessed.
 //!
 //! ```text
 //! handshake ─hello─▶ idle ─query─▶ busy ─end of stream, exception─▶ idle

@@ -78,8 +78,9 @@ impl<'t> Written<'t> {
         self.fraction.len() - beginning_zeros(self.fraction.iter().rev())
     }
 
-    /// Whether the double that is nearest to the number has its digits: rounded to as many significant digits as are written, it gives
-    /// them, or they are the fewest that tell it from other doubles. Of a number with an exponent, which programs write of doubles that they have, only the size has to fit.
+    /// Whether the nearest double keeps the digits of the number: rounded to the same number of significant digits, it gives them, or
+    /// they are the shortest digits that identify the double. A number with an exponent, which programs write for doubles, only has to
+    /// be in range.
     pub(crate) fn is_kept_by(&self, nearest: f64) -> bool {
         let all = self.whole.len() + self.fraction.len();
         let zeros = beginning_zeros(self.whole.iter().chain(self.fraction));

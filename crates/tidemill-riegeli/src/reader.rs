@@ -593,7 +593,7 @@ impl<S: Source> RecordReader<S> {
         }
     }
 
-    /// Passes the damage that `error` tells of, if that is wanted, and returns whether to continue.
+    /// Skips the damaged region that `error` reports, if recovery is enabled. Returns whether to continue reading.
     #[cold]
     fn try_recovery(&mut self, error: Error) -> Result<bool> {
         if self.options.recovery.is_fail() || !matches!(error, Error::Corrupt(_)) {

@@ -1,8 +1,8 @@
-//! Ends what a process left running that is gone.
+//! Ends the queries that a killed client left running on the server.
 //!
-//! A client that is killed leaves its query to the server, which may continue for a while: an INSERT stores the rows that were
-//! received. Whoever then counts what is stored, to continue from there, counts too early. So queries of a job get names with a
-//! beginning of their own, and who takes the job over ends those that have it first.
+//! The server continues such a query for a while: an INSERT stores the rows that it received. A new client that counts the stored rows
+//! to resume the job would count too early. So all queries of a job have identifiers with the same prefix, and the new client ends the
+//! queries with this prefix before it counts.
 
 use std::time::Duration;
 

@@ -149,7 +149,8 @@ fn round(folder: &TempDir, first: usize, time: Duration) -> Expected {
     }
 }
 
-/// Compares with what has to be there, with at most the one change of each client that nobody was told of. Gives what is there.
+/// Checks the tables against `expected`: each client may have one more change, which was made but not acknowledged. Returns what the
+/// tables hold.
 fn look(folder: &TempDir, expected: Expected) -> Expected {
     let served = Served::begin(folder);
     let begun = Instant::now();

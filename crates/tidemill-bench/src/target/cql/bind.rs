@@ -292,7 +292,7 @@ fn pairs(
     })
 }
 
-/// Elements of a fixed width stand side by side, others after their length as an unsigned vint.
+/// Elements of fixed width are stored back to back. Each other element follows its length, an unsigned vint.
 fn vector(
     value: &Value,
     element: &ColumnType<'_>,
