@@ -12,12 +12,12 @@ pub enum Error {
     /// The operating system refused something.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried, and with which file or address.
+        /// The operation that failed, with its file or address.
         what: String,
-        /// The refusal.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A file of users is not understood.
+    /// A file of users cannot be parsed.
     #[error("{place}: {what}")]
     Users {
         /// The file and the line.
@@ -25,15 +25,15 @@ pub enum Error {
         /// What was expected and what was found.
         what: String,
     },
-    /// The settings do not go together.
+    /// Settings that contradict each other.
     #[error("{what}; {hint}")]
     Settings {
-        /// Why not.
+        /// The contradiction.
         what: String,
         /// The next thing to try.
         hint: String,
     },
-    /// A folder or a store that is to be served is not there.
+    /// A folder or a store that is to be served does not exist.
     #[error(transparent)]
     Store(#[from] tidemill_sql::Error),
 }

@@ -14,7 +14,7 @@ pub(crate) struct Failure {
     pub(crate) state: Cow<'static, str>,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
-    /// The letter of the statement at which it is wrong, counted from 1.
+    /// The position of the error in the statement, in characters from 1.
     pub(crate) position: Option<usize>,
 }
 
@@ -28,7 +28,7 @@ impl Failure {
         }
     }
 
-    /// With what to try next.
+    /// Adds a hint.
     pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
         Self {
             hint: Some(hint.into()),
@@ -36,23 +36,23 @@ impl Failure {
         }
     }
 
-    /// The client has asked for the statement to end.
+    /// The client cancelled the statement.
     pub(crate) fn cancelled() -> Self {
         Self::new("57014", "canceling statement due to user request")
     }
 
-    /// The statement took longer than its user is allowed.
+    /// The statement exceeded the statement time of its user.
     pub(crate) fn out_of_time() -> Self {
         Self::new("57014", "the statement took longer than this user is allowed")
     }
 
-    /// An answer has more rows than its user may take.
+    /// The result has more rows than its user may read.
     pub(crate) fn too_many_rows() -> Self {
         Self::new("54000", "the answer has more rows than this user may take at once")
             .with_hint("ask for fewer by LIMIT, or have the administrator allow more (rows= in the file of users)")
     }
 
-    /// A user who may only read wants to change something.
+    /// A user with read-only rights tried a change.
     pub(crate) fn only_reads() -> Self {
         Self::new("42501", "permission denied: this user may only read")
             .with_hint("have the administrator add `write` to the user's line in the file of users")
@@ -64,7 +64,7 @@ impl Failure {
         format!("{}: {first}", self.state)
     }
 
-    /// What a session found wrong with a statement.
+    /// Converts an error of a session.
     pub(crate) fn of(error: &Error, text: &str) -> Self {
         let state = state(error);
         let (message, hint, position) = match error {
@@ -80,7 +80,7 @@ impl Failure {
                 }
                 _ => (with_causes(error), None, None),
             },
-            // The whole of it has the words of a library that programs know it by.
+            // The parser's whole message names the underlying library.
             Error::Parse { .. } => match tidemill_ads::sql::parse(text) {
                 Err(fault) => {
                     let place = fault.line_and_column();
@@ -106,7 +106,7 @@ impl Failure {
     }
 }
 
-/// PostgreSQL's SQLSTATE of an error: "PostgreSQL Error Codes" in its documentation.
+/// The SQLSTATE of an error ("PostgreSQL Error Codes" in PostgreSQL's documentation).
 pub(crate) fn state(error: &Error) -> &'static str {
     if let Some(constraint) = error.constraint() {
         return match constraint {
@@ -136,7 +136,7 @@ pub(crate) fn state(error: &Error) -> &'static str {
             Kind::Limit => "54000",
             Kind::Stopped => "57014",
             _ => match statement.native_code() {
-                // A name that leads out of the folders.
+                // A name that leads outside the served folders.
                 code if code == i64::from(ErrorCode::InvalidPath.number()) => "42501",
                 code if code == i64::from(ErrorCode::IndexExists.number()) => "42P07",
                 code if LOCKED.iter().any(|locked| code == i64::from(locked.number())) => "55P03",
@@ -152,17 +152,18 @@ pub(crate) fn state(error: &Error) -> &'static str {
         "42S02" => "42P01",
         "42S01" => "42P07",
         "42000" => "42601",
-        // A value that is too large, or is no value of its type.
+        // A value that is too large, or not valid for its type.
         "22000" => "22P02",
         "HY000" => "XX000",
         other => other,
     }
 }
 
-/// What ADS calls a record, a table or a file that somebody else has locked.
+/// The ADS codes of a record, table or file that another user has locked.
 const LOCKED: [ErrorCode; 3] = [ErrorCode::LockFailed, ErrorCode::FileInUse, ErrorCode::AppendLockFailed];
 
-/// The SQLSTATE of an error of which only the words tell it, as the tables and Arrow have them; `None` for others.
+/// Derives the SQLSTATE from the text of an error, for errors of the tables and of Arrow that carry no code; `None` if it is not
+/// recognised.
 fn state_of_words(words: &str) -> Option<&'static str> {
     let has = |parts: &[&str]| parts.iter().any(|part| words.contains(part));
     if words.ends_with("already exists") {
@@ -184,7 +185,7 @@ fn state_of_words(words: &str) -> Option<&'static str> {
     if has(&overflows) {
         return Some("22003");
     }
-    // A value of a field that has no room for it, which is a number or a text.
+    // A value, a number or a text, that does not fit into its field.
     let (_, rest) = words.split_once("expected at most ")?;
     let (room, found) = rest.split_once(", found ")?;
     let is_of_room = room.ends_with(" characters") || room.ends_with(" bytes");
@@ -194,7 +195,7 @@ fn state_of_words(words: &str) -> Option<&'static str> {
     })
 }
 
-/// The letter of a text at a line and a column, all counted from 1.
+/// The character position of a line and column; all are counted from 1.
 fn position(text: &str, line: u64, column: u64) -> Option<usize> {
     let line = usize::try_from(line.checked_sub(1)?).ok()?;
     let column = usize::try_from(column).ok().filter(|column| *column > 0)?;

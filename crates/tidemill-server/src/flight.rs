@@ -6,12 +6,13 @@
 //! | `statements.rs` | what statements and uploads do |
 //! | `service.rs` | the requests that `arrow-flight` has no method for |
 //! | `caller.rs` | who sends a request, and with which session |
-//! | `kept.rs` | what is kept between requests: answers, prepared statements, transactions |
-//! | `rows.rs` | answers as messages |
+//! | `kept.rs` | state between requests: results, prepared statements, transactions |
+//! | `rows.rs` | results as messages |
 //! | `uploads.rs` | rows that a client sends |
 //! | `metadata.rs` | which tables and types there are, and what the server can do |
 //!
-//! A statement has its rows from the session of its connection, or of its transaction. What a connection has begun ends with it.
+//! A statement runs in the session of its connection, or of its transaction. What a connection leaves unfetched or uncommitted ends
+//! with it.
 //!
 //! [docs]: https://arrow.apache.org/docs/format/FlightSql.html
 
@@ -39,16 +40,16 @@ use crate::failure::Failure;
 use crate::listener::Incoming;
 use crate::server::Shared;
 
-/// How many bytes a message of a client has at most.
+/// The most bytes of a message of a client.
 const LARGEST: usize = 64 << 20;
 
-/// How often a connection is asked whether its client is still there, and how long it may take to say so.
+/// The interval of keepalive pings, and how long a client may take to answer one.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
-/// How many requests of a connection are under way at once.
+/// The most requests of a connection in flight.
 const REQUESTS: u32 = 100;
 
-/// What a request is answered.
+/// The response to a request.
 type Reply<T> = Result<Response<T>, Status>;
 
 /// Answers requests until the server ends.
@@ -67,7 +68,7 @@ pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>) {
     let ended = async move {
         let _ = stop.wait_for(|ends| *ends).await;
     };
-    // It returns after a shutdown only, and then without an error.
+    // It returns only after a shutdown, and then without an error.
     let _ = Server::builder()
         .http2_keepalive_interval(Some(KEEPALIVE))
         .http2_keepalive_timeout(Some(KEEPALIVE))
@@ -78,7 +79,7 @@ pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>) {
     tidying.abort();
 }
 
-/// An error as gRPC has it. Its SQLSTATE is in the metadata `sqlstate`.
+/// An error as a gRPC status. Its SQLSTATE is in the metadata `sqlstate`.
 fn status(failure: &Failure) -> Status {
     let code = match &*failure.state {
         "42P01" | "42703" => Code::NotFound,

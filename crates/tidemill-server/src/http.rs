@@ -1,13 +1,13 @@
-//! HTTP: statements and answers, what tables there are, and the page.
+//! HTTP: statements, the list of tables, copies, and the web page.
 //!
 //! | request | answer |
 //! |---|---|
-//! | `POST /sql` | the answer of a statement, in the format of the header `Accept` |
+//! | `POST /sql` | the result of a statement, in the format of the header `Accept` |
 //! | `DELETE /sql/ID` | cancels the statement that was sent with the header `X-Statement: ID` |
 //! | `GET /tables`, `GET /tables/NAME` | the tables; one table |
 //! | `POST /copies`, `GET /copies`, `DELETE /copies/ID` | begins a copy; lists copies; stops one |
 //! | `GET /reports`, `GET /reports/NAME` | the reports of load tests; one as a page |
-//! | `GET /healthz`, `GET /metrics`, `GET /openapi.json` | for programs that watch and that ask |
+//! | `GET /healthz`, `GET /metrics`, `GET /openapi.json` | for monitoring, and for clients of the API |
 //! | `GET /` | the page, from `console/dist` |
 
 mod answers;
@@ -42,10 +42,10 @@ use crate::server::Shared;
 pub(crate) use copies::Copies;
 pub use reports::{ReportPage, Reports};
 
-/// How many bytes a request has at most.
+/// The most bytes of a request.
 const LARGEST: usize = 16 << 20;
 
-/// Where a request comes from.
+/// The address of the client.
 #[derive(Clone, Copy, Debug)]
 struct Peer(SocketAddr);
 
@@ -85,7 +85,7 @@ pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>) {
     let ended = async move {
         let _ = stop.wait_for(|ends| *ends).await;
     };
-    // It returns after a shutdown only, and then without an error.
+    // It returns only after a shutdown, and then without an error.
     let _ = axum::serve(incoming, app).with_graceful_shutdown(ended).await;
 }
 
@@ -117,7 +117,7 @@ fn app(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
-/// An answer in JSON.
+/// A response in JSON.
 fn json_answer(body: &serde_json::Value) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
@@ -139,7 +139,7 @@ impl Problem {
 impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
         let status = match &*failure.state {
-            // Not 408, upon which browsers send the statement once more.
+            // Not 408: browsers would send the statement again.
             "57014" => StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST),
             "42501" | "25006" => StatusCode::FORBIDDEN,
             "53300" => StatusCode::SERVICE_UNAVAILABLE,
@@ -162,7 +162,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// What was done so far.
+/// Totals since the start.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     statements: AtomicU64,
@@ -179,7 +179,7 @@ impl Counters {
     }
 }
 
-/// In the text format of Prometheus.
+/// The totals, in the text format of Prometheus.
 async fn metrics(State(shared): State<Arc<Shared>>) -> Response {
     let counters = &shared.statements;
     let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -202,7 +202,7 @@ async fn metrics(State(shared): State<Arc<Shared>>) -> Response {
             seconds.to_string(),
         ),
     ] {
-        // A text takes everything.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}\n");
     }
     let open = shared.running.count();

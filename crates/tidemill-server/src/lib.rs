@@ -1,4 +1,4 @@
-//! The stores behind doors that programs know: PostgreSQL's protocol, Arrow Flight SQL, and HTTP with a page.
+//! Serves the stores over protocols that programs know: PostgreSQL's protocol, Arrow Flight SQL, and HTTP with a web page.
 //!
 //! A [`Server`] listens where its [`ServerOptions`] say, and gives each client a session of `tidemill-sql`: the same SQL, the same
 //! names, the same errors as `tidemill sql`. This crate turns messages into calls of a session and Arrow into rows of a protocol; it has
@@ -19,8 +19,8 @@
 //! # }
 //! ```
 //!
-//! What may be named: tables of the folders and stores that are served, by their names. No path, no URL, no symbolic link out of a
-//! folder. Without [`Users`], only addresses of this machine are listened to.
+//! Clients may name only tables of the served folders and stores: no path, no URL, no symbolic link out of a folder. Without [`Users`], the
+//! server listens only on addresses of this machine.
 
 mod error;
 mod failure;

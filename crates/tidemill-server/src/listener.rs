@@ -1,4 +1,4 @@
-//! Connections of HTTP and Flight SQL, encrypted or not.
+//! Connections of HTTP and Flight SQL, with or without TLS.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,21 +17,21 @@ use tokio_rustls::server::TlsStream;
 
 use crate::server::Shared;
 
-/// How long a client may take to agree on how the connection is encrypted.
+/// The most time of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// How long a client may go on sending when its connection is to end.
+/// How long data of a client is still read after the response is complete.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// The connections of an address.
+/// The accepted connections of an address.
 pub(crate) struct Incoming {
     ready: mpsc::Receiver<Stream>,
     pub(crate) address: io::Result<SocketAddr>,
 }
 
 impl Incoming {
-    /// Takes connections, so that one that is slow to begin holds nobody up. An encrypted one speaks one of these protocols, by their
-    /// names in the registry of [ALPN](https://www.rfc-editor.org/rfc/rfc7301).
+    /// Accepts connections. Each handshake has its own task, so that a slow client does not block the others. Encrypted connections speak
+    /// one of `protocols`, named as [ALPN](https://www.rfc-editor.org/rfc/rfc7301) registers them.
     pub(crate) fn begin(listener: TcpListener, shared: &Shared, protocols: &[&[u8]]) -> Self {
         let (sender, ready) = mpsc::channel(64);
         let address = listener.local_addr();
@@ -39,7 +39,7 @@ impl Incoming {
         let tls = shared.tls.as_ref().map(|config| acceptor(config, protocols));
         tokio::spawn(async move {
             loop {
-                // Others wait until a connection ends.
+                // At the limit, new connections wait until one ends.
                 let Ok(permit) = Arc::clone(&open).acquire_owned().await else {
                     return;
                 };
@@ -53,7 +53,7 @@ impl Incoming {
                 };
                 let (sender, tls) = (sender.clone(), tls.clone());
                 tokio::spawn(async move {
-                    // Small answers are not to wait for more.
+                    // Small responses are sent at once.
                     let _ = stream.set_nodelay(true);
                     let kind = match tls {
                         None => Kind::Plain(stream),
@@ -76,12 +76,12 @@ impl Incoming {
         Self { ready, address }
     }
 
-    /// The next connection; `None` when no more are taken.
+    /// The next connection; `None` once the listener has stopped.
     pub(crate) async fn next(&mut self) -> Option<Stream> {
         self.ready.recv().await
     }
 
-    /// The connections, one after the other.
+    /// The connections as a stream.
     pub(crate) fn into_stream(self) -> impl futures::Stream<Item = io::Result<Stream>> {
         futures::stream::unfold(self, |mut incoming| async {
             let stream = incoming.next().await?;
@@ -90,7 +90,7 @@ impl Incoming {
     }
 }
 
-/// Agrees on TLS for connections that speak these protocols.
+/// An acceptor of TLS for these protocols.
 pub(crate) fn acceptor(config: &Arc<ServerConfig>, protocols: &[&[u8]]) -> TlsAcceptor {
     let mut config = ServerConfig::clone(config);
     config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
@@ -101,7 +101,7 @@ pub(crate) fn acceptor(config: &Arc<ServerConfig>, protocols: &[&[u8]]) -> TlsAc
 pub(crate) struct Stream {
     kind: Kind,
     pub(crate) peer: SocketAddr,
-    /// Until when what a client still sends is read, once nothing more is sent.
+    /// Once the response is complete: until when data of the client is still read.
     lingers: Option<Pin<Box<Sleep>>>,
     _permit: tokio::sync::OwnedSemaphorePermit,
 }
@@ -135,7 +135,8 @@ impl AsyncWrite for Stream {
         }
     }
 
-    /// Ends the answer, and reads what the client still sends: a connection that is closed before takes the answer away with it.
+    /// Ends the response, then reads what the client still sends: closing with unread data would reset the connection, and the client could
+    /// lose the response.
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.lingers.is_none() {

@@ -3,14 +3,14 @@
 //! | file | what |
 //! |---|---|
 //! | `door.rs` | what each message of a client does |
-//! | `startup.rs` | who is let in |
-//! | `command.rs` | what a statement is: SQL for the session, or something of the protocol's own |
+//! | `startup.rs` | logins |
+//! | `command.rs` | classifies a statement: SQL for the session, or a command of the protocol |
 //! | `client.rs` | a client's session, settings and transaction |
-//! | `rows.rs` | answers as rows |
+//! | `rows.rs` | results as rows |
 //! | `parameters.rs` | types and values of parameters |
 //! | `lists.rs` | arrays as parameters |
-//! | `catalog.rs` | `pg_catalog`, as clients ask for it |
-//! | `functions.rs` | functions of PostgreSQL that tell of a connection, or wait |
+//! | `catalog.rs` | `pg_catalog` for clients |
+//! | `functions.rs` | PostgreSQL's functions about a connection, and `pg_sleep` |
 //! | `copy.rs` | `COPY … TO STDOUT` and `COPY … FROM STDIN` |
 //! | `failure.rs` | errors with SQLSTATE and position |
 //!
@@ -56,13 +56,13 @@ pub(crate) use self::running::Running;
 use crate::listener::acceptor;
 use crate::server::Shared;
 
-/// A connection with a client, once it is known whether it is encrypted.
+/// A connection with a client, after the negotiation of TLS.
 type Socket = Framed<MaybeTls, PgWireMessageServerCodec<Arc<Prepared>>>;
 
 /// How long a client may take to log in.
 const LOGIN_TIME: Duration = Duration::from_secs(30);
 
-/// Lets clients in until the server ends.
+/// Accepts clients until the server ends.
 pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>, open: Arc<Semaphore>) {
     let mut stop = shared.stop.clone();
     let tls = shared.tls.as_ref().map(|config| acceptor(config, &[b"postgresql"]));
@@ -72,7 +72,7 @@ pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>, open: Arc
             () = ended(&mut stop) => return,
         };
         let Ok((stream, _)) = accepted else {
-            // Out of file descriptors, mostly: others may be given back.
+            // Usually no file descriptor is left; one may become free.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -81,7 +81,7 @@ pub(crate) async fn listen(listener: TcpListener, shared: Arc<Shared>, open: Arc
         tokio::spawn(async move {
             let is_full = permit.is_err();
             let _permit = permit;
-            // A client that goes away needs no answer.
+            // A client that disconnects needs no response.
             let _ = connection(stream, shared, tls, is_full).await;
         });
     }
@@ -94,7 +94,7 @@ async fn connection(
     is_full: bool,
 ) -> Result<(), std::io::Error> {
     let peer = stream.peer_addr()?;
-    // Tells that the client has gone while a statement runs and nothing is read.
+    // A second handle, which detects a disconnect while a statement runs and nothing is read.
     let stream = stream.into_std()?;
     let line = stream.try_clone()?;
     let stream = TcpStream::from_std(stream)?;
@@ -119,7 +119,7 @@ async fn connection(
             PgWireConnectionState::AwaitingStartup | PgWireConnectionState::AuthenticationInProgress
         );
         let message = tokio::select! {
-            // pgwire 0.41 takes lengths within a message for true, and panics where they lead beyond it.
+            // pgwire 0.41 trusts the lengths within a message, and panics if they exceed it.
             message = AssertUnwindSafe(socket.next()).catch_unwind() => message,
             () = tokio::time::sleep_until(deadline), if !is_known => {
                 return end_with(&mut socket, failure::fatal("08P01", "the login took too long")).await;
@@ -157,7 +157,7 @@ async fn connection(
         if let Err(error) = done.await {
             match error {
                 PgWireError::IoError(_) => return Ok(()),
-                // Nobody goes on with a login that has failed.
+                // A connection ends when its login fails.
                 error if !door.is_open() => return end_with(&mut socket, failure::of_login(error)).await,
                 error => process_error(&mut socket, error, is_extended).await?,
             }
@@ -167,7 +167,7 @@ async fn connection(
 
 /// Waits until the server ends.
 async fn ended(stop: &mut watch::Receiver<bool>) {
-    // Without a server there is nobody who could tell.
+    // The sender is dropped only with the server.
     let _ = stop.wait_for(|ends| *ends).await;
 }
 

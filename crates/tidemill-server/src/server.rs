@@ -1,4 +1,4 @@
-//! What is listened to, and until when.
+//! Starts and stops the server.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,13 +24,13 @@ use crate::{flight, http, postgres};
 /// What a server listens to, and what it serves.
 #[derive(Debug)]
 pub struct ServerOptions {
-    /// Folders of tables. Those of the first are named by their names alone; the others are schemas of the folders' names.
+    /// Folders of tables. Tables of the first are named without a schema; each other folder is a schema of its name.
     pub folders: Vec<PathBuf>,
-    /// Names of schemas, and the folders or URLs of databases that they are.
+    /// Names of schemas, with their folders or URLs of databases.
     pub attached: Vec<(String, String)>,
-    /// Folders whose files may also be named by their whole paths. Default: none.
+    /// Folders whose files may also be named by absolute paths. Default: none.
     pub allowed_paths: Vec<PathBuf>,
-    /// How tables are read.
+    /// The options of sessions.
     pub session: SessionOptions,
     /// The address for PostgreSQL's protocol.
     pub postgres: Option<SocketAddr>,
@@ -38,13 +38,13 @@ pub struct ServerOptions {
     pub flight: Option<SocketAddr>,
     /// The address for HTTP.
     pub http: Option<SocketAddr>,
-    /// Who may come in. Default: everybody of this machine.
+    /// Who may log in. Default: everybody on this machine.
     pub users: Option<Users>,
-    /// The certificate of the server. Default: none, and connections are not encrypted.
+    /// The certificate of the server. Default: none; connections are not encrypted.
     pub tls: Option<TlsFiles>,
-    /// How many connections there are at once, of each protocol. Default: 500.
+    /// The most connections, of each protocol. Default: 500.
     pub connections: usize,
-    /// How long statements that are under way may go on when the server ends. Default: 10 s.
+    /// How long running statements may continue when the server stops. Default: 10 s.
     pub grace: Duration,
     /// Statements that take longer are logged with their text. Default: none are.
     pub slow: Option<Duration>,
@@ -75,11 +75,11 @@ impl Default for ServerOptions {
 /// Files in the PEM format.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
-    /// The server's certificate, and those that lead to its authority.
+    /// The server's certificate, and the chain to its authority.
     pub certificate: PathBuf,
     /// The certificate's private key.
     pub key: PathBuf,
-    /// The authorities one of which must have signed the certificate that each client shows. Default: none, and clients show none.
+    /// Authorities, one of which must have signed each client's certificate. Default: none; clients need no certificate.
     pub client_authorities: Option<PathBuf>,
 }
 
@@ -88,29 +88,29 @@ pub(crate) struct Shared {
     pub(crate) stores: Stores,
     pub(crate) users: Option<Users>,
     pub(crate) throttle: Throttle,
-    /// What the verifiers of unknown names are made with.
+    /// A random key, for the hashes of tokens and logins and for the verifiers of unknown names.
     pub(crate) secret: [u8; 32],
-    /// How connections are encrypted, whatever protocol they speak.
+    /// The TLS configuration of all protocols.
     pub(crate) tls: Option<Arc<ServerConfig>>,
-    /// Whether clients have to show a certificate.
+    /// Whether clients need a certificate.
     pub(crate) asks_for_certificates: bool,
     pub(crate) running: postgres::Running,
     pub(crate) slow: Option<Duration>,
     pub(crate) statements: http::Counters,
-    /// Whether the server ends.
+    /// Whether the server is stopping.
     pub(crate) stop: watch::Receiver<bool>,
     pub(crate) connections: usize,
     pub(crate) cancels: Cancels,
     pub(crate) copies: http::Copies,
     pub(crate) reports: Option<Reports>,
-    /// Right names and passwords of requests, keyed by the secret: a browser sends them with each.
+    /// Hashes of logins that were right: a browser sends its password with each request.
     pub(crate) logins: Logins,
-    /// What stands for them in Flight SQL.
+    /// The tokens of Flight SQL.
     pub(crate) tokens: flight::Tokens,
 }
 
 impl Shared {
-    /// Counts a statement that has ended, and writes a line of the log about it.
+    /// Counts a statement that has ended, and logs it.
     pub(crate) fn log(
         &self,
         door: &'static str,
@@ -130,7 +130,7 @@ impl Shared {
         tracing::info!(door, %user, milliseconds, rows, %error, %statement, "statement");
     }
 
-    /// What a password of a user is checked by.
+    /// The verifier of a user's password.
     pub(crate) fn verifier(&self, user: &str) -> Verifier {
         let known = self.users.as_ref().and_then(|users| users.find(user));
         match known {
@@ -161,12 +161,12 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// Looks at what is to be served, and listens.
+    /// Checks the options, and listens.
     ///
     /// # Errors
     ///
-    /// [`Error::Settings`] for an address that other machines reach where there are no users or no certificate, and for settings that do
-    /// not go together; [`Error::Store`] for a store that is not there; [`Error::Io`] for an address or a file that cannot be used.
+    /// [`Error::Settings`] for an address that other machines reach without users or without a certificate, and for options that contradict
+    /// each other; [`Error::Store`] for a store that does not exist; [`Error::Io`] for an address or a file that cannot be used.
     pub async fn bind(options: ServerOptions) -> Result<Self> {
         let users = options.users.filter(|users| !users.is_empty());
         for address in options.postgres.iter().chain(&options.flight).chain(&options.http) {
@@ -225,12 +225,12 @@ impl Server {
         self.http.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Answers clients until `ended` is over. Then nobody else is let in, statements that are under way have the time of grace, and
-    /// transactions that nobody has committed are taken back.
+    /// Serves clients until `ended` completes. Then no new client is accepted, running statements have the grace time to end, and
+    /// uncommitted transactions are rolled back.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when an address cannot be listened to any more.
+    /// None at present: accepting is retried when it fails.
     pub async fn run(self, ended: impl Future<Output = ()>) -> Result<()> {
         let Self {
             shared,
@@ -240,7 +240,7 @@ impl Server {
             stop,
             grace,
         } = self;
-        // Each connection has a permit; that all are there again means that all have ended.
+        // Each connection of PostgreSQL's protocol holds a permit; when all permits are free, all connections have ended.
         let connections = u32::try_from(shared.connections).unwrap_or(u32::MAX);
         let open = Arc::new(Semaphore::new(shared.connections));
         let postgres =
@@ -250,7 +250,7 @@ impl Server {
         ended.await;
         let _ = stop.send(true);
         let copies = Arc::clone(&shared);
-        // What is still under way when the time is over is dropped with the runtime.
+        // What is still in flight after the grace time is dropped with the runtime.
         let _ = tokio::time::timeout(grace, async {
             let _ = open.acquire_many(connections).await;
             copies.copies.ended().await;

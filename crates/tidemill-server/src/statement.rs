@@ -1,4 +1,4 @@
-//! A statement that came by HTTP or Flight SQL: what may end it before its end, and its line in the log.
+//! A statement of HTTP or Flight SQL: its cancellation, its time limit, and its line in the log.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::server::Shared;
 use crate::users::Rights;
 
-/// Cancels statements that see it.
+/// Cancels the statements that watch it.
 #[derive(Clone, Debug)]
 pub(crate) struct Canceller(Arc<watch::Sender<u64>>);
 
@@ -25,13 +25,13 @@ impl Canceller {
         self.0.send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    /// Sees what is cancelled from now on.
+    /// Watches for cancellations from now on.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.0.subscribe()
     }
 }
 
-/// Statements that can be cancelled, by their users and by the names that these know them by.
+/// Statements that can be cancelled, by their users and the names that these gave them.
 #[derive(Debug, Default)]
 pub(crate) struct Cancels(Mutex<HashMap<(String, Vec<u8>), Canceller>>);
 
@@ -40,7 +40,7 @@ impl Cancels {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Cancels a statement; whether there is one.
+    /// Cancels a statement. Returns whether there was one.
     pub(crate) fn cancel(&self, user: &str, name: &[u8]) -> bool {
         let known = self.known();
         let found = known.get(&(user.to_owned(), name.to_vec()));
@@ -48,32 +48,32 @@ impl Cancels {
     }
 }
 
-/// A statement that is under way. One that nobody waits for any more is logged as cancelled.
+/// A statement in flight. If it is dropped before its end, it is logged as cancelled.
 pub(crate) struct Statement {
     shared: Arc<Shared>,
     door: &'static str,
     user: String,
     may_write: bool,
     pub(crate) text: Arc<str>,
-    /// The key by which it can be cancelled.
+    /// The key to cancel it.
     key: Option<(String, Vec<u8>)>,
     begun: Instant,
     ends: Ends,
-    /// How many rows were given or changed so far.
+    /// How many rows were returned or changed so far.
     rows: u64,
-    /// How many it may have.
+    /// The most rows it may return.
     most: Option<u64>,
     is_logged: bool,
 }
 
-/// What ends a statement before its end.
+/// What can stop a statement.
 struct Ends {
     cancelled: watch::Receiver<u64>,
     deadline: Option<tokio::time::Instant>,
 }
 
 impl Ends {
-    /// Ends when the statement is to end, with why.
+    /// Waits until the statement has to stop, and returns why.
     async fn wait(&mut self) -> Failure {
         let deadline = async {
             match self.deadline {
@@ -89,7 +89,7 @@ impl Ends {
 }
 
 impl Statement {
-    /// Begins a statement, which its user can cancel by its name, if it has one.
+    /// Begins a statement. Its user can cancel it by its name, if it has one.
     pub(crate) fn begin(
         shared: &Arc<Shared>,
         door: &'static str,
@@ -125,7 +125,7 @@ impl Statement {
     ///
     /// # Errors
     ///
-    /// Why it is no statement; SQLSTATE 42501 for a change by a user who may only read.
+    /// Errors of a text that is not a statement; SQLSTATE 42501 for a change by a user with read-only rights.
     pub(crate) fn reads(&self) -> Result<bool, Failure> {
         let blank = |letter: char| letter == ';' || letter.is_whitespace();
         if self.text.trim_matches(blank).is_empty() {
@@ -134,7 +134,7 @@ impl Statement {
         let of_session = |error: tidemill_sql::Error| self.failure(&error);
         let reads = is_query(&self.text).map_err(of_session)?;
         if !reads && !self.may_write {
-            // Of several statements, each is to read.
+            // Each statement of the text must read.
             for part in crate::postgres::split(&self.text)? {
                 if !is_query(&part).map_err(of_session)? {
                     return Err(Failure::only_reads());
@@ -149,16 +149,16 @@ impl Statement {
         self.begun
     }
 
-    /// What a session found wrong with it.
+    /// Converts an error of the session.
     pub(crate) fn failure(&self, error: &tidemill_sql::Error) -> Failure {
         Failure::of(error, &self.text)
     }
 
-    /// Waits for something that may be left where it stands.
+    /// Waits for work that can be dropped at any point.
     ///
     /// # Errors
     ///
-    /// Why the statement is to end; as the future.
+    /// The error of the work, or why the statement was stopped.
     pub(crate) async fn within<T, E: Into<Failure>>(
         &mut self,
         work: impl Future<Output = Result<T, E>>,
@@ -170,7 +170,7 @@ impl Statement {
         }
     }
 
-    /// Waits for what a session reads.
+    /// Waits for work that only reads.
     ///
     /// # Errors
     ///
@@ -183,7 +183,7 @@ impl Statement {
         }
     }
 
-    /// Waits for a change, which takes back what it did when it is to end.
+    /// Waits for a change. A change that has to stop rolls itself back.
     ///
     /// # Errors
     ///
@@ -200,17 +200,17 @@ impl Statement {
             done = &mut work => done.map_err(|error| Failure::of(&error, &self.text)),
             why = self.ends.wait() => {
                 is_stopped.store(true, Ordering::Relaxed);
-                // It may have been done before it was stopped.
+                // It may have finished before it was stopped.
                 work.await.map_err(|_| why)
             }
         }
     }
 
-    /// Counts rows of the answer.
+    /// Counts rows of the result.
     ///
     /// # Errors
     ///
-    /// SQLSTATE 54000 for more than the user may take.
+    /// SQLSTATE 54000 for more rows than the user may read.
     pub(crate) fn count(&mut self, rows: u64) -> Result<(), Failure> {
         self.rows += rows;
         match self.most.is_some_and(|most| self.rows > most) {
@@ -219,24 +219,24 @@ impl Statement {
         }
     }
 
-    /// Counts rows that were changed.
+    /// Counts changed rows.
     pub(crate) fn changed(&mut self, rows: Option<u64>) {
         self.rows += rows.unwrap_or(0);
     }
 
-    /// Writes its line in the log, and gives back how it ended.
+    /// Logs the statement, and returns its outcome.
     pub(crate) fn end<T>(&mut self, done: Result<T, Failure>) -> Result<T, Failure> {
         self.log(done.as_ref().err().map(Failure::line));
         done
     }
 
-    /// Writes its line in the log, and gives back why it failed.
+    /// Logs the statement, and returns its error.
     pub(crate) fn failed(&mut self, failure: Failure) -> Failure {
         self.log(Some(failure.line()));
         failure
     }
 
-    /// It does not run now, and has no line in the log.
+    /// Drops the statement without a line in the log, since it does not run now.
     pub(crate) fn forget(mut self) {
         self.is_logged = true;
     }

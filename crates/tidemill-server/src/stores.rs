@@ -1,4 +1,4 @@
-//! What is served: folders and databases, each under the name of a schema, and the sessions over them.
+//! The served folders and databases, each under the name of a schema, and the sessions over them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,21 +8,21 @@ use crate::error::{Error, Result};
 use crate::failure::Failure;
 use crate::users::Rights;
 
-/// The schema of the first folder, whose tables may be named without it. The name that PostgreSQL's clients look for first.
+/// The schema of the first folder, whose tables may be named without it. PostgreSQL's clients look in the schema of this name first.
 pub(crate) const PUBLIC: &str = "public";
 
-/// The stores that are served.
+/// The served stores.
 #[derive(Clone, Debug)]
 pub(crate) struct Stores {
-    /// Settings of sessions, without names.
+    /// The options of sessions, without names.
     base: SessionOptions,
-    /// Names of schemas and their places: paths or URLs.
+    /// Names of schemas, with their paths or URLs.
     schemas: Vec<(String, String)>,
-    /// Folders whose files may be named by their paths, by users who may name all schemas.
+    /// Folders whose files may be named by absolute paths, by users with access to all schemas.
     allowed_paths: Vec<PathBuf>,
 }
 
-/// A table, by the name that statements give it.
+/// A table, by its name in statements.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedTable {
     pub(crate) schema: String,
@@ -33,7 +33,8 @@ pub(crate) struct NamedTable {
 impl Stores {
     /// # Errors
     ///
-    /// [`Error::Settings`] for a folder that is not there and for two schemas of one name; [`Error::Store`] for a store that is not there.
+    /// [`Error::Settings`] for a folder that does not exist and for two schemas of one name; [`Error::Store`] for a store that does not
+    /// exist.
     pub(crate) fn new(
         base: SessionOptions,
         folders: &[PathBuf],
@@ -53,7 +54,7 @@ impl Stores {
                 0 => PUBLIC.to_owned(),
                 _ => name_of(folder)?,
             };
-            // A session looks for names in a folder, wherever the program stands.
+            // Sessions need an absolute path.
             let whole = folder.canonicalize().unwrap_or_else(|_| folder.clone());
             schemas.push((name, whole.to_string_lossy().into_owned()));
         }
@@ -86,12 +87,12 @@ impl Stores {
         Ok(stores)
     }
 
-    /// A session for somebody who may do this.
+    /// A session for a user with these rights.
     pub(crate) fn session(&self, rights: &Rights) -> Session {
         self.session_as(self.base.clone(), rights)
     }
 
-    /// A session to which deleted records of xBase tables are rows too, marked by a column.
+    /// A session in which deleted records of xBase tables are rows too, marked by a column.
     pub(crate) fn session_with_deleted(&self, rights: &Rights) -> Session {
         self.session_as(self.base.clone().marking_deleted(), rights)
     }
@@ -113,7 +114,7 @@ impl Stores {
         Session::new(options)
     }
 
-    /// What copies of somebody make in a schema; `None` where they may not be made.
+    /// What a user's copies create in a schema; `None` if the user may not copy there.
     pub(crate) fn target(&self, rights: &Rights, schema: &str) -> Option<TargetKind> {
         let place = self.place(rights, schema).filter(|_| rights.may_write)?;
         if let Some(url) = ServerUrl::new(place) {
@@ -126,12 +127,12 @@ impl Stores {
         is_folder.then_some(TargetKind::Folder)
     }
 
-    /// What a copy of somebody makes.
+    /// The destination of a user's copy.
     ///
     /// # Errors
     ///
-    /// SQLSTATE 3F000 for a schema in which no copy can be made, 42602 for a name that could lead elsewhere, 22023 for a format that is
-    /// not one of [`formats`].
+    /// SQLSTATE 3F000 for a schema that cannot be copied into, 42602 for a name that could lead outside it, 22023 for a format that is not
+    /// one of [`formats`].
     pub(crate) fn destination(
         &self,
         rights: &Rights,
@@ -172,17 +173,17 @@ impl Stores {
         Some(place)
     }
 
-    /// The names of the schemas that somebody may name, the first one first.
+    /// The schemas that a user may name, the first folder's first.
     pub(crate) fn schemas(&self, rights: &Rights) -> Vec<String> {
         let names = self.schemas.iter().map(|(name, _)| name);
         names.filter(|name| rights.has_schema(name)).cloned().collect()
     }
 }
 
-/// Where copies can be made.
+/// What copies create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetKind {
-    /// Files of the formats that are named by their extensions.
+    /// Files, in the formats of their extensions.
     Folder,
     /// Tables.
     Database,
@@ -197,7 +198,7 @@ impl TargetKind {
     }
 }
 
-/// The extensions of the files that copies make.
+/// The extensions of the files that copies create.
 pub(crate) fn formats() -> Vec<&'static str> {
     const EXTENSIONS: [&str; 11] = [
         "dbf",
@@ -224,7 +225,7 @@ pub(crate) fn formats() -> Vec<&'static str> {
 pub(crate) async fn tables_of(session: &Session) -> tidemill_sql::Result<Vec<NamedTable>> {
     let mut found = Vec::new();
     for (schema, tables) in session.all_tables().await? {
-        // The first folder is attached by its name too, and came first.
+        // The first folder is also attached as `public`, and was listed already.
         if schema.as_deref() == Some(PUBLIC) && !found.is_empty() {
             continue;
         }

@@ -1,7 +1,7 @@
-//! Who may come in, and what each may do.
+//! The users, and their rights.
 //!
-//! A file of users has a line for each: the name, the verifier of the password, and what is not as it is by default. Empty lines and
-//! lines that begin with `#` are passed over.
+//! A file of users has one line for each: the name, the verifier of the password, and the rights that differ from the default. Empty lines
+//! and lines that begin with `#` are ignored.
 //!
 //! ```text
 //! ann SCRAM-SHA-256$4096:…$…:… write
@@ -24,34 +24,34 @@ pub(crate) use verifier::{Exchange, keyed, random};
 
 use crate::error::{Error, Result};
 
-/// A user, and what the user may do.
+/// A user and the user's rights.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
     /// The name.
     pub name: String,
-    /// What a password is checked by.
+    /// The verifier of the password.
     pub verifier: Verifier,
-    /// What the user may do.
+    /// The rights.
     pub rights: Rights,
 }
 
-/// What somebody may do.
+/// The rights of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rights {
     /// Whether statements may change tables. Default: no.
     pub may_write: bool,
-    /// The schemas whose tables may be named. Default: all that are served.
+    /// The schemas whose tables may be named. Default: all served ones.
     pub schemas: Option<Vec<String>>,
-    /// How long a statement may take. Default: as long as it does.
+    /// The most time of a statement. Default: no limit.
     pub statement_time: Option<Duration>,
-    /// How many bytes of memory the statements of a connection may take. Default: as the server was started.
+    /// The most bytes of memory for the statements of a connection. Default: the server's limit.
     pub memory: Option<usize>,
-    /// How many rows an answer may have. Default: all.
+    /// The most rows of a result. Default: no limit.
     pub rows: Option<u64>,
 }
 
 impl Rights {
-    /// Of a server without users, which only this machine reaches.
+    /// The rights on a server without users, which only this machine can reach.
     pub(crate) fn of_everybody() -> Self {
         Self {
             may_write: true,
@@ -85,7 +85,7 @@ impl Users {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`]; [`Error::Users`] with the line for what is no user.
+    /// [`Error::Io`]; [`Error::Users`] with the number of a line that is not a user.
     pub fn read(file: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(file).map_err(|source| Error::Io {
             what: format!("{}: cannot read the users", file.display()),
@@ -97,17 +97,17 @@ impl Users {
         })
     }
 
-    /// Adds a user, or takes the place of the user of this name.
+    /// Adds a user, or replaces the user of this name.
     pub fn put(&mut self, user: User) {
         self.0.insert(user.name.clone(), user);
     }
 
-    /// Removes a user; whether there was one of this name.
+    /// Removes a user. Returns whether there was one of this name.
     pub fn remove(&mut self, name: &str) -> bool {
         self.0.remove(name).is_some()
     }
 
-    /// Whether there is nobody.
+    /// Whether there are no users.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -141,7 +141,7 @@ impl Users {
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         for user in self.0.values() {
-            // A text takes everything.
+            // Writing to a `String` cannot fail.
             let _ = write!(text, "{} {}", user.name, user.verifier);
             let Rights {
                 may_write,

@@ -22,7 +22,7 @@ pub(crate) struct Connection {
     sessions: Mutex<HashMap<String, Opened>>,
 }
 
-/// A session.
+/// A session; the type exists for its `Debug`.
 struct Opened(Arc<Session>);
 
 impl std::fmt::Debug for Opened {
@@ -53,7 +53,7 @@ pub(super) struct Caller {
 impl Caller {
     /// # Errors
     ///
-    /// `UNAUTHENTICATED` for a request without a token or a password that is right.
+    /// `UNAUTHENTICATED` without a valid token or password.
     pub(super) async fn of<T>(request: &Request<T>, shared: &Shared) -> Result<Self, Status> {
         let connection = request.extensions().get::<Arc<Connection>>();
         let connection = Arc::clone(connection.ok_or_else(|| Status::internal("a request without a connection"))?);
@@ -78,7 +78,7 @@ impl Caller {
         Self::by_password(shared, connection, credentials(header)).await
     }
 
-    /// As [`Caller::of`], by a name and a password.
+    /// As [`Caller::of`], but with a name and a password.
     pub(super) async fn by_password(
         shared: &Shared,
         connection: Arc<Connection>,
@@ -104,14 +104,14 @@ impl Caller {
         Arc::clone(&opened.0)
     }
 
-    /// Ends that session. What it has under way goes on.
+    /// Ends that session. Statements in flight continue.
     pub(super) fn end_session(&self) {
         let mut sessions = self.connection.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.remove(&self.user);
     }
 }
 
-/// The header by which a request says who sends it.
+/// The header `authorization` of a request.
 pub(super) fn authorization<T>(request: &Request<T>) -> Option<&str> {
     request.metadata().get("authorization")?.to_str().ok()
 }
@@ -121,7 +121,7 @@ fn bearer(header: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Tokens that stand for a name and a password. They are kept as keyed hashes.
+/// The tokens that stand for a login, stored as keyed hashes.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens(Mutex<HashMap<[u8; 32], Token>>);
 
@@ -131,13 +131,13 @@ struct Token {
     last: Instant,
 }
 
-/// A token that nobody has used for so long is forgotten.
+/// An unused token expires after this time.
 const OLDEST: Duration = Duration::from_secs(12 * 3600);
-/// So many tokens are known.
+/// The most valid tokens; beyond them, the one unused for longest is dropped.
 const TOKENS: usize = 10_000;
 
 impl Tokens {
-    /// A new token of a user.
+    /// Creates a token for a user.
     pub(super) fn new_token(&self, secret: &[u8; 32], user: &str) -> String {
         let token = STANDARD.encode(random::<32>());
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,7 +153,7 @@ impl Tokens {
         token
     }
 
-    /// Whose a token is.
+    /// The user of a token.
     fn user(&self, secret: &[u8; 32], token: &str) -> Option<String> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let token = known.get_mut(&keyed(secret, token.as_bytes()))?;

@@ -40,8 +40,8 @@ pub(super) struct Door {
     pub(super) kept: Arc<Kept>,
 }
 
-/// `ActionEndSavepointRequest.EndSavepoint` and `ActionCancelQueryResult.CancelResult` of [FlightSql.proto][proto], which `arrow-flight` has
-/// no names for.
+/// `ActionEndSavepointRequest.EndSavepoint` and `ActionCancelQueryResult.CancelResult` of [FlightSql.proto][proto], for which
+/// `arrow-flight` has no names.
 ///
 /// [proto]: https://github.com/apache/arrow/blob/main/format/FlightSql.proto
 const RELEASE: i32 = 1;
@@ -60,12 +60,12 @@ impl Door {
     }
 }
 
-/// The rows of a batch.
+/// The messages of a batch.
 fn batch(batch: RecordBatch) -> Messages {
     messages(batch.schema(), stream::once(async { Ok(batch) }).boxed())
 }
 
-/// A statement that takes back what was changed behind a savepoint, or makes one.
+/// Runs a statement that sets a savepoint or rolls back to one.
 async fn savepoint(transaction: &Transaction, text: &str) -> Result<(), Status> {
     let done = transaction.session.query(text).await;
     done.map(drop).map_err(|error| status(&Failure::of(&error, text)))
@@ -75,7 +75,7 @@ async fn savepoint(transaction: &Transaction, text: &str) -> Result<(), Status> 
 impl FlightSqlService for Door {
     type FlightService = Self;
 
-    /// A name and a password, in the header or in the first message, become a token.
+    /// Exchanges a name and a password, from the header or the first message, for a token.
     async fn do_handshake(
         &self,
         request: Request<Streaming<HandshakeRequest>>,
@@ -92,7 +92,7 @@ impl FlightSqlService for Door {
             }
         };
         let user = match self.shared.users {
-            // Nobody is asked who they are.
+            // Without users, there is no login.
             None => String::new(),
             Some(_) => Caller::by_password(&self.shared, connection, given).await?.user,
         };
@@ -195,7 +195,7 @@ impl FlightSqlService for Door {
         let prepared = self.prepared(&caller, &query.prepared_statement_handle)?;
         let place = self.place(&caller, prepared.transaction.as_ref())?;
         let values = match Upload::begin(request.into_inner()).await? {
-            // A statement without parameters is sent without columns.
+            // For a statement without parameters, clients send no columns.
             Some(upload) if !upload.schema.fields().is_empty() => upload.all().await?,
             _ => Vec::new(),
         };
@@ -262,7 +262,7 @@ impl FlightSqlService for Door {
         request: Request<Action>,
     ) -> Result<(), Status> {
         let caller = self.caller(&request).await?;
-        // One that was forgotten is closed.
+        // Closing an expired one succeeds too.
         self.kept.prepared.take(&caller, &query.prepared_statement_handle);
         Ok(())
     }
@@ -337,7 +337,7 @@ impl FlightSqlService for Door {
         });
         let (transaction, number) = known.ok_or_else(|| Status::not_found("no such savepoint"))?;
         match query.action {
-            // The transaction keeps it until it ends, which nobody notices.
+            // The session cannot release a savepoint; it stays until the transaction ends.
             RELEASE => Ok(()),
             ROLLBACK => savepoint(&transaction, &format!("ROLLBACK TO SAVEPOINT flight_{number}")).await,
             _ => Err(Status::invalid_argument("a savepoint is ended by RELEASE or ROLLBACK")),
@@ -539,7 +539,7 @@ impl FlightSqlService for Door {
 }
 
 impl Door {
-    /// Cancels the answers of a flight; whether there are any.
+    /// Cancels the results of a flight. Returns whether there were any.
     pub(super) fn cancel_flight(&self, caller: &Caller, info: &FlightInfo) -> bool {
         let tickets = info.endpoint.iter().filter_map(|endpoint| endpoint.ticket.as_ref());
         let mut any = false;

@@ -1,7 +1,7 @@
-//! What is kept between requests of a client: answers that it has not fetched yet, prepared statements, and transactions.
+//! State between the requests of a client: results not yet fetched, prepared statements, and transactions.
 //!
-//! Handles are random and hold for their user alone. A transaction that has changed something ends with its connection, so that nobody
-//! waits for the locks of a client that has gone. One that has only read outlives it, since clients close connections that are idle.
+//! Handles are random and valid only for their user. A transaction that has changed something is rolled back when its connection ends, so
+//! that its locks do not outlive the client. A read-only one outlives the connection, since clients close idle connections.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,16 +19,16 @@ use super::rows::Rows;
 use super::statements::Place;
 use crate::users::random;
 
-/// An answer is fetched within this time.
+/// A result must be fetched within this time.
 const UNFETCHED: Duration = Duration::from_secs(60);
-/// Prepared statements and transactions that are not used for so long are forgotten.
+/// Prepared statements and transactions expire when unused for this time.
 const UNUSED: Duration = Duration::from_secs(3600);
-/// How many of each kind there are.
+/// The most entries of each kind.
 const MOST: usize = 10_000;
 
 type Handle = [u8; 16];
 
-/// What all clients have left here.
+/// The state of all clients.
 #[derive(Default)]
 pub(super) struct Kept {
     pub(super) answers: Handles<Waiting>,
@@ -36,11 +36,11 @@ pub(super) struct Kept {
     pub(super) transactions: Handles<Arc<Transaction>>,
 }
 
-/// An answer that waits for its client.
+/// A result that is not fetched yet.
 pub(super) enum Waiting {
-    /// Rows of a query that has begun.
+    /// The rows of a running query.
     Rows(Box<Rows>),
-    /// A statement that is no query is run when its answer is fetched, since clients may ask for an answer's shape and leave it there.
+    /// A statement that is not a query. It runs when its result is fetched, since clients may ask only for a result's schema.
     Change(Box<Change>),
 }
 
@@ -54,23 +54,23 @@ pub(super) struct Change {
 /// A prepared statement.
 pub(super) struct Prepared {
     pub(super) text: Arc<str>,
-    /// The columns of its rows; `None` where it gives none, or where they are not known yet.
+    /// The columns of its rows; `None` if it returns no rows, or if they are not known yet.
     pub(super) schema: Option<SchemaRef>,
     pub(super) parameters: SchemaRef,
     pub(super) transaction: Option<Bytes>,
-    /// The values of its next run.
+    /// The parameter values of its next run.
     pub(super) bound: Mutex<Vec<RecordBatch>>,
 }
 
-/// A transaction, in a session of its own.
+/// A transaction; it has its own session.
 pub(super) struct Transaction {
     pub(super) session: Arc<Session>,
     pub(super) has_changed: AtomicBool,
-    /// How many savepoints it has had.
+    /// How many savepoints it has set.
     pub(super) savepoints: std::sync::atomic::AtomicU64,
 }
 
-/// Things of one kind, by their handles.
+/// Entries of one kind, by their handles.
 pub(super) struct Handles<T>(Mutex<HashMap<Handle, Item<T>>>);
 
 struct Item<T> {
@@ -91,16 +91,16 @@ impl<T> Handles<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps something for a caller, and returns its handle.
+    /// Stores a value for a caller, and returns its handle.
     ///
     /// # Errors
     ///
-    /// `RESOURCE_EXHAUSTED` when too much is kept.
+    /// `RESOURCE_EXHAUSTED` when there are too many entries.
     pub(super) fn put(&self, caller: &Caller, value: T) -> Result<Bytes, Status> {
         self.put_as(random(), caller, value)
     }
 
-    /// As [`Handles::put`], with a handle.
+    /// As [`Handles::put`], under a given handle.
     pub(super) fn put_as(&self, handle: Handle, caller: &Caller, value: T) -> Result<Bytes, Status> {
         let mut known = self.known();
         if known.len() >= MOST {
@@ -117,7 +117,7 @@ impl<T> Handles<T> {
         Ok(Bytes::copy_from_slice(&handle))
     }
 
-    /// Takes what a handle stands for.
+    /// Removes and returns the value of a handle.
     pub(super) fn take(&self, caller: &Caller, handle: &[u8]) -> Option<T> {
         let handle = Handle::try_from(handle).ok()?;
         let mut known = self.known();
@@ -125,7 +125,7 @@ impl<T> Handles<T> {
         known.remove(&handle).map(|item| item.value)
     }
 
-    /// What a handle stands for.
+    /// The value of a handle.
     pub(super) fn get(&self, caller: &Caller, handle: &[u8]) -> Option<T>
     where
         T: Clone,
@@ -133,7 +133,7 @@ impl<T> Handles<T> {
         let handle = Handle::try_from(handle).ok()?;
         let mut known = self.known();
         let item = known.get_mut(&handle).filter(|item| item.user == caller.user)?;
-        // It goes on over this connection.
+        // From now on it belongs to this connection.
         (item.used, item.connection) = (Instant::now(), Arc::downgrade(&caller.connection));
         Some(item.value.clone())
     }
@@ -148,13 +148,13 @@ impl<T> Handles<T> {
                 .collect();
             over.iter().filter_map(|handle| known.remove(handle)).collect()
         };
-        // Taking a transaction back takes its time, and others wait for the lock.
+        // Dropped after the lock is released: rolling a transaction back takes time.
         drop(gone);
     }
 }
 
 impl Kept {
-    /// Forgets what nobody comes back for.
+    /// Removes what has expired.
     pub(super) fn tidy(&self) {
         let is_there = |connection: &Weak<Connection>| connection.strong_count() > 0;
         self.answers
@@ -166,7 +166,7 @@ impl Kept {
         });
     }
 
-    /// Ends what a caller has begun over this connection.
+    /// Removes what a caller has created over this connection.
     pub(super) fn close(&self, caller: &Caller) {
         let here = Arc::as_ptr(&caller.connection);
         let is_other = |connection: &Weak<Connection>| connection.as_ptr() != here;

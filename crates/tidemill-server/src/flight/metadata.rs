@@ -21,12 +21,12 @@ use super::status;
 use crate::failure::Failure;
 use crate::stores::tables_of;
 
-/// The one catalog.
+/// The only catalog.
 pub(super) const CATALOG: &str = "tidemill";
-/// The one type of tables.
+/// The only type of tables.
 pub(super) const TABLE: &str = "TABLE";
 
-/// The schemas that are asked for.
+/// The requested schemas.
 pub(super) fn schemas(asked: CommandGetDbSchemas, names: &[String]) -> Result<RecordBatch, Status> {
     let mut builder = asked.into_builder();
     for name in names {
@@ -35,7 +35,7 @@ pub(super) fn schemas(asked: CommandGetDbSchemas, names: &[String]) -> Result<Re
     builder.build().map_err(Status::from)
 }
 
-/// The tables that are asked for. One that cannot be opened has no columns.
+/// The requested tables. A table that cannot be opened has no columns.
 pub(super) async fn tables(asked: CommandGetTables, session: &Session) -> Result<RecordBatch, Status> {
     let failed = |error| status(&Failure::of(&error, ""));
     let tables = tables_of(session).await.map_err(failed)?;
@@ -51,7 +51,7 @@ pub(super) async fn tables(asked: CommandGetTables, session: &Session) -> Result
     if !asked.include_schema {
         return Ok(names);
     }
-    // Only tables that are asked for are opened.
+    // Only requested tables are opened.
     let text = |place: usize| names.column(place).as_string::<i32>();
     let (schemas, bare) = (text(1), text(2));
     let wanted: HashSet<(&str, &str)> = schemas.iter().flatten().zip(bare.iter().flatten()).collect();
@@ -66,7 +66,7 @@ pub(super) async fn tables(asked: CommandGetTables, session: &Session) -> Result
     Ok(builder.build()?)
 }
 
-/// What the server says of itself.
+/// The properties of the server.
 pub(super) fn sql_info() -> Result<&'static SqlInfoData, Status> {
     static INFO: LazyLock<Result<SqlInfoData, String>> = LazyLock::new(|| {
         let mut info = SqlInfoDataBuilder::new();
@@ -100,19 +100,19 @@ pub(super) fn sql_info() -> Result<&'static SqlInfoData, Status> {
     INFO.as_ref().map_err(Status::internal)
 }
 
-/// What is asked for of it; all where nothing is named.
+/// The requested properties; all if none is named.
 pub(super) fn info(asked: CommandGetSqlInfo) -> Result<RecordBatch, Status> {
     let batch = asked.into_builder(sql_info()?).build();
     batch.map_err(Status::from)
 }
 
-/// The types that are asked for.
+/// The requested types.
 pub(super) fn type_info(asked: CommandGetXdbcTypeInfo) -> Result<RecordBatch, Status> {
     let batch = asked.into_builder(types()?).build();
     batch.map_err(Status::from)
 }
 
-/// The types that columns have.
+/// The types of columns.
 pub(super) fn types() -> Result<&'static XdbcTypeInfoData, Status> {
     static TYPES: LazyLock<Result<XdbcTypeInfoData, String>> = LazyLock::new(|| {
         use XdbcDataType as X;
@@ -158,7 +158,7 @@ pub(super) fn types() -> Result<&'static XdbcTypeInfoData, Status> {
     TYPES.as_ref().map_err(Status::internal)
 }
 
-/// Primary keys of tables. Columns by "Flight SQL Metadata" of the protocol.
+/// The columns of a result about primary keys ("Flight SQL Metadata" of the protocol).
 pub(super) fn primary_keys() -> SchemaRef {
     schema(&[
         ("catalog_name", DataType::Utf8, true),
@@ -170,7 +170,7 @@ pub(super) fn primary_keys() -> SchemaRef {
     ])
 }
 
-/// The primary key of a table; of every table of this name, where no schema is named.
+/// The primary key of a table; without a schema, of every table of this name.
 pub(super) async fn primary_key(asked: &CommandGetPrimaryKeys, session: &Session) -> Result<RecordBatch, Status> {
     let is_asked = |asked: &Option<String>, name: &str| asked.as_ref().is_none_or(|asked| asked == name);
     let (mut schemas, mut tables, mut columns, mut places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -204,7 +204,7 @@ pub(super) async fn primary_key(asked: &CommandGetPrimaryKeys, session: &Session
     .map_err(|error| Status::internal(error.to_string()))
 }
 
-/// The columns of answers about foreign keys, which have no rows: no store reports foreign keys.
+/// The columns of a result about foreign keys. It has no rows: only `pg_catalog` shows foreign keys.
 pub(super) fn foreign_keys() -> SchemaRef {
     schema(&[
         ("pk_catalog_name", DataType::Utf8, true),

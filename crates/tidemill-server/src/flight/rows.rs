@@ -1,4 +1,4 @@
-//! Answers as messages of Flight.
+//! Results as messages of Flight.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::statement::Statement;
 /// Messages for a client.
 pub(super) type Messages = BoxStream<'static, Result<FlightData, Status>>;
 
-/// The values of runs, one after the other.
+/// The parameter values of each run.
 type Runs = Box<dyn Iterator<Item = tidemill_sql::Result<Vec<Value>>> + Send>;
 
-/// The rows of a statement: those of each run behind one another, one run for each row of values.
+/// The rows of a statement, which runs once for each row of parameter values; the rows of all runs are concatenated.
 pub(super) struct Rows {
     session: Arc<Session>,
     pub(super) statement: Statement,
@@ -34,7 +34,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Runs a query as far as its first rows. Without batches of values it has no parameters.
+    /// Runs a query until its first rows. Without batches of values, it has no parameters.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Rows {
         values: Vec<RecordBatch>,
     ) -> Result<(SchemaRef, Option<Answer>, Runs), Failure> {
         let text = Arc::clone(&statement.text);
-        // A NULL has no type: values stand in for it, so that the columns are those of all runs.
+        // A NULL has no type. Stand-in values make the columns the same for all runs.
         let stand_ins = values.first().map(|batch| stand_ins(batch.columns())).transpose();
         let described = match stand_ins.map_err(|error| statement.failure(&error))?.flatten() {
             Some(values) => Some(statement.read(session.query_with(&text, &values)).await?.schema()),
@@ -84,7 +84,7 @@ impl Rows {
         Ok((schema, answer, runs))
     }
 
-    /// Of an answer that is there.
+    /// The rows of a result that exists already.
     pub(super) fn of_answer(session: Arc<Session>, statement: Statement, answer: Answer) -> Self {
         Self {
             session,
@@ -95,7 +95,7 @@ impl Rows {
         }
     }
 
-    /// The next rows; `None` behind the last.
+    /// The next rows; `None` at the end.
     async fn next(&mut self) -> Result<Option<RecordBatch>, Failure> {
         loop {
             if let Some(answer) = &mut self.answer {
@@ -116,7 +116,7 @@ impl Rows {
         }
     }
 
-    /// Streams the rows as they are read. Dropping the stream ends the scan.
+    /// Streams the rows as they are read. Dropping the stream stops the scan.
     pub(super) fn into_messages(self) -> Messages {
         let schema = Arc::clone(&self.schema);
         let batches = stream::unfold(Some(self), |rows| async {
@@ -133,13 +133,13 @@ impl Rows {
     }
 }
 
-/// Batches as messages.
+/// Converts batches to messages.
 pub(super) fn messages(schema: SchemaRef, batches: BoxStream<'static, Result<RecordBatch, FlightError>>) -> Messages {
     let encoder = FlightDataEncoderBuilder::new().with_schema(schema).build(batches);
     encoder.map_err(Status::from).boxed()
 }
 
-/// The values of one run for each row.
+/// The parameter values of each run, one run per row.
 pub(super) fn runs(
     values: Vec<RecordBatch>,
 ) -> impl Iterator<Item = tidemill_sql::Result<Vec<Value>>> + Send + 'static {
@@ -150,7 +150,7 @@ pub(super) fn runs(
     values.into_iter().flat_map(runs)
 }
 
-/// The columns of a query. Its parameters are NULL.
+/// The columns of a query, planned with NULL for its parameters.
 ///
 /// # Errors
 ///

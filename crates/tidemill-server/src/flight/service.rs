@@ -1,4 +1,4 @@
-//! The requests that `arrow-flight` has no method for, before those that it has.
+//! Handles the requests that `arrow-flight` has no method for, and passes on the others.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use tonic::{Request, Response, Status, Streaming};
 use super::Reply;
 use super::door::Door;
 
-/// The door as a service of Flight.
+/// [`Door`] as a Flight service.
 pub(super) struct Service(pub(super) Arc<Door>);
 
 /// The answer of the action `CloseSession` ([Flight.proto][proto], `CloseSessionResult`).
@@ -61,7 +61,7 @@ impl FlightService for Service {
         self.0.poll_flight_info(request).await
     }
 
-    /// The columns of a statement that is not run.
+    /// The columns of a statement, without running it.
     async fn get_schema(&self, request: Request<FlightDescriptor>) -> Reply<SchemaResult> {
         let caller = self.0.caller(&request).await?;
         let command: Any = decoded(&request.get_ref().cmd)?;

@@ -1,4 +1,4 @@
-//! What statements and uploads do, over the session of their connection or of their transaction.
+//! Statements and uploads, run in the session of their connection or transaction.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,14 +25,14 @@ use crate::failure::Failure;
 use crate::statement::Statement;
 use crate::users::random;
 
-/// Where a statement runs.
+/// The session that a statement runs in.
 pub(super) struct Place {
     pub(super) session: Arc<Session>,
     pub(super) transaction: Option<Arc<Transaction>>,
 }
 
 impl Place {
-    /// The transaction has something to take back.
+    /// Notes that the transaction has changes to roll back.
     fn will_change(&self) {
         if let Some(transaction) = &self.transaction {
             transaction.has_changed.store(true, Ordering::Relaxed);
@@ -56,13 +56,13 @@ impl Door {
         })
     }
 
-    /// A statement of a caller, which a name makes one that can be cancelled.
+    /// A statement of a caller. With a name, it can be cancelled.
     pub(super) fn statement(&self, caller: &Caller, text: impl Into<Arc<str>>, name: Option<&[u8]>) -> Statement {
         let by = (caller.user.as_str(), &caller.rights);
         Statement::begin(&self.shared, "flight", by, text, name)
     }
 
-    /// Begins a query, or puts a change off until its answer is fetched.
+    /// Starts a query. A change is deferred until its result is fetched.
     pub(super) async fn begin(
         &self,
         caller: &Caller,
@@ -92,7 +92,7 @@ impl Door {
         flight(schema.as_deref(), descriptor, ticket.into())
     }
 
-    /// What a client gets that fetches an answer.
+    /// Returns the messages of a result. A deferred change runs here.
     pub(super) async fn fetch(&self, caller: &Caller, handle: &[u8]) -> Result<Messages, Status> {
         let waiting = self.kept.answers.take(caller, handle);
         let gone = || Status::not_found("this answer was fetched before, cancelled, or not fetched for a minute");
@@ -121,7 +121,7 @@ impl Door {
         }
     }
 
-    /// Cancels an answer that waits or is under way; whether there is one.
+    /// Cancels a result that is waiting or in flight. Returns whether there was one.
     pub(super) fn cancel(&self, caller: &Caller, handle: &[u8]) -> bool {
         self.kept.answers.take(caller, handle).is_some() || self.shared.cancels.cancel(&caller.user, handle)
     }
@@ -140,7 +140,7 @@ impl Door {
         Ok(count(changed))
     }
 
-    /// Runs a change without parameters, or a query whose rows nobody wants.
+    /// Runs a change without parameters, or a query whose rows are discarded.
     pub(super) async fn update(&self, place: &Place, statement: &mut Statement) -> Result<i64, Failure> {
         if !statement.reads()? {
             place.will_change();
@@ -152,7 +152,7 @@ impl Door {
         Ok(count(changed))
     }
 
-    /// The columns of a statement's rows; `None` where it gives none, or where they are known only when it has run.
+    /// The columns of a statement's rows; `None` if it returns no rows, or if they are known only after it has run.
     pub(super) async fn schema(
         &self,
         session: &Session,
@@ -197,7 +197,7 @@ impl Door {
         prepared.ok_or_else(|| Status::not_found("no such prepared statement, or it was not used for an hour"))
     }
 
-    /// The description of rows that are made when they are fetched.
+    /// The description of rows that are produced when they are fetched.
     pub(super) async fn described(&self, command: Command, request: Request<FlightDescriptor>) -> Reply<FlightInfo> {
         let caller = self.caller(&request).await?;
         let schema = self.schema_of(command, &caller).await?;
@@ -206,19 +206,19 @@ impl Door {
         flight(Some(&schema), descriptor, ticket)
     }
 
-    /// A transaction, which ends here.
+    /// Removes a transaction, which the request ends.
     pub(super) fn taken(&self, caller: &Caller, handle: &[u8]) -> Result<Arc<Transaction>, Status> {
         let transaction = self.kept.transactions.take(caller, handle);
         transaction.ok_or_else(no_transaction)
     }
 
-    /// Ends what a caller has begun over this connection.
+    /// Closes the session of a caller over this connection, with its state.
     pub(super) fn close(&self, caller: &Caller) {
         self.kept.close(caller);
         caller.end_session();
     }
 
-    /// Where rows of a client go, and how.
+    /// Writes the uploaded rows into a table.
     pub(super) async fn ingest(
         &self,
         caller: &Caller,
@@ -280,7 +280,7 @@ impl Door {
     }
 }
 
-/// What to do when the table exists, and when it does not.
+/// What to do if the table exists, and if it does not.
 fn mode(command: &CommandStatementIngest) -> Result<Ingest, Status> {
     let options = command.table_definition_options.unwrap_or_default();
     let if_missing = TableNotExistOption::try_from(options.if_not_exist).unwrap_or_default();
@@ -309,17 +309,17 @@ pub(super) fn no_transaction() -> Status {
     )
 }
 
-/// The number of changed rows, as the protocol has it.
+/// The number of changed rows, as the protocol encodes it.
 fn count(changed: Option<u64>) -> i64 {
     changed.map_or(-1, |rows| i64::try_from(rows).unwrap_or(i64::MAX))
 }
 
-/// An answer without columns.
+/// A result without columns.
 fn nothing() -> Messages {
     messages(Schema::empty().into(), stream::empty().boxed())
 }
 
-/// The description of an answer.
+/// The description of a result.
 pub(super) fn flight(schema: Option<&Schema>, descriptor: FlightDescriptor, ticket: Bytes) -> Reply<FlightInfo> {
     let endpoint = FlightEndpoint::new().with_ticket(Ticket::new(ticket));
     let mut info = FlightInfo::new().with_descriptor(descriptor).with_endpoint(endpoint);

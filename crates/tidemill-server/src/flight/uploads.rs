@@ -1,4 +1,4 @@
-//! Rows that a client sends: values of parameters, and rows for a table.
+//! Rows that a client uploads: parameter values, and rows for a table.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -16,16 +16,16 @@ use tonic::Status;
 
 use super::LARGEST;
 
-/// How many batches of a client are read ahead.
+/// The most batches buffered ahead of the reader.
 const BATCHES: usize = 4;
 
-/// Rows that a client sends.
+/// Rows that a client uploads.
 pub(super) struct Upload {
     pub(super) schema: SchemaRef,
     decoder: FlightDataDecoder,
 }
 
-/// Why rows end before their end.
+/// Why an upload is incomplete.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Broken {
     #[error("the client went away before its last row")]
@@ -40,17 +40,17 @@ impl From<Broken> for tidemill_sql::Error {
     }
 }
 
-/// What comes over from the connection. Without an end the client has gone.
+/// A message from the connection's task. Without [`Piece::End`], the client disconnected.
 enum Piece {
     Batch(RecordBatch),
     Wrong(String),
     End,
 }
 
-/// The next message; `None` behind the last.
+/// The next message; `None` at the end.
 ///
-/// arrow-ipc 59.3 checks the frame of a message, but panics where a part of it is missing that a schema needs (`convert.rs`,
-/// `fb_to_schema`), and where a buffer is said to lie beyond the message (`Buffer::slice_with_length`).
+/// arrow-ipc 59.3 checks the frame of a message, but panics if a part that a schema needs is missing (`convert.rs`, `fb_to_schema`), and if
+/// a buffer extends beyond the message (`Buffer::slice_with_length`).
 async fn decoded(decoder: &mut FlightDataDecoder) -> Option<Result<DecodedFlightData, String>> {
     match AssertUnwindSafe(decoder.next()).catch_unwind().await {
         Ok(message) => message.map(|message| message.map_err(|error| error.to_string())),
@@ -59,11 +59,11 @@ async fn decoded(decoder: &mut FlightDataDecoder) -> Option<Result<DecodedFlight
 }
 
 impl Upload {
-    /// Waits for the columns of the rows; `None` where there are no rows.
+    /// Waits for the schema of the rows; `None` if there are no rows.
     ///
     /// # Errors
     ///
-    /// `INVALID_ARGUMENT` for what is no schema.
+    /// `INVALID_ARGUMENT` if the first message is not a schema.
     pub(super) async fn begin(stream: PeekableFlightDataStream) -> Result<Option<Self>, Status> {
         let mut decoder = FlightDataDecoder::new(stream.map_err(Into::into));
         loop {
@@ -78,7 +78,7 @@ impl Upload {
         }
     }
 
-    /// The next batch; `None` behind the last.
+    /// The next batch; `None` at the end.
     async fn next(&mut self) -> Result<Option<RecordBatch>, String> {
         while let Some(message) = decoded(&mut self.decoder).await {
             match message?.payload {
@@ -90,11 +90,11 @@ impl Upload {
         Ok(None)
     }
 
-    /// All rows, which are values of parameters.
+    /// All rows, as parameter values.
     ///
     /// # Errors
     ///
-    /// `INVALID_ARGUMENT` for what is no batch, `RESOURCE_EXHAUSTED` for more than 64 MiB.
+    /// `INVALID_ARGUMENT` for a message that is not a batch, `RESOURCE_EXHAUSTED` for more than 64 MiB.
     pub(super) async fn all(mut self) -> Result<Vec<RecordBatch>, Status> {
         let (mut batches, mut size) = (Vec::new(), 0_usize);
         while let Some(batch) = self.next().await.map_err(|error| wrong(&error))? {
@@ -107,13 +107,13 @@ impl Upload {
             batches.push(batch);
         }
         Ok(match batches.is_empty() {
-            // No rows are no runs.
+            // Without rows, the statement does not run.
             true => vec![RecordBatch::new_empty(self.schema)],
             false => batches,
         })
     }
 
-    /// Gives the rows to work on another thread, as they come, and waits for it.
+    /// Passes the rows to work on another thread as they arrive, and waits for the work.
     pub(super) async fn into<T, W: Future<Output = T>>(mut self, work: impl FnOnce(SchemaRef, Batches) -> W) -> T {
         let (pieces, received) = mpsc::channel(BATCHES);
         let work = work(self.schema.clone(), Batches(received));
@@ -125,7 +125,7 @@ impl Upload {
                     Err(error) => Piece::Wrong(error),
                 };
                 let is_last = !matches!(piece, Piece::Batch(_));
-                // Nobody takes it any more when something was wrong before.
+                // The receiver is gone if the work failed before.
                 if pieces.send(piece).await.is_err() || is_last {
                     return std::future::pending::<Infallible>().await;
                 }

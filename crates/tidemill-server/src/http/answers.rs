@@ -1,6 +1,6 @@
-//! Answers as JSON.
+//! Results as JSON.
 //!
-//! Numbers that a program of JavaScript would round, decimals, dates and bytes are texts, as PostgreSQL writes them.
+//! Numbers that JavaScript would round, decimals, dates and bytes are strings, formatted as PostgreSQL writes them.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::postgres::{Rows, Source, failure};
 use crate::statement::Statement;
 
-/// What a statement answers.
+/// The result of a statement.
 #[derive(Debug)]
 pub(super) struct Told {
     columns: Vec<Column>,
@@ -37,7 +37,7 @@ pub(super) struct Column {
 }
 
 impl Told {
-    /// Of a statement that changes something.
+    /// The result of a statement that changes something.
     pub(super) fn of_change(rows: Option<u64>) -> Self {
         Self {
             columns: Vec::new(),
@@ -59,7 +59,7 @@ pub(super) fn columns(schema: &SchemaRef) -> Vec<Column> {
     fields.collect()
 }
 
-/// What a person calls a type.
+/// The name of a type for users.
 fn kind(data_type: &DataType) -> &'static str {
     use DataType as T;
     match data_type {
@@ -77,11 +77,11 @@ fn kind(data_type: &DataType) -> &'static str {
     }
 }
 
-/// Reads an answer, as far as it is wanted.
+/// Reads the rows of a result, up to `limit`.
 ///
 /// # Errors
 ///
-/// What reading meets.
+/// An error of the scan.
 pub(super) async fn read(answer: Answer, limit: usize, statement: &mut Statement) -> Result<Told, Failure> {
     let columns = columns(&answer.schema());
     let mut source = Rows::new(Source::Session(answer, statement.text.to_string()), "", None);
@@ -132,12 +132,12 @@ fn write(batch: &RecordBatch, source: &Rows, rows: &mut String) -> Result<(), Fa
     Ok(())
 }
 
-/// Appends a value, as JSON, whose text is given.
+/// Appends a value, given as text, as JSON.
 fn push(typ: &Type, text: &str, out: &mut String) {
     let is_plain = match typ {
         Type::Bool => return out.push_str(if text == "t" { "true" } else { "false" }),
         Type::Int2 | Type::Int4 | Type::Oid => true,
-        // As far as a number of JavaScript holds it.
+        // Only as long as JavaScript's numbers represent it exactly.
         Type::Int8 => text.parse::<i64>().is_ok_and(|number| number.unsigned_abs() <= 1 << 53),
         Type::Float4 | Type::Float8 => text.parse::<f64>().is_ok_and(f64::is_finite),
         Type::Json | Type::Jsonb => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
@@ -149,7 +149,7 @@ fn push(typ: &Type, text: &str, out: &mut String) {
     }
 }
 
-/// The answers of a text.
+/// The response with these results.
 pub(super) fn json(answers: &[Told], begun: Instant) -> String {
     let time = begun.elapsed().as_secs_f64() * 1000.0;
     let answers = answers.iter().map(|told| {

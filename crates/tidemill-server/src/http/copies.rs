@@ -1,4 +1,4 @@
-//! `/copies`: copies of tables and answers into the folders and databases that are served. They run in the background.
+//! `/copies`: copies of tables and query results into the served folders and databases. They run in the background.
 //!
 //! | request | answer |
 //! |---|---|
@@ -6,8 +6,8 @@
 //! | `GET /copies` | the copies of this user, the newest first |
 //! | `DELETE /copies/ID` | stops a running copy; removes one that has ended from the list |
 //!
-//! A user who may write can copy into each schema that the user may name: into a file of a folder, or a table of a database. A copy is
-//! logged like a statement, has its user's statement time, and ends with the server after the grace time.
+//! A user with write rights can copy into each schema that the user may name: into a file of a folder, or a table of a database. A copy is
+//! logged like a statement, is subject to its user's statement time, and must end within the grace time when the server stops.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,9 +31,9 @@ use crate::users::random;
 
 /// How many copies run at once.
 const MOST_RUNNING: u32 = 8;
-/// How many copies that have ended are remembered.
+/// How many ended copies stay in the list.
 const MOST_ENDED: usize = 100;
-/// Stands for a number of rows that is not known.
+/// An unknown number of rows.
 const UNKNOWN: u64 = u64::MAX;
 
 #[derive(Debug, Deserialize)]
@@ -43,10 +43,10 @@ struct Asked {
     target: Target,
     #[serde(default)]
     overwrite: bool,
-    /// Whether values may lose something by their new types.
+    /// Whether values may lose precision in their new types.
     #[serde(default)]
     lossy: bool,
-    /// Default: full, where the format has types.
+    /// Default: full, if the format has types.
     verify: Option<Comparison>,
 }
 
@@ -85,7 +85,7 @@ enum Comparison {
 /// The copies of a server.
 #[derive(Debug)]
 pub(crate) struct Copies {
-    /// The newest last.
+    /// The newest is last.
     list: Mutex<Vec<Arc<Copy>>>,
     running: Arc<Semaphore>,
 }
@@ -100,7 +100,7 @@ impl Default for Copies {
 }
 
 impl Copies {
-    /// Waits until no copy runs.
+    /// Waits until no copy is running.
     pub(crate) async fn ended(&self) {
         let _ = self.running.acquire_many(MOST_RUNNING).await;
     }
@@ -128,7 +128,7 @@ impl Copies {
     }
 }
 
-/// A copy, whose state its task changes.
+/// A copy; its task updates the state.
 #[derive(Debug)]
 struct Copy {
     id: String,
@@ -138,7 +138,7 @@ struct Copy {
     begun: Instant,
     rows: AtomicU64,
     expected: AtomicU64,
-    /// Whether its user wants it to end.
+    /// Whether its user stopped it.
     is_stopped: AtomicBool,
     end: Mutex<Option<End>>,
 }
@@ -206,7 +206,7 @@ struct Task {
 }
 
 impl Task {
-    /// Makes the copy. `planned` hears of errors that are known before the first row.
+    /// Makes the copy. `planned` receives errors that occur before the first row.
     async fn run(mut self, planned: oneshot::Sender<Result<(), Failure>>) {
         let (copy, text) = (&self.copy, self.source.text());
         let (session, destination, options) = (&self.session, &self.destination, &self.options);
@@ -230,7 +230,7 @@ impl Task {
             Ok(plan) => plan,
             Err(failure) => {
                 let failure = self.statement.failed(failure);
-                // The client may be gone.
+                // The client may have disconnected.
                 let _ = planned.send(Err(failure));
                 return;
             }
@@ -238,7 +238,7 @@ impl Task {
         if planned.send(Ok(())).is_err() {
             return;
         }
-        // A copy that is dropped removes its draft.
+        // Dropping a stopped copy removes its draft.
         let how = self.statement.read(plan.run(|now| copy.progress(now))).await;
         if let Ok(copied) = &how {
             self.statement.changed(Some(copied.rows));
@@ -251,7 +251,7 @@ impl Task {
 
 /// # Errors
 ///
-/// SQLSTATE 42P07 if the database has the table.
+/// SQLSTATE 42P07 if the database already has the table.
 async fn refuse_existing(session: &Session, table: &Location, name: &str) -> Result<(), Failure> {
     match session.schema(table).await {
         Ok(_) => {

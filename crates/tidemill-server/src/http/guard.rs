@@ -1,4 +1,4 @@
-//! What stands before every request: who sends it, from which page, and what a browser may do with the answer.
+//! Checks on every request: the user, the origin, and the headers that restrict what a browser may do with the response.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,15 +13,14 @@ use super::{Peer, Problem};
 use crate::server::Shared;
 use crate::users::{Refused, Rights, credentials};
 
-/// Who sends a request.
+/// The user of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
     pub(super) user: String,
     pub(super) rights: Rights,
 }
 
-/// The headers of every answer that has none of its own: nothing from elsewhere is loaded, and no other page shows this one within
-/// itself.
+/// Headers of every response that does not set them itself: nothing is loaded from other sites, and no other page may embed this one.
 const HEADERS: [(HeaderName, &str); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -44,7 +43,7 @@ pub(super) async fn headers(request: Request, next: Next) -> Response {
     response
 }
 
-/// Refuses what another page has its visitor's browser send, and names of this machine that lead here from elsewhere.
+/// Refuses requests that another page makes a browser send, and host names of other sites that resolve to this machine.
 pub(super) async fn origin(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let host = request
@@ -52,7 +51,7 @@ pub(super) async fn origin(State(shared): State<Arc<Shared>>, request: Request, 
         .host()
         .map(str::to_owned)
         .or_else(|| text(headers, header::HOST).map(str::to_owned));
-    // Without users, a name that leads to this machine would let a page from elsewhere in.
+    // Without users, a page of another site could read tables through a name that resolves to this machine (DNS rebinding).
     let is_known = shared.users.is_some() || host.as_deref().is_some_and(is_of_this_machine);
     if !is_known {
         return Problem::new(
@@ -84,7 +83,7 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Lets users in by their passwords; without users, everybody of this machine.
+/// Authenticates users by their passwords; without users, every local client is accepted.
 pub(super) async fn login(
     State(shared): State<Arc<Shared>>,
     ConnectInfo(Peer(peer)): ConnectInfo<Peer>,

@@ -1,4 +1,4 @@
-//! The page, which is built from `console/` and a part of the program.
+//! The web page, which is built from `console/` and embedded in the program.
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -22,7 +22,7 @@ pub(super) const STYLE: File = File {
     kind: "text/css; charset=utf-8",
     bytes: include_bytes!("../../console/dist/console.css"),
 };
-/// What can be asked, for programs.
+/// The description of the API, for programs.
 pub(super) const OPENAPI: File = File {
     kind: "application/json",
     bytes: include_bytes!("openapi.json"),

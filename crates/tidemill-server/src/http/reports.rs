@@ -13,15 +13,15 @@ use serde_json::json;
 use super::{Problem, json_answer};
 use crate::server::Shared;
 
-/// Turns the file of a report into one self-contained page. An error says what is wrong with the file.
+/// Converts a report file to one self-contained page. The error says what is wrong with the file.
 pub type ReportPage = fn(&std::path::Path) -> Result<String, String>;
 
-/// The folder of load-test reports, and how they become pages.
+/// The folder of load-test reports, and how a report becomes a page.
 #[derive(Clone, Debug)]
 pub struct Reports {
     /// The folder, whose files named `.json` are reports.
     pub folder: PathBuf,
-    /// Makes a page of one.
+    /// Converts one to a page.
     pub page: ReportPage,
 }
 
@@ -44,7 +44,7 @@ impl Reports {
     }
 }
 
-/// A report brings its own pictures and styles, and runs no script. Only the page may show it in a frame.
+/// A report contains its own images and styles, and runs no script. Only the web page may embed it in a frame.
 const HEADERS: [(HeaderName, &str); 3] = [
     (header::CONTENT_TYPE, "text/html; charset=utf-8"),
     (
@@ -83,7 +83,7 @@ pub(super) async fn one(State(shared): State<Arc<Shared>>, Path(name): Path<Stri
     Ok((HEADERS, page.await?).into_response())
 }
 
-/// Does something that reads files in a thread of its own.
+/// Runs work that reads files on a blocking thread.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Problem> + Send + 'static) -> Result<T, Problem> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| {

@@ -1,4 +1,4 @@
-//! `POST /sql`: a statement, and its answer in the format that is asked for.
+//! `POST /sql`: runs a statement, and returns its result in the requested format.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,20 +24,20 @@ use crate::statement::Statement;
 #[serde(deny_unknown_fields)]
 struct Asked {
     sql: String,
-    /// Values of `?` and `:name`, in order.
+    /// Values of `?` and `:name` parameters, in order.
     #[serde(default)]
     parameters: Vec<serde_json::Value>,
-    /// How many rows of each answer are wanted.
+    /// The most rows of each result.
     limit: Option<usize>,
-    /// Whether deleted records are rows too, which a column `_deleted` tells from the others.
+    /// Whether deleted records are rows too; a column `_deleted` marks them.
     #[serde(default)]
     deleted: bool,
 }
 
-/// How many rows an answer in JSON has where nobody says.
+/// The default limit of rows of a result in JSON.
 const ROWS: usize = 10_000;
 
-/// The formats of answers by the names that a client asks for them.
+/// The formats of results, by their media types.
 const FORMATS: [(&str, Option<StreamFormat>); 6] = [
     ("application/json", None),
     ("text/csv", Some(StreamFormat::Csv)),
@@ -47,7 +47,7 @@ const FORMATS: [(&str, Option<StreamFormat>); 6] = [
     ("application/vnd.apache.parquet", Some(StreamFormat::Parquet)),
 ];
 
-/// The first format that is known of those that a client accepts.
+/// The first known format in the header `Accept`.
 fn format_of(headers: &HeaderMap) -> Result<(&'static str, Option<StreamFormat>), Problem> {
     let accepted = headers
         .get(header::ACCEPT)
@@ -99,7 +99,7 @@ pub(super) async fn run(
         Some(format) => match run.begin(format).await {
             Ok(begun) => {
                 let mut reading = run.into_reading(begun);
-                // What fails at its first rows is answered by a status of its own.
+                // An error in the first rows still gets an error status.
                 match reading.next().await {
                     Ok(first) => reading.into_body(first),
                     Err(failure) => return Err(reading.statement.failed(failure).into()),
@@ -130,7 +130,7 @@ fn asked(headers: &HeaderMap, body: &Bytes) -> Result<Asked, Problem> {
     })
 }
 
-/// A statement, and how it is run.
+/// A statement, and how to run it.
 struct Run {
     session: Session,
     statement: Statement,
@@ -150,7 +150,7 @@ impl Run {
         self.parameters.iter().map(value).collect()
     }
 
-    /// Runs a statement as far as its first rows.
+    /// Runs a statement until its first rows.
     async fn answer(&mut self, reads: bool) -> Result<Answer, Failure> {
         let (text, values) = (self.statement.text.clone(), self.values()?);
         let work = self.session.query_with(&text, &values);
@@ -160,7 +160,7 @@ impl Run {
         }
     }
 
-    /// All answers, as JSON.
+    /// All results, as JSON.
     async fn whole(&mut self) -> Result<String, Failure> {
         let reads = self.statement.reads()?;
         let answers = match !reads && self.parameters.is_empty() {
@@ -184,7 +184,7 @@ impl Run {
         Ok(answers::json(&told, self.statement.begun()))
     }
 
-    /// Rows in a format.
+    /// Starts the rows in a format.
     async fn begin(&mut self, format: StreamFormat) -> Result<Begun, Failure> {
         let reads = self.statement.reads()?;
         let answer = self.answer(reads).await?;
@@ -226,7 +226,7 @@ fn value(given: &serde_json::Value) -> Result<Value, Failure> {
     })
 }
 
-/// Bytes that a sink has written and nobody has taken.
+/// Bytes that a sink has written and the response has not sent yet.
 #[derive(Clone, Default)]
 struct Pending(Arc<Mutex<Vec<u8>>>);
 
@@ -250,18 +250,18 @@ impl Write for Pending {
     }
 }
 
-/// An answer that is read as the client takes it.
+/// A result that is read as fast as the client receives it.
 struct Reading {
     answer: Answer,
     sink: Option<Box<dyn tidemill_sql::Sink>>,
     pending: Pending,
     statement: Statement,
-    /// Lives as long as its answer.
+    /// The result needs its session.
     _session: Box<Session>,
 }
 
 impl Reading {
-    /// The next bytes; `None` behind the last.
+    /// The next bytes; `None` at the end.
     async fn next(&mut self) -> Result<Option<Vec<u8>>, Failure> {
         while let Some(sink) = &mut self.sink {
             match self.statement.read(self.answer.next()).await? {
@@ -283,7 +283,7 @@ impl Reading {
         Ok(None)
     }
 
-    /// The body, whose first bytes are read already. An error ends it before its end, which a client sees.
+    /// The body; its first bytes are read already. An error cuts it short, which the client notices.
     fn into_body(self, first: Option<Vec<u8>>) -> Body {
         Body::from_stream(stream::unfold(Some((self, first)), |state| async {
             let (mut reading, first) = state?;

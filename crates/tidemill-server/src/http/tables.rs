@@ -1,4 +1,4 @@
-//! `GET /tables` and `GET /tables/NAME`: what there is.
+//! `GET /tables` and `GET /tables/NAME`: the served tables.
 
 use std::sync::Arc;
 
@@ -59,12 +59,12 @@ pub(super) async fn one(
     };
     let bytes = location.bytes().ok().flatten();
     let rows = match location.format {
-        // Their headers or footers say it.
+        // Their headers or footers contain the count.
         Format::Xbase | Format::Parquet | Format::Riegeli => count(&session, &name).await,
         _ => None,
     };
     let records = match location.format {
-        // Deleted records are counted by the header too.
+        // The header counts deleted records too.
         Format::Xbase => count(&shared.stores.session_with_deleted(&sender.rights), &name).await,
         _ => None,
     };
@@ -87,7 +87,7 @@ pub(super) async fn one(
     })))
 }
 
-/// How many rows a table has; `None` where it cannot be counted.
+/// The number of rows of a table; `None` if it cannot be counted.
 async fn count(session: &Session, name: &str) -> Option<i64> {
     let parts = name.split('.').map(|part| format!("\"{}\"", part.replace('"', "\"\"")));
     let name = parts.collect::<Vec<_>>().join(".");

@@ -1,16 +1,16 @@
-//! `pg_catalog`, as clients ask for it: an emulation, by datafusion-pg-catalog.
+//! `pg_catalog` for clients, emulated by datafusion-pg-catalog.
 //!
-//! Statements that read the catalogue alone run in a DataFusion of their own, over tables that are described and never read. The
-//! schemas are those that are served; `public` is the first folder.
+//! Statements that read only the catalogue run in their own DataFusion context, over tables that are described and never read. The schemas
+//! are the served ones; `public` is the first folder.
 //!
 //! | file | what |
 //! |---|---|
-//! | `rewrite.rs` | what DataFusion does not plan, in words that it does |
-//! | `arrays.rs` | arrays of the catalogue, as clients take them apart |
-//! | `keys.rs` | keys and indexes of the tables that are served |
-//! | `tables.rs` | tables of `pg_catalog` that datafusion-pg-catalog does not have |
+//! | `rewrite.rs` | rewrites statements so that DataFusion can plan them |
+//! | `arrays.rs` | rewrites clients' expressions over arrays of the catalogue |
+//! | `keys.rs` | keys and indexes of the served tables |
+//! | `tables.rs` | tables of `pg_catalog` that datafusion-pg-catalog lacks |
 //! | `information_schema.rs` | `information_schema`, as PostgreSQL has it |
-//! | `constants.rs` | functions that have one value |
+//! | `constants.rs` | functions with a constant value |
 
 mod arrays;
 mod constants;
@@ -56,17 +56,17 @@ use super::settings::Settings;
 use super::{failure, functions, parameters};
 use crate::stores::tables_of;
 
-/// The name of the one database.
+/// The name of the only database.
 pub(crate) const DATABASE: &str = "tidemill";
 
-/// Rewrites what PostgreSQL's clients write and DataFusion does not plan.
+/// Rewrites PostgreSQL's forms that DataFusion cannot plan.
 static PARSER: LazyLock<PostgresCompatibilityParser> = LazyLock::new(PostgresCompatibilityParser::new);
 
-/// The schema of PostgreSQL's own tables, and that of the standard.
+/// The schema of PostgreSQL's own tables, and that of the SQL standard.
 const PG_CATALOG: &str = "pg_catalog";
 const INFORMATION_SCHEMA: &str = "information_schema";
 
-/// Functions and types that tell of the server, and need no table.
+/// Functions and types that describe the server and need no table.
 const WORDS: [&str; 25] = [
     INFORMATION_SCHEMA,
     "regclass",
@@ -95,7 +95,7 @@ const WORDS: [&str; 25] = [
     "quote_literal",
 ];
 
-/// A statement that reads the catalogue and nothing else.
+/// Parses a statement that reads only the catalogue; `None` for other statements.
 pub(super) fn statement(text: &str, tokens: &[Token]) -> Option<Statement> {
     let is_of_catalog = |token: &Token| match token {
         Token::Word(word) => {
@@ -124,11 +124,11 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Option<Statement> {
             false => ControlFlow::Break(()),
         }
     });
-    // A function of the catalogue in a statement over tables is left to the session.
+    // The session runs statements that call a function of the catalogue over tables.
     is_other.is_continue().then(|| statement.clone())
 }
 
-/// Whether a name is a function that gives rows.
+/// Whether a name is a table function.
 fn is_function(name: &str) -> bool {
     matches!(
         name,
@@ -147,14 +147,14 @@ pub(crate) struct Catalog {
 
 impl Drop for Catalog {
     fn drop(&mut self) {
-        // Their tables hold the catalogue that holds them.
+        // Breaks a reference cycle: the tables of these schemas hold the catalogue that holds them.
         for name in [INFORMATION_SCHEMA, PG_CATALOG] {
             let _ = self.catalog.deregister_schema(name, true);
         }
     }
 }
 
-/// How long what was found in the folders counts as what is there.
+/// The list of tables is read again after this time.
 const FRESH: Duration = Duration::from_secs(1);
 
 impl Catalog {
@@ -206,7 +206,7 @@ impl Catalog {
         Ok(made)
     }
 
-    /// Looks which tables there are, where that was not just done.
+    /// Reads the list of tables again, unless it is recent.
     pub(super) async fn refresh(&self, session: &Session) -> tidemill_sql::Result<()> {
         let last = *self.refreshed.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_some_and(|last| last.elapsed() < FRESH) {
@@ -216,7 +216,7 @@ impl Catalog {
         for schema in &self.schemas {
             let mut found = Vec::new();
             for table in tables.iter().filter(|table| table.schema == schema.name) {
-                // A table that cannot be opened is not described; a statement over it says why.
+                // A table that cannot be opened is left out; a statement that reads it reports why.
                 let Ok(columns) = session.schema(&table.location).await else {
                     continue;
                 };
@@ -247,12 +247,12 @@ impl Catalog {
             .map_err(failure::of_catalog)
     }
 
-    /// The types of parameters. The client gives some; the plan tells the others.
+    /// The types of parameters. The client gives some; the others come from the plan.
     pub(super) async fn types(&self, statement: &Statement, told: Vec<Option<Type>>) -> Result<Vec<Type>, PgWireError> {
         let mut cast = parameters::cast(statement);
         let said = match told.iter().all(Option::is_some) {
             true => Default::default(),
-            // The error comes when the statement runs.
+            // The error is reported when the statement runs.
             false => match self.plan(statement).await {
                 Ok(plan) => plan.get_parameter_types().unwrap_or_default(),
                 Err(_) => Default::default(),
@@ -261,7 +261,7 @@ impl Catalog {
         let types = told.into_iter().enumerate().map(|(place, told)| {
             let said = said.get(&format!("${}", place + 1)).cloned().flatten();
             let said = said.and_then(|said| column_type(&arrow_schema::Field::new("", said, true)).ok());
-            // A cast tells numbers of the catalogue from other numbers.
+            // A cast to a type of the catalogue's OIDs has precedence over the plan.
             told.or_else(|| cast.remove(&(place + 1)))
                 .or(said)
                 .unwrap_or(Type::Text)
@@ -275,7 +275,7 @@ impl Catalog {
         Ok(Arc::clone(plan.schema().inner()))
     }
 
-    /// The rows of a query; none where it asks for keys and the like in a way that is not planned.
+    /// The rows of a query; no rows if it asks for keys and the like in a form that cannot be planned.
     pub(super) async fn query(
         &self,
         statement: &Statement,
@@ -312,14 +312,14 @@ impl Catalog {
             .await
             .map_err(failure::of_catalog)?;
         let mut rows = frame.execute_stream().await.map_err(failure::of_catalog)?;
-        // What was planned may still not run, which is seen by the first rows.
+        // A planned query may still fail to run; the first rows show it.
         let first = rows.next().await.transpose().map_err(failure::of_catalog)?;
         let (schema, first) = (rows.schema(), futures::stream::iter(first.map(Ok)));
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, first.chain(rows))))
     }
 }
 
-/// A schema whose tables are described, and not read.
+/// A schema whose tables are described but never read.
 #[derive(Debug)]
 struct ServedSchema {
     name: String,
@@ -377,7 +377,7 @@ mod tests {
     use super::*;
 
     impl Catalog {
-        /// The rows of a query, as psql prints them.
+        /// The rows of a query, formatted as psql prints them.
         async fn texts(&self, text: &str) -> String {
             let Command::Catalog(statement) = parse(text).expect(text) else {
                 panic!("{text}")

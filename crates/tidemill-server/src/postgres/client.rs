@@ -1,4 +1,4 @@
-//! A client that was let in: its session, its settings, and what its statements do.
+//! A client after its login: its session, its settings, and how its statements run.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -37,46 +37,46 @@ pub(crate) struct Client {
     pub(crate) user: String,
     rights: Rights,
     settings: Arc<Mutex<Settings>>,
-    /// The settings before the transaction.
+    /// The settings before the transaction, for a rollback.
     before: Mutex<Option<Settings>>,
     catalog: OnceCell<Catalog>,
-    /// Statements that were prepared by PREPARE.
+    /// Statements prepared by PREPARE.
     prepared: Mutex<PreparedByName>,
     cursors: tokio::sync::Mutex<HashMap<String, Cursor>>,
     canceller: Canceller,
 }
 
-/// A cursor that is open.
+/// An open cursor.
 struct Cursor {
     rows: Rows,
-    /// Whether it stays when a transaction is committed.
+    /// Whether it stays open after COMMIT.
     holds: bool,
-    /// Whether it was declared in the transaction that is under way, and ends if that is rolled back.
+    /// Whether it was declared in the current transaction, and is closed by its rollback.
     is_pending: bool,
 }
 
-/// What a statement gives.
+/// The outcome of a statement.
 pub(crate) enum Outcome {
     Rows(Rows),
     Done(Tag),
-    /// Settings were changed. The client is told these.
+    /// Settings were changed. The client is notified of these.
     Set(Vec<(&'static str, String)>, Tag),
     Begun(Tag),
     Ended(Tag),
-    /// Prepared statements are forgotten: this one, or all.
+    /// Prepared statements are deallocated: this one, or all.
     Forget(Option<String>, Tag),
     CopyOut(Box<Out>),
     CopyIn(CopyStatement),
 }
 
-/// What ends a statement before its end.
+/// What can stop a statement: a cancel request, the statement timeout, a disconnect.
 pub(crate) struct Interrupts {
     watch: watch::Receiver<u64>,
     deadline: Option<Instant>,
 }
 
 impl Interrupts {
-    /// Ends when the statement is to end, with why.
+    /// Waits until the statement has to stop, and returns why.
     async fn wait(&mut self, line: &TcpStream) -> PgWireError {
         let deadline = async {
             match self.deadline {
@@ -91,11 +91,11 @@ impl Interrupts {
         }
     }
 
-    /// Waits for something that may be left where it stands.
+    /// Waits for work that can be dropped at any point.
     ///
     /// # Errors
     ///
-    /// Why the statement is to end; as the future.
+    /// The error of the work, or why the statement was stopped.
     pub(crate) async fn within<T>(
         &mut self,
         line: &TcpStream,
@@ -108,7 +108,7 @@ impl Interrupts {
         }
     }
 
-    /// Waits for a change, which takes back what it did when it is to end.
+    /// Waits for a change. A change that has to stop rolls itself back.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl Interrupts {
             done = &mut work => done,
             why = self.wait(line) => {
                 is_stopped.store(true, Ordering::Relaxed);
-                // It may have been done before it was stopped.
+                // It may have finished before it was stopped.
                 work.await.map_err(|_| why)
             }
         }
@@ -163,7 +163,7 @@ impl Client {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The catalogue, brought up to date.
+    /// The catalogue, refreshed.
     async fn catalog(&self) -> Result<&Catalog, PgWireError> {
         let schemas = || self.shared.stores.schemas(&self.rights);
         let catalog = self
@@ -178,7 +178,7 @@ impl Client {
         Ok(catalog)
     }
 
-    /// What may end the statement that begins now.
+    /// The interrupts of a statement that starts now.
     pub(crate) fn interrupts(&self) -> Interrupts {
         let told = self.settings().statement_time();
         let time = [told, self.rights.statement_time].into_iter().flatten().min();
@@ -188,7 +188,7 @@ impl Client {
         }
     }
 
-    /// What a statement is, with the types of its parameters.
+    /// Parses a statement, and determines the types of its parameters.
     pub(crate) async fn prepare(
         &self,
         text: &str,
@@ -209,7 +209,7 @@ impl Client {
         Ok(Prepared::new(&text, command, types))
     }
 
-    /// Runs a statement with the values of its parameters, as far as its first rows.
+    /// Runs a statement with its parameter values, until its first rows.
     pub(crate) async fn run(
         &self,
         prepared: &Prepared,
@@ -236,7 +236,7 @@ impl Client {
                     *self.before.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.settings().clone());
                 }
                 let mut settings = self.settings();
-                // What is set for later transactions is not for this one.
+                // The mode is fixed now; a later change of the default does not affect this transaction.
                 let reads_only = match (*reads_only, status) {
                     (None, TransactionStatus::Idle) => Some(settings.reads_only()),
                     (said, _) => said,
@@ -267,7 +267,7 @@ impl Client {
                 }
                 self.session.query(sql).await.map_err(of_session)?;
                 match *tag {
-                    // The transaction goes on.
+                    // The transaction continues.
                     "ROLLBACK" => Outcome::Begun(Tag::new(tag)),
                     tag => Outcome::Done(Tag::new(tag)),
                 }
@@ -275,7 +275,7 @@ impl Client {
             Command::Set { name, value, is_local } => {
                 let is_local = *is_local || name.eq_ignore_ascii_case(READS_ONLY);
                 let told = match value {
-                    // Without a transaction it holds for no statement.
+                    // Outside a transaction, SET LOCAL has no effect.
                     Some(_) if is_local && status == TransactionStatus::Idle => None,
                     Some(value) if is_local => {
                         self.settings().set_local(name, value)?;
@@ -317,7 +317,7 @@ impl Client {
                 self.prepared().add(prepare)?;
                 Outcome::Done(Tag::new("PREPARE"))
             }
-            // It is the statement that it runs since it was prepared.
+            // `prepare` replaces EXECUTE by its statement, unless that is an EXECUTE too.
             Command::Execute { name, .. } => {
                 return Err(failure::error(
                     "42601",
@@ -339,7 +339,7 @@ impl Client {
                     ));
                 }
                 let no_query = || failure::error("42601", "DECLARE CURSOR wants a query that changes nothing");
-                // Before it runs.
+                // Checked before it runs.
                 if !query.reads().map_err(of_session)? {
                     return Err(no_query());
                 }
@@ -373,7 +373,7 @@ impl Client {
             Command::Copy(copy) => match copy.query() {
                 Some(query) => {
                     let no_query = || failure::error("42601", "COPY … TO STDOUT wants a query that changes nothing");
-                    // Before it runs.
+                    // Checked before it runs.
                     if !query.reads().map_err(of_session)? {
                         return Err(no_query());
                     }
@@ -394,7 +394,7 @@ impl Client {
                 let catalog = self.catalog().await?;
                 let stream = interrupts.within(line, catalog.query(statement, values)).await;
                 if status == TransactionStatus::Idle {
-                    // What `set_config` set for a transaction was for this statement alone.
+                    // Outside a transaction, the local settings of `set_config` apply to this statement only.
                     self.settings().end_transaction();
                 }
                 let mut rows = Rows::new(Source::Catalog(stream?), "SELECT", None);
@@ -411,7 +411,7 @@ impl Client {
         })
     }
 
-    /// Runs a statement of the session.
+    /// Runs a statement in the session.
     async fn sql(
         &self,
         sql: &Sql,
@@ -453,7 +453,7 @@ impl Client {
 
     /// # Errors
     ///
-    /// SQLSTATE 42501 for a user who may only read, 25006 in a transaction that only reads.
+    /// SQLSTATE 42501 for a user with read-only rights, 25006 in a read-only transaction.
     pub(crate) fn check_writes(&self, what: &str) -> Result<(), PgWireError> {
         if !self.rights.may_write {
             return Err(failure::hinted(
@@ -480,7 +480,7 @@ impl Client {
         });
         let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
         match before {
-            // Settings too are taken back.
+            // Settings are rolled back too.
             Some(before) if !keeps => *self.settings() = before,
             _ => self.settings().end_transaction(),
         }
@@ -492,7 +492,7 @@ impl Client {
         ended
     }
 
-    /// Begins a transaction around the statements of one text.
+    /// Begins the implicit transaction of a text with more than one statement.
     pub(crate) async fn begin_text(&self) -> Result<(), PgWireError> {
         self.session
             .set_autocommit(false)
@@ -500,12 +500,12 @@ impl Client {
             .map_err(|error| failure::of_session(&error, ""))
     }
 
-    /// Ends it.
+    /// Ends the implicit transaction.
     pub(crate) async fn end_text(&self, keeps: bool) -> Result<(), PgWireError> {
         self.end(keeps).await.map_err(|error| failure::of_session(&error, ""))
     }
 
-    /// The columns of a query that does something when it runs, such as to wait; `None` for other statements.
+    /// The columns of a query with side effects, such as waiting; `None` for other statements.
     ///
     /// # Errors
     ///
@@ -565,7 +565,7 @@ impl Client {
         })
     }
 
-    /// A line of the log about a statement that has ended.
+    /// Logs a statement that has ended.
     pub(crate) fn log(&self, text: &str, begun: std::time::Instant, rows: u64, error: Option<&PgWireError>) {
         self.shared
             .log("postgres", &self.user, text, begun, rows, error.map(failure::line));
@@ -576,7 +576,7 @@ fn no_cursor(name: &str) -> PgWireError {
     failure::error("34000", format!("cursor {name:?} does not exist"))
 }
 
-/// Rows of texts.
+/// Rows of text columns.
 fn texts(columns: &[(&str, Vec<String>)], tag: &str) -> Result<Rows, PgWireError> {
     let fields = columns.iter().map(|(name, _)| Field::new(*name, DataType::Utf8, false));
     let arrays = columns

@@ -1,5 +1,5 @@
 //! The names that PostgreSQL gives to the columns of a query (`FigureColname` in its `parse_target.c`): `count` for `COUNT(*)`, `?column?`
-//! for `1 + 1`, and `id` for `ID`, whose quotes would keep its letters. Programs read columns by these names.
+//! for `1 + 1`, and `id` for an unquoted `ID`. Programs read columns by these names.
 
 use sqlparser::ast::{
     DataType, Expr, Ident, Query, SelectItem, SetExpr, Statement, TimezoneInfo, TrimWhereField, Value,
@@ -7,17 +7,17 @@ use sqlparser::ast::{
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
-/// The names of a query's columns; `None` for those behind a `*`, which have the spelling of their table.
+/// The names of a query's columns; `None` for columns of a `*`, which have the spelling of their table.
 #[derive(Debug)]
 pub(crate) struct ColumnNames {
-    /// From the first column on.
+    /// The columns before the first `*`.
     front: Vec<Option<String>>,
-    /// Up to the last column, where a `*` stands between.
+    /// The columns after the last `*`.
     back: Vec<Option<String>>,
 }
 
 impl ColumnNames {
-    /// The names for the columns of a statement; `None` where it is no query.
+    /// The names for the columns of a statement; `None` if it is not a query.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let parsed = Parser::parse_sql(&PostgreSqlDialect {}, text).ok()?;
         let [Statement::Query(query)] = parsed.as_slice() else {
@@ -34,7 +34,7 @@ impl ColumnNames {
         })
     }
 
-    /// The name of a column of so many.
+    /// The name of a column, among `columns` columns.
     pub(crate) fn name(&self, column: usize, columns: usize) -> Option<&str> {
         let from_end = columns
             .checked_sub(self.back.len())
@@ -47,7 +47,7 @@ impl ColumnNames {
     }
 }
 
-/// What a query selects: of a UNION, what its first part does.
+/// The select list of a query; of a UNION, that of its first part.
 fn items(query: &Query) -> Option<&[SelectItem]> {
     let mut body = &*query.body;
     loop {
@@ -68,7 +68,7 @@ fn name_of_item(item: &SelectItem) -> Option<String> {
     }
 }
 
-/// How much a name is worth: that of a type, or of CASE, gives way to what is within.
+/// The strength of a name: a weak one, of a type or of CASE, yields to a strong one of the expression within.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Worth {
     Little,
@@ -121,7 +121,7 @@ fn figured(expr: &Expr) -> Option<(String, Worth)> {
     }
 }
 
-/// A name without quotes in small letters.
+/// A name as PostgreSQL folds it: in lower case unless quoted.
 fn folded(name: &Ident) -> String {
     match name.quote_style {
         Some(_) => name.value.clone(),
@@ -129,7 +129,7 @@ fn folded(name: &Ident) -> String {
     }
 }
 
-/// The name by which PostgreSQL keeps a type.
+/// PostgreSQL's internal name of a type.
 fn type_name(data_type: &DataType) -> String {
     use DataType as T;
     let known = match data_type {
@@ -166,7 +166,7 @@ mod tests {
         (0..columns).map(name).collect()
     }
 
-    /// What PostgreSQL 15 answers to each of these.
+    /// The names are those of PostgreSQL 15.
     #[test]
     fn columns_are_named_as_postgresql_names_them() {
         for (expression, name) in [

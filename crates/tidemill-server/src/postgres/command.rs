@@ -1,4 +1,4 @@
-//! What a statement is: SQL for the session, or something of the protocol's own, such as SET and COPY.
+//! Classifies a statement: SQL for the session, or a command of the protocol, such as SET and COPY.
 
 use std::sync::OnceLock;
 
@@ -18,17 +18,17 @@ use super::standard_sql::in_standard_words;
 use super::{catalog, parameters};
 use pgwire::error::PgWireError;
 
-/// A statement that a client has sent, as far as it is known before it runs.
+/// A parsed statement of a client.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    /// As the client sent it.
+    /// The client's text, in which EXECUTE is replaced.
     pub(crate) text: String,
     pub(crate) command: Command,
     /// The types of `$1` and so on.
     pub(crate) types: Vec<tidemill_postgres::Type>,
-    /// Whether it may give rows, once that was asked for.
+    /// Whether it may return rows; computed on first use.
     gives_rows: OnceLock<bool>,
-    /// The names of its columns, once they were asked for.
+    /// The names of its columns; computed on first use.
     names: OnceLock<Option<ColumnNames>>,
 }
 
@@ -36,12 +36,12 @@ pub(crate) struct Prepared {
 #[derive(Debug)]
 pub(crate) enum Command {
     Begin {
-        /// Whether it only reads, where the statement says it.
+        /// Whether the transaction is read-only, if the statement says so.
         reads_only: Option<bool>,
     },
     Commit,
     Rollback,
-    /// A savepoint is made, gone back to, or given up; as the session has it.
+    /// Sets a savepoint, or rolls back to one; `sql` is for the session.
     Savepoint {
         sql: String,
         tag: &'static str,
@@ -55,22 +55,22 @@ pub(crate) enum Command {
     Reset(Option<String>),
     Show(String),
     ShowAll,
-    /// Everything is as at the start, or this is passed over.
+    /// DISCARD: settings, cursors and prepared statements are reset, whatever its object is.
     Discard,
-    /// A statement gets a name, by which it is run later.
+    /// Stores a statement under a name, to be run by EXECUTE.
     Prepare(Box<PrepareStatement>),
-    /// Runs a statement by its name, with values that are written as SQL.
+    /// Runs a stored statement with values that are SQL expressions.
     Execute {
         name: String,
         values: Vec<Expr>,
     },
     Deallocate(Option<String>),
-    /// Statements that do nothing here, with what they are answered.
+    /// Statements without effect here, with the command tag of the response.
     Nothing(&'static str),
-    /// Rows of a query are sent page by page, under a name.
+    /// Opens a cursor.
     Declare {
         name: String,
-        /// Whether the cursor stays when its transaction is committed.
+        /// Whether the cursor stays open after COMMIT.
         holds: bool,
         query: Sql,
     },
@@ -91,30 +91,30 @@ pub(crate) enum Command {
 pub(crate) struct Sql {
     /// With `:pg1` in place of `$1`.
     pub(crate) text: String,
-    /// For each value that the session wants, in its order, which of the client's it is, counted from 0.
+    /// For each value that the session needs, in its order: the index of the client's value, from 0.
     pub(crate) places: Vec<usize>,
     /// The command tag of the answer, without the number of rows: `SELECT`, `INSERT 0`, `CREATE TABLE`.
     pub(crate) tag: String,
-    /// Whether it only reads, once that was looked at.
+    /// Whether it only reads; computed on first use.
     reads: OnceLock<bool>,
 }
 
-/// The name that a parameter gets.
+/// The name prefix of a parameter.
 pub(super) const PARAMETER: &str = "PG";
 
-/// How many bytes a statement has at most.
+/// The most bytes of a statement.
 const LONGEST: usize = 16 << 20;
 
-/// The statements of a text, which a semicolon ends. A script of ADS SQL is one.
+/// Splits a text into its statements, at semicolons. A script of ADS SQL is one statement.
 ///
 /// # Errors
 ///
-/// What the statement is, where it is none.
+/// SQLSTATE 54000 for a text that is too long.
 pub(crate) fn split(text: &str) -> Result<Vec<String>, PgWireError> {
     Ok(split_with_places(text)?.into_iter().map(|(_, part)| part).collect())
 }
 
-/// The same, each with the number of letters before it.
+/// As [`split`], each with the number of characters before it.
 ///
 /// # Errors
 ///
@@ -126,7 +126,7 @@ pub(super) fn split_with_places(text: &str) -> Result<Vec<(usize, String)>, PgWi
             format!("a statement of {} bytes; at most {LONGEST} are read", text.len()),
         ));
     }
-    // What is no text of tokens is left to the session, which says what is wrong with it.
+    // The session reports errors of the tokenizer.
     let Ok(tokens) = tokens(text) else {
         return Ok(vec![(0, text.to_owned())]);
     };
@@ -159,7 +159,7 @@ fn tokens_of(text: &str) -> impl Iterator<Item = Token> {
     tokens.map(|token| token.token)
 }
 
-/// Where lines begin, for the places of tokens.
+/// The starts of lines, to locate tokens.
 pub(super) struct Starts<'t> {
     text: &'t str,
     lines: Vec<usize>,
@@ -174,7 +174,7 @@ impl<'t> Starts<'t> {
         }
     }
 
-    /// The byte at which a token begins.
+    /// The byte offset of a token.
     pub(super) fn byte(&self, token: &TokenWithSpan) -> usize {
         let place = |number: u64| usize::try_from(number.saturating_sub(1)).unwrap_or(0);
         let start = token.span.start;
@@ -198,7 +198,7 @@ fn is_script(tokens: &[TokenWithSpan]) -> bool {
                 .take_while(|word| word != "FOR" && word != ";")
                 .any(|word| word == "CURSOR")
                 || {
-                    // PostgreSQL's cursors are FOR a query, those of ADS AS one.
+                    // PostgreSQL writes `DECLARE … CURSOR FOR`, ADS `DECLARE … CURSOR AS`.
                     !tokens
                         .iter()
                         .any(|token| matches!(&token.token, Token::Word(word) if word.keyword == Keyword::FOR))
@@ -208,11 +208,11 @@ fn is_script(tokens: &[TokenWithSpan]) -> bool {
     }
 }
 
-/// What a statement is.
+/// Parses a statement.
 ///
 /// # Errors
 ///
-/// SQLSTATE 42601 for what is no statement, 54000 for one that is too long or nests too deep.
+/// SQLSTATE 42601 for a text that is not a statement, 54000 for one that is too long or nested too deeply.
 pub(crate) fn parse(text: &str) -> Result<Command, PgWireError> {
     if text.len() > LONGEST {
         return Err(error(
@@ -223,7 +223,7 @@ pub(crate) fn parse(text: &str) -> Result<Command, PgWireError> {
     let Ok(tokens) = tokens(text) else {
         return Ok(Command::Sql(Sql::plain(text)?));
     };
-    // Before anything makes a tree of it: one that is too deep overflows the stack.
+    // Checked before parsing: deep nesting overflows the stack.
     limit_nesting(&tokens).map_err(|error| of_session(&error.into(), text))?;
     let tokens: Vec<Token> = tokens
         .into_iter()
@@ -240,7 +240,7 @@ pub(crate) fn parse(text: &str) -> Result<Command, PgWireError> {
     Ok(Command::Sql(Sql::new(text, &tokens)?))
 }
 
-/// The words of a statement, from the front.
+/// The remaining words of a statement.
 struct Words<'t> {
     tokens: &'t [Token],
 }
@@ -269,7 +269,7 @@ impl<'t> Words<'t> {
         self.tokens = self.tokens.get(1..).unwrap_or_default();
     }
 
-    /// A name, or a text in quotes.
+    /// A name, or a quoted string.
     fn name(&mut self) -> Option<String> {
         let name = match self.tokens.first()? {
             Token::Word(word) => word.value.clone(),
@@ -284,7 +284,7 @@ impl<'t> Words<'t> {
         self.tokens.is_empty()
     }
 
-    /// A statement of the protocol's own; `None` for others.
+    /// A command of the protocol; `None` for other statements.
     fn command(&mut self, text: &str) -> Result<Option<Command>, PgWireError> {
         let first = self.word();
         let mut rest = Words {
@@ -320,7 +320,7 @@ impl<'t> Words<'t> {
                 sql: format!("SAVEPOINT {}", quoted(&rest.name().ok_or_else(incomplete)?)),
                 tag: "SAVEPOINT",
             },
-            // The transaction keeps it until it ends, which nobody notices.
+            // The session cannot release a savepoint; it stays until the transaction ends.
             "RELEASE" => Command::Nothing("RELEASE"),
             "SET" => return rest.set(),
             "RESET" => match rest.word().as_str() {
@@ -331,7 +331,7 @@ impl<'t> Words<'t> {
                 "ALL" => Command::ShowAll,
                 "TIME" => Command::Show("TimeZone".to_owned()),
                 "TRANSACTION" => Command::Show("transaction_isolation".to_owned()),
-                // Tables, columns and what else the session shows.
+                // SHOW statements of the session.
                 word if [
                     "TABLES",
                     "COLUMNS",
@@ -364,7 +364,7 @@ impl<'t> Words<'t> {
             },
             "EXECUTE" => match prepared_by_name::execute(text)? {
                 Some((name, values)) => Command::Execute { name, values },
-                // A procedure of ADS SQL.
+                // EXECUTE PROCEDURE of ADS SQL.
                 None => return Ok(None),
             },
             "UNLISTEN" => Command::Nothing("UNLISTEN"),
@@ -429,7 +429,7 @@ impl<'t> Words<'t> {
         }))
     }
 
-    /// Whether these words of a transaction say READ ONLY; `None` where they say nothing of it.
+    /// Whether the transaction modes include READ ONLY; `None` if they do not say.
     fn reads_only(&self) -> Option<bool> {
         match (self.has("READ", "ONLY"), self.has("READ", "WRITE")) {
             (true, _) => Some(true),
@@ -463,7 +463,7 @@ impl<'t> Words<'t> {
         let is_local = self.take("LOCAL");
         self.take("SESSION");
         match self.word().as_str() {
-            // CHARACTERISTICS are those of the transactions that begin later.
+            // CHARACTERISTICS set the defaults of later transactions.
             scope @ ("TRANSACTION" | "CHARACTERISTICS") => {
                 let is_local = scope == "TRANSACTION";
                 let name = if is_local { READS_ONLY } else { READS_ONLY_BY_DEFAULT };
@@ -512,7 +512,7 @@ impl<'t> Words<'t> {
         }))
     }
 
-    /// What a setting is set to, a list too; `None` for DEFAULT.
+    /// The value of SET, which may be a list; `None` for DEFAULT.
     fn value(&self) -> Option<String> {
         if self.word() == "DEFAULT" || self.word() == "LOCAL" {
             return None;
@@ -530,7 +530,7 @@ impl<'t> Words<'t> {
 ///
 /// # Errors
 ///
-/// SQLSTATE 0A000 for a cursor whose rows would have to be kept.
+/// SQLSTATE 0A000 for a cursor that can scroll, whose rows would have to be stored.
 fn holds(options: &[String]) -> Result<bool, PgWireError> {
     let has = |words: &[&str]| options.windows(words.len()).any(|window| window == words);
     if has(&["SCROLL"]) && !has(&["NO", "SCROLL"]) {
@@ -540,7 +540,7 @@ fn holds(options: &[String]) -> Result<bool, PgWireError> {
     Ok(has(&["WITH", "HOLD"]))
 }
 
-/// The text behind the first of these words.
+/// The text after the first occurrence of a word.
 fn behind(text: &str, word: &str) -> Option<String> {
     let starts = Starts::of(text);
     let tokens = tokens(text).ok()?;
@@ -560,7 +560,7 @@ pub(super) fn plain_name(name: &ObjectName) -> String {
     parts.collect::<Vec<_>>().join(".")
 }
 
-/// Whether a word is PostgreSQL's own; `TABLE t` is a statement, and TABLE a word of others.
+/// Whether only PostgreSQL has the word. TABLE is one only at the start (`TABLE t`).
 fn is_foreign_word(word: &Word, is_first: bool) -> bool {
     let is = |known: &str| word.quote_style.is_none() && word.value.eq_ignore_ascii_case(known);
     is("GENERATE_SERIES") || is("LOCALTIMESTAMP") || (is_first && is("TABLE"))
@@ -571,12 +571,12 @@ fn quoted(name: &str) -> String {
 }
 
 impl Sql {
-    /// A text that has no parameters.
+    /// A statement that cannot be tokenized, which has no parameters.
     fn plain(text: &str) -> Result<Self, PgWireError> {
         Self::new(text, &[])
     }
 
-    /// A statement whose tokens these are.
+    /// A statement with these tokens.
     fn new(text: &str, tokens: &[Token]) -> Result<Self, PgWireError> {
         let is_foreign = |(place, token): (usize, &Token)| match token {
             Token::Word(word) => is_foreign_word(word, place == 0),
@@ -626,7 +626,7 @@ impl Sql {
     }
 }
 
-/// The number of a parameter.
+/// The number of a parameter token.
 pub(super) fn number_of(token: &Token) -> Option<usize> {
     match token {
         Token::Placeholder(text) => text.strip_prefix('$')?.parse().ok().filter(|number| *number > 0),
@@ -651,7 +651,7 @@ fn with_names(text: &str) -> Result<String, PgWireError> {
     Ok(written)
 }
 
-/// Which of the client's values the session wants, in its order.
+/// For each value that the session needs, in its order: the index of the client's value, from 0.
 pub(super) fn places(text: &str) -> Result<Vec<usize>, PgWireError> {
     let names = tidemill_ads::sql::parameters(text).map_err(|fault| error("42601", fault.message()))?;
     let place = |name: Option<String>| {
@@ -668,7 +668,7 @@ pub(super) fn places(text: &str) -> Result<Vec<usize>, PgWireError> {
 /// The command tag of a statement.
 fn tag(tokens: &[Token]) -> String {
     let words = Words { tokens };
-    // What is made, behind the words that say how.
+    // The kind of object that is created, after its modifiers.
     let second = || {
         let mut words = tokens.iter().skip(1).map(|token| token.to_string().to_uppercase());
         let is_how = |word: &String| {
@@ -700,12 +700,12 @@ impl Prepared {
         }
     }
 
-    /// The names of its columns, where it is a query.
+    /// The names of its columns, if it is a query.
     pub(crate) fn names(&self) -> Option<&ColumnNames> {
         self.names.get_or_init(|| ColumnNames::of(&self.text)).as_ref()
     }
 
-    /// Whether it may give rows, by its words.
+    /// Whether it may return rows, judged by its keywords.
     pub(crate) fn gives_rows(&self) -> bool {
         *self.gives_rows.get_or_init(|| match &self.command {
             Command::Catalog(_) | Command::Show(_) | Command::ShowAll => true,
@@ -715,7 +715,7 @@ impl Prepared {
         })
     }
 
-    /// The types of the parameters of a statement: those that the client told, and what the statement says of the others.
+    /// The types of the parameters, as far as the client gave them.
     pub(crate) fn types_told(
         command: &Command,
         told: &[Option<pgwire::api::Type>],

@@ -27,7 +27,7 @@ use super::command::{self, Sql};
 use super::failure::{self, error};
 use super::rows::Rows;
 
-/// A COPY, as far as it is known before it runs.
+/// A parsed COPY.
 #[derive(Clone, Debug)]
 pub(crate) struct CopyStatement {
     what: What,
@@ -51,9 +51,9 @@ pub(crate) struct CopyOptions {
     pub(super) quote: u8,
     pub(super) escape: u8,
     pub(super) has_header: bool,
-    /// Whether the names of the header have to be those of the columns.
+    /// Whether the header must name the columns.
     pub(super) header_matches: bool,
-    /// The columns whose values are always in quotes, `*` for all.
+    /// The columns whose values are always quoted, `*` for all.
     pub(super) force_quote: Vec<String>,
 }
 
@@ -80,14 +80,14 @@ impl CopyOptions {
         }
     }
 
-    /// The number that the protocol has for it.
+    /// The protocol's code of the format.
     pub(crate) fn code(&self) -> i8 {
         i8::from(self.format == CopyFormat::Binary)
     }
 }
 
 impl CopyStatement {
-    /// The query whose rows are copied out; `None` where rows are copied in.
+    /// The query whose rows are sent; `None` for COPY FROM.
     pub(crate) fn query(&self) -> Option<Sql> {
         match &self.what {
             What::Query(sql) => Some(sql.clone()),
@@ -96,11 +96,11 @@ impl CopyStatement {
     }
 }
 
-/// What a COPY is.
+/// Parses a COPY.
 ///
 /// # Errors
 ///
-/// SQLSTATE 42601 for what is no COPY, 42501 for files and programs of the server, 0A000 for an option that is not known.
+/// SQLSTATE 42601 for a text that is not a COPY, 42501 for files and programs of the server, 0A000 for an unknown option.
 pub(super) fn parse(text: &str) -> Result<CopyStatement, PgWireError> {
     let wrong = |what: String| error("42601", what);
     let (statements, header_matches) = match in_words_of_parser(text) {
@@ -162,8 +162,8 @@ pub(super) fn parse(text: &str) -> Result<CopyStatement, PgWireError> {
 /// All columns, as FORCE_QUOTE has them.
 const ALL: &str = "*";
 
-/// A COPY with FORCE_QUOTE of all columns, or HEADER MATCH, in words that the parser knows, and whether it has HEADER MATCH; `None`
-/// for others.
+/// Rewrites FORCE_QUOTE of all columns, and HEADER MATCH, for the parser. Returns the tokens, and whether it has HEADER MATCH; `None` for
+/// other statements.
 fn in_words_of_parser(text: &str) -> Option<(Vec<Token>, bool)> {
     let tokens: Vec<Token> = command::tokens(text)
         .ok()?
@@ -192,7 +192,7 @@ fn in_words_of_parser(text: &str) -> Option<(Vec<Token>, bool)> {
     (written != tokens).then_some((written, header_matches))
 }
 
-/// Whether a token is this word, without quotes.
+/// Whether a token is this unquoted word.
 fn is_word(token: Option<&Token>, wanted: &str) -> bool {
     match token {
         Some(Token::Word(word)) => word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted),
@@ -268,13 +268,13 @@ fn options_of(given: &[CopyOption], legacy: &[CopyLegacyOption]) -> Result<CopyO
     Ok(options)
 }
 
-/// Rows on their way to a client.
+/// Rows that are sent to a client.
 pub(crate) struct Out {
     rows: Rows,
     options: CopyOptions,
-    /// For each column, whether its values are always in quotes.
+    /// For each column, whether its values are always quoted.
     quoted: Vec<bool>,
-    /// What has to be sent before the next rows.
+    /// The header, sent with the first row.
     head: Option<Bytes>,
     /// How many rows were sent.
     pub(crate) sent: u64,
@@ -284,7 +284,7 @@ pub(crate) struct Out {
 impl Out {
     /// # Errors
     ///
-    /// SQLSTATE 42703 for a column of FORCE_QUOTE that the rows do not have.
+    /// SQLSTATE 42703 if the rows lack a column of FORCE_QUOTE.
     pub(crate) fn new(rows: Rows, options: CopyOptions) -> Result<Self, PgWireError> {
         let is_all = options.force_quote.iter().any(|name| name == ALL);
         for name in options.force_quote.iter().filter(|name| *name != ALL) {
@@ -323,7 +323,7 @@ impl Out {
         })
     }
 
-    /// The formats of the columns, as the protocol has them.
+    /// The codes of the format, of the whole and of each column.
     pub(crate) fn formats(&self) -> (i8, Vec<i16>) {
         (
             self.options.code(),
@@ -331,7 +331,7 @@ impl Out {
         )
     }
 
-    /// The next messages, a row each; `None` behind the last.
+    /// The next messages, one per row; `None` at the end.
     ///
     /// # Errors
     ///
@@ -357,7 +357,7 @@ impl Out {
                 vec![Bytes::from_static(&[0xff, 0xff])]
             }
         };
-        // Clients that read each message for itself know the head in front of the first row only, as PostgreSQL sends it.
+        // Clients that parse each message separately expect the header in the message of the first row, as PostgreSQL sends it.
         if let Some(first) = messages.first_mut()
             && let Some(head) = self.head.take()
         {
@@ -418,34 +418,34 @@ impl Out {
     }
 }
 
-/// Rows on their way from a client into a table.
+/// Rows that a client sends into a table.
 pub(crate) struct In {
     pieces: mpsc::Sender<Piece>,
     filling: JoinHandle<tidemill_sql::Result<u64>>,
-    /// The columns that rows have.
+    /// The number of columns.
     pub(crate) columns: usize,
     pub(crate) code: i8,
-    /// The statement.
+    /// The statement, for errors.
     text: String,
 }
 
-/// What a client sends. A copy whose client goes away has no end, and is taken back.
+/// A message of the client. Without an end, the client disconnected, and the copy is rolled back.
 enum Piece {
     Bytes(Bytes),
     End,
-    /// The client gives up, in its own words.
+    /// The client aborts with this message.
     GivenUp(String),
 }
 
-/// How many messages of a client are read ahead.
+/// The most messages buffered ahead of the reader.
 const PIECES: usize = 16;
 
 impl In {
-    /// Begins to fill a table.
+    /// Starts to fill a table.
     ///
     /// # Errors
     ///
-    /// SQLSTATE 42P01 and 42703 for a table and columns that are not there.
+    /// SQLSTATE 42P01 and 42703 for a table or columns that do not exist.
     pub(crate) async fn begin(client: &Arc<Client>, copy: CopyStatement, text: &str) -> Result<Self, PgWireError> {
         let What::Table { table, columns } = copy.what else {
             return Err(error("42601", "COPY … FROM STDIN wants a table"));
@@ -459,7 +459,7 @@ impl In {
         let batches = Batches::new(received, columns, copy.options).map_err(|fault| failure::of_value(&fault))?;
         let client = Arc::clone(client);
         client.check_writes("COPY")?;
-        // A name that leads nowhere is told before rows are asked for.
+        // Reports an unknown table before rows are requested.
         client.session.locate(&table).await.map_err(of_session)?;
         let filling = tokio::spawn(async move { client.session.ingest(&table, Ingest::Append, schema, batches).await });
         Ok(Self {
@@ -471,19 +471,19 @@ impl In {
         })
     }
 
-    /// Takes what the client sends. What is wrong with it is told at the end.
+    /// Passes data on. Errors in it are reported at the end.
     pub(crate) async fn feed(&self, bytes: Bytes) {
-        // Nobody takes it any more when it was wrong.
+        // The receiver is gone if the data was wrong.
         let _ = self.pieces.send(Piece::Bytes(bytes)).await;
     }
 
-    /// Ends the copy, and returns how many rows there are.
+    /// Ends the copy, and returns the number of rows.
     ///
     /// # Errors
     ///
-    /// What was wrong with a row, or with the table.
+    /// The error in a row, or of the table.
     pub(crate) async fn finish(self) -> Result<usize, PgWireError> {
-        // Nobody takes it any more when something was wrong.
+        // The receiver is gone if the data was wrong.
         let _ = self.pieces.send(Piece::End).await;
         let filled = self.filling.await.map_err(|fault| error("XX000", fault.to_string()))?;
         let rows = filled.map_err(|fault| match fault.external::<tidemill_postgres::Error>() {
@@ -493,15 +493,15 @@ impl In {
         Ok(usize::try_from(rows).unwrap_or(usize::MAX))
     }
 
-    /// Takes back what came so far.
+    /// Rolls back the copy.
     pub(crate) async fn give_up(self, why: &str) {
         let _ = self.pieces.send(Piece::GivenUp(why.to_owned())).await;
-        // It ends with the error that it was given.
+        // It ends with the error that it was sent.
         let _ = self.filling.await;
     }
 }
 
-/// The columns of a table that rows come for, in the order of the statement.
+/// The columns that the rows have, in the order of the statement.
 async fn columns_of(
     session: &Session,
     table: &str,
@@ -534,7 +534,7 @@ async fn columns_of(
     columns.collect()
 }
 
-/// The rows of a copy, as a table takes them.
+/// The rows of a copy, as batches for a table.
 struct Batches {
     received: mpsc::Receiver<Piece>,
     columns: Vec<(String, Type)>,
@@ -547,7 +547,7 @@ enum Reader {
     Fields(Fields),
 }
 
-/// What a client's own words are told by.
+/// The error with the client's message.
 #[derive(Debug, thiserror::Error)]
 #[error("COPY from stdin failed: {0}")]
 struct GivenUp(String);
@@ -606,7 +606,7 @@ impl Batches {
         Ok(None)
     }
 
-    /// The rows that were read so far, in the types of the columns.
+    /// The rows read so far, converted to the types of the columns.
     fn of_fields(&mut self) -> tidemill_sql::Result<RecordBatch> {
         let Reader::Fields(fields) = &mut self.reader else {
             return Ok(RecordBatch::new_empty(Arc::new(Schema::empty())));
@@ -624,7 +624,7 @@ impl Batches {
     }
 }
 
-/// An error on its way through a session.
+/// Wraps an error to pass it through a session.
 fn outside(fault: Box<dyn std::error::Error + Send + Sync>) -> tidemill_sql::Error {
     arrow_schema::ArrowError::ExternalError(fault).into()
 }

@@ -1,4 +1,4 @@
-//! What each message of a client does.
+//! Handles each message of a client.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -42,20 +42,20 @@ use super::{failure, parameters};
 use crate::server::Shared;
 use crate::statement::Canceller;
 
-/// A connection, from its first message to its last.
+/// The state of a connection.
 pub(crate) struct Door {
     pub(super) shared: Arc<Shared>,
     pub(super) peer: SocketAddr,
-    /// Tells whether the client is still there.
+    /// Detects a disconnect.
     line: TcpStream,
     pub(super) login: Mutex<Login>,
-    /// Set when the client was let in.
+    /// Set after the login.
     pub(super) client: OnceLock<Arc<Client>>,
     pub(super) canceller: Canceller,
     pub(super) number: AtomicI32,
-    /// Portals that have given some of their rows, or were described.
+    /// Portals that are suspended, or were described before they run.
     open: Mutex<HashMap<String, Open>>,
-    /// Rows that the client sends.
+    /// A COPY FROM STDIN in progress.
     incoming: Mutex<Option<In>>,
 }
 
@@ -65,7 +65,7 @@ struct Open {
     work: Work,
 }
 
-/// A statement under way.
+/// A statement in flight.
 struct Work {
     text: String,
     begun: Instant,
@@ -83,7 +83,7 @@ impl Work {
         }
     }
 
-    /// Writes a line of the log, whatever the statement gave.
+    /// Logs the statement, with its result or error.
     fn ended<T>(&self, client: &Client, done: PgWireResult<T>) -> PgWireResult<T> {
         client.log(&self.text, self.begun, self.rows, done.as_ref().err());
         done
@@ -111,7 +111,7 @@ impl Door {
         }
     }
 
-    /// Whether the client was let in.
+    /// Whether the login succeeded.
     pub(super) fn is_open(&self) -> bool {
         self.client.get().is_some()
     }
@@ -122,7 +122,7 @@ impl Door {
             .ok_or_else(|| failure::fatal("28000", "the login is not over"))
     }
 
-    /// Sends what a statement gives. Returns the state of the transaction, and how many rows were sent where more are to come.
+    /// Sends the outcome of a statement. Returns the state of the transaction, and whether the last row was sent.
     async fn send<C>(
         &self,
         sink: &mut C,
@@ -206,7 +206,7 @@ impl Door {
         Ok((status, true))
     }
 
-    /// Sends rows, all of them where `most` is 0. Returns how many were sent, and whether these were the last.
+    /// Sends rows, at most `most` unless that is 0. Returns how many were sent, and whether the last was among them.
     async fn send_rows<C>(
         &self,
         sink: &mut C,
@@ -233,11 +233,11 @@ impl Door {
         Ok((sent, true))
     }
 
-    /// Runs one statement of a text.
+    /// Runs one statement of a simple query.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, with its place in the statement.
+    /// The error of the statement, with its position.
     async fn simple<C>(&self, sink: &mut C, text: &str) -> PgWireResult<()>
     where
         C: ClientInfo + ClientPortalStore + Sink<Sending> + Unpin + Send + Sync,
@@ -266,7 +266,7 @@ impl Door {
         Ok(())
     }
 
-    /// What a portal gives: what it gave already, or what its statement gives now.
+    /// The outcome of a portal: that of the suspended portal, or that of its statement, which runs now.
     async fn opened(
         &self,
         name: &str,
@@ -298,18 +298,18 @@ impl Door {
     }
 }
 
-/// Whether a statement begins or ends a transaction.
+/// Whether a statement begins or ends a transaction explicitly.
 fn ends_or_begins(text: &str) -> bool {
     let command = command::parse(text);
     matches!(command, Ok(Command::Begin { .. } | Command::Commit | Command::Rollback))
 }
 
-/// Whether a statement takes rows of the client.
+/// Whether a statement is a COPY FROM STDIN.
 fn takes_rows(text: &str) -> bool {
     matches!(command::parse(text), Ok(Command::Copy(copy)) if copy.query().is_none())
 }
 
-/// The values of a statement without parameters: one row of no columns.
+/// The values of a statement without parameters: one row without columns.
 fn no_values() -> RecordBatch {
     let one = RecordBatchOptions::new().with_row_count(Some(1));
     RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &one)
@@ -334,7 +334,7 @@ impl SimpleQueryHandler for Door {
             sink.feed(Sending::EmptyQueryResponse(EmptyQueryResponse::new()))
                 .await?;
         }
-        // Several statements of one text are one transaction, unless they say otherwise.
+        // The statements of one text are a single transaction, unless they control it themselves.
         let client = self.known()?;
         let mut is_whole = statements.len() > 1 && sink.transaction_status() == TransactionStatus::Idle;
         if let [earlier @ .., last] = statements.as_slice()
@@ -385,7 +385,7 @@ impl SimpleQueryHandler for Door {
     }
 }
 
-/// Takes statements of a client apart.
+/// Parses a client's statements.
 pub(crate) struct Parsing(Option<Arc<Client>>);
 
 #[async_trait]
@@ -437,7 +437,7 @@ impl ExtendedQueryHandler for Door {
         Arc::new(Parsing(self.client.get().cloned()))
     }
 
-    // What these two answer is sent with the rows: a client waits for it only where it says so, by Sync or Flush.
+    // The responses to Parse and Bind are sent with the rows: a client waits for them only after Sync or Flush.
 
     async fn on_parse<C>(&self, sink: &mut C, message: Parse) -> PgWireResult<()>
     where
@@ -519,7 +519,7 @@ impl ExtendedQueryHandler for Door {
             }
             TARGET_TYPE_BYTE_PORTAL => {
                 let Some(known) = sink.portal_store().get_portal(name) else {
-                    // A cursor that DECLARE has opened is a portal too.
+                    // A cursor of DECLARE is a portal too.
                     let columns = self.known()?.cursor(name).await;
                     let columns = columns.ok_or_else(|| PgWireError::PortalNotFound(name.to_owned()))?;
                     sink.feed(Sending::RowDescription(description(&columns, &Format::UnifiedText)))
@@ -534,7 +534,7 @@ impl ExtendedQueryHandler for Door {
                     sink.feed(Sending::NoData(NoData::new())).await?;
                     return Ok(());
                 };
-                // It runs now, and gives its rows when they are asked for.
+                // The statement runs now; its rows are sent on Execute.
                 let (outcome, work) = self.opened(name, &portal, status).await?;
                 match &outcome {
                     Outcome::Rows(rows) => {
@@ -574,7 +574,7 @@ impl ExtendedQueryHandler for Door {
         };
         let client = self.known()?;
         let (mut outcome, mut work) = self.opened(name, &portal, sink.transaction_status()).await?;
-        // A number below 0 is none.
+        // A negative number means no limit.
         let most = usize::try_from(message.max_rows).unwrap_or(0);
         let sent = self.send(sink, &mut outcome, &mut work, most, true).await;
         if let Ok((_, false)) = sent {
@@ -600,7 +600,7 @@ impl ExtendedQueryHandler for Door {
         sink.portal_store().rm_portal(DEFAULT_NAME);
         let mut open = self.open.lock().await;
         match status {
-            // Portals end with their transaction.
+            // Portals are closed with their transaction.
             TransactionStatus::Idle => open.clear(),
             _ => open.retain(|name, _| name != DEFAULT_NAME),
         }
@@ -621,7 +621,7 @@ impl ExtendedQueryHandler for Door {
 }
 
 impl Door {
-    /// The columns that a statement gives, with NULL for its parameters.
+    /// The columns of a statement, planned with NULL for its parameters.
     async fn columns(
         &self,
         prepared: &Prepared,

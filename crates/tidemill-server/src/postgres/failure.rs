@@ -1,4 +1,4 @@
-//! Errors as clients of PostgreSQL have them: severity, SQLSTATE, message, hint and position.
+//! Errors as PostgreSQL's clients expect them: severity, SQLSTATE, message, hint and position.
 
 use datafusion::error::DataFusionError;
 use pgwire::error::{ErrorInfo, PgWireError};
@@ -12,7 +12,7 @@ pub(crate) fn error(state: &str, message: impl Into<String>) -> PgWireError {
     of_severity("ERROR", state, message.into())
 }
 
-/// An error of a statement, with what to try next.
+/// An error of a statement, with a hint.
 pub(crate) fn hinted(state: &str, message: impl Into<String>, hint: impl Into<String>) -> PgWireError {
     let mut info = info("ERROR", state, message.into());
     info.hint = Some(hint.into());
@@ -35,7 +35,7 @@ pub(crate) fn fatal(state: &str, message: impl Into<String>) -> PgWireError {
     of_severity("FATAL", state, message.into())
 }
 
-/// A failed login. What pgwire says stays, and ends the connection.
+/// Makes an error of the login end the connection. Errors of pgwire keep their message.
 pub(crate) fn of_login(error: PgWireError) -> PgWireError {
     let mut info: ErrorInfo = error.into();
     info.severity = "FATAL".to_owned();
@@ -52,7 +52,7 @@ fn info(severity: &str, state: &str, message: String) -> ErrorInfo {
     info
 }
 
-/// The same error in a text in which so many letters stand before the statement.
+/// Shifts the position of an error by the characters before its statement.
 pub(crate) fn moved(mut error: PgWireError, letters: usize) -> PgWireError {
     if let PgWireError::UserError(info) = &mut error {
         let position = info
@@ -66,7 +66,7 @@ pub(crate) fn moved(mut error: PgWireError, letters: usize) -> PgWireError {
     error
 }
 
-/// What a session found wrong with a statement, whose text the client sent as it is here.
+/// Converts an error of a session; `text` is the statement as the client sent it.
 pub(crate) fn of_session(error: &Error, text: &str) -> PgWireError {
     Failure::of(error, text).into()
 }
@@ -98,9 +98,9 @@ impl From<PgWireError> for Failure {
     }
 }
 
-/// What DataFusion found wrong with a statement over the catalogue.
+/// Converts DataFusion's error of a statement over the catalogue.
 pub(crate) fn of_catalog(error: DataFusionError) -> PgWireError {
-    // What a function of ours refuses has its own SQLSTATE.
+    // An error of our own functions has its own SQLSTATE.
     if let DataFusionError::External(inner) = error.find_root()
         && let Some(PgWireError::UserError(own)) = inner.downcast_ref::<PgWireError>()
     {
@@ -112,7 +112,7 @@ pub(crate) fn of_catalog(error: DataFusionError) -> PgWireError {
     self::error(crate::failure::state(&error), with_causes(&error))
 }
 
-/// What a value cannot be sent or taken for.
+/// Converts an error of a value's encoding.
 pub(crate) fn of_value(error: &tidemill_postgres::Error) -> PgWireError {
     let state = match error {
         tidemill_postgres::Error::Unsupported { .. } => "0A000",

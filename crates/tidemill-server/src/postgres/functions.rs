@@ -1,6 +1,6 @@
-//! Functions of PostgreSQL that tell of a connection, or wait: `current_setting`, `set_config`, `pg_sleep` and others.
+//! PostgreSQL's functions about a connection, and `pg_sleep`: `current_setting`, `set_config` and others.
 //!
-//! They are called in statements that read no table, or the catalogue alone.
+//! They are called in statements that read no table, or only the catalogue.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -26,10 +26,10 @@ use tidemill_postgres::arrow_type::column_type;
 use super::failure::error;
 use super::settings::{READS_ONLY, Settings};
 
-/// Functions that do something each time that they run.
+/// Functions with side effects.
 const ACTS: [&str; 2] = ["set_config", "pg_sleep"];
 
-/// Whether a statement calls a function that does something, so that it is not to run before its time.
+/// Whether a statement calls a function with side effects, so that it must not run before Execute.
 pub(super) fn acts(statement: &Statement) -> bool {
     let found = walk::expressions(statement, &mut |expression| match expression {
         Expr::Function(function) => {
@@ -89,7 +89,7 @@ pub(super) fn functions(settings: &Arc<Mutex<Settings>>) -> Vec<ScalarUDF> {
                 Ok(ColumnarValue::Scalar(ScalarValue::Utf8(name)))
             }),
         )),
-        // Nobody holds such a lock, so that there is none to give up.
+        // There are no advisory locks, so that none is released.
         ScalarUDF::from(SimpleScalarUDF::new_with_signature(
             "pg_advisory_unlock_all",
             Signature::exact(Vec::new(), Volatility::Stable),
@@ -104,7 +104,7 @@ pub(super) fn functions(settings: &Arc<Mutex<Settings>>) -> Vec<ScalarUDF> {
     ]
 }
 
-/// What a function gives that returns nothing: PostgreSQL sends a value of the type `void` as an empty text.
+/// The value of a function that returns `void`, which PostgreSQL sends as an empty text.
 fn nothing() -> ScalarValue {
     ScalarValue::Utf8(Some(String::new()))
 }
@@ -119,7 +119,7 @@ fn type_name(data_type: &DataType) -> String {
     }
 }
 
-/// The number of the type that a text names; NULL where there is none.
+/// The OID of a type by its name; NULL if it is unknown.
 fn to_regtype(given: &[ColumnarValue]) -> Result<ColumnarValue, DataFusionError> {
     let mut numbers = Vec::new();
     for array in ColumnarValue::values_to_arrays(given)? {
@@ -143,7 +143,7 @@ fn type_number(name: &str) -> Option<i32> {
         Some(element) => (element, "_"),
         None => (name, ""),
     };
-    // The names of the standard, which are none of the catalogue's.
+    // Names of the SQL standard, which the catalogue does not have.
     let known = match bare {
         "boolean" => "bool",
         "smallint" => "int2",
@@ -163,7 +163,7 @@ fn type_number(name: &str) -> Option<i32> {
     TYPES.get(&format!("{prefix}{known}")).copied()
 }
 
-/// The types of every server, and their numbers.
+/// The predefined types and their OIDs.
 static TYPES: LazyLock<HashMap<String, i32>> = LazyLock::new(|| {
     let types = (1..=LAST_TYPE).filter_map(|oid| {
         let found = pgwire::api::Type::from_oid(oid)?;
@@ -172,10 +172,10 @@ static TYPES: LazyLock<HashMap<String, i32>> = LazyLock::new(|| {
     types.collect()
 });
 
-/// No type of every server has a larger number: those below ten thousand are given by hand (`transam.h`).
+/// Predefined types have smaller OIDs; those below ten thousand are assigned manually (`transam.h`).
 const LAST_TYPE: u32 = 9999;
 
-/// `format(template, values…)`: `%s` is a value, `%I` one as a name, `%L` one as a constant.
+/// `format(template, values…)`: `%s` inserts a value, `%I` a quoted name, `%L` a quoted literal.
 fn format(template: &str, values: &[Option<&str>]) -> Result<String, DataFusionError> {
     let wrong = |what: &str| refused(error("22023", format!("format(): {what}")));
     let (mut written, mut letters) = (String::new(), template.chars());
@@ -204,7 +204,7 @@ fn format(template: &str, values: &[Option<&str>]) -> Result<String, DataFusionE
     Ok(written)
 }
 
-/// The text as a name of SQL, in quotes where it needs them.
+/// The text as a name of SQL, quoted if necessary.
 pub(super) fn quote_name(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
     match text.chars().all(is_plain) && !text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.is_empty() {
@@ -213,7 +213,7 @@ pub(super) fn quote_name(text: &str) -> String {
     }
 }
 
-/// A function whose arguments and answer are texts.
+/// A function whose arguments and result are texts.
 pub(super) fn of_texts(
     name: &str,
     signature: Signature,
@@ -250,7 +250,7 @@ pub(super) fn of_texts(
     ))
 }
 
-/// An error with a SQLSTATE, on its way through the planner.
+/// Wraps an error with a SQLSTATE to pass it through the planner.
 fn refused(error: PgWireError) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
@@ -290,7 +290,7 @@ fn set_config(settings: &Mutex<Settings>, given: &[Option<&str>]) -> Result<Opti
     Ok(settings.get(name).map(str::to_owned))
 }
 
-/// The text as a constant of SQL.
+/// The text as a literal of SQL.
 fn quote_literal(text: &str) -> String {
     let doubled = text.replace('\'', "''");
     match doubled.contains('\\') {
@@ -299,7 +299,7 @@ fn quote_literal(text: &str) -> String {
     }
 }
 
-/// `pg_sleep(seconds)`. It holds no thread, and ends with its statement.
+/// `pg_sleep(seconds)`. It blocks no thread, and stops with its statement.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Sleep(Signature);
 
@@ -330,7 +330,7 @@ impl AsyncScalarUDFImpl for Sleep {
             let seconds = seconds.to_array(args.number_rows)?;
             for seconds in seconds.as_primitive_opt::<Float64Type>().into_iter().flatten() {
                 answers.push(seconds.map(|_| String::new()));
-                // Below zero there is nothing to wait for, and what no clock holds has no end.
+                // A negative time is no wait, and one that the clock cannot represent does not end.
                 let time = seconds.filter(|seconds| *seconds > 0.0);
                 let time = time.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
                 total = total.saturating_add(time.unwrap_or_default());

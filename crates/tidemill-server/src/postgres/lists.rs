@@ -1,4 +1,4 @@
-//! Arrays as parameters. The session has no values that are arrays: once the values are known, `x = ANY($1)` becomes `x IN (…)`,
+//! Arrays as parameters. The session has no array values, so that they are written into the statement: `x = ANY($1)` becomes `x IN (…)`,
 //! `FROM unnest($1)` becomes `FROM (VALUES …)`, and `$1` elsewhere `make_array(…)`.
 
 use std::ops::ControlFlow;
@@ -28,18 +28,18 @@ use super::standard_sql;
 /// How many elements are read at once.
 const PIECE: usize = 1000;
 
-/// The array whose text is given ([Array Input and Output Syntax][docs]), as a column of one row.
+/// Parses the text of an array ([Array Input and Output Syntax][docs]) to a column of one row.
 ///
 /// [docs]: https://www.postgresql.org/docs/15/arrays.html#ARRAYS-IO
 ///
 /// # Errors
 ///
-/// SQLSTATE 22P02 for a text that is no array of this type, 0A000 for an array of arrays.
+/// SQLSTATE 22P02 for a text that is not an array of this type, 0A000 for an array of arrays.
 pub(super) fn of_text(element: &Type, text: &str) -> Result<ArrayRef, PgWireError> {
     let of_value = |fault: tidemill_postgres::Error| failure::of_value(&fault);
     let wrong = |fault: arrow_schema::ArrowError| error("22P02", fault.to_string());
     let elements = elements(text)?;
-    // An array without elements has a type too.
+    // An empty array needs a type too.
     let none = wire::parameters(&[(element.clone(), ValueFormat::Text, None)]).map_err(of_value)?;
     let mut columns: Vec<ArrayRef> = none.columns().iter().map(|column| column.slice(0, 0)).collect();
     for piece in elements.chunks(PIECE) {
@@ -102,19 +102,19 @@ fn elements(text: &str) -> Result<Vec<Option<String>>, PgWireError> {
     }
 }
 
-/// A statement with lists in place of its arrays.
+/// A statement in which arrays are replaced by lists.
 pub(super) struct Written {
     pub(super) text: String,
     pub(super) places: Vec<usize>,
     pub(super) values: RecordBatch,
 }
 
-/// Writes `x IN (…)` for `x = ANY($1)`, `x NOT IN (…)` for `x <> ALL($1)`, and a list of the elements for other arrays; `None` where no
-/// value is an array.
+/// Writes `x IN (…)` for `x = ANY($1)`, `x NOT IN (…)` for `x <> ALL($1)`, and a list of the elements for other arrays; `None` if no value
+/// is an array.
 ///
 /// # Errors
 ///
-/// SQLSTATE 0A000 for a statement that is not understood.
+/// SQLSTATE 0A000 for a statement that cannot be parsed.
 pub(super) fn written_out(text: &str, values: &RecordBatch) -> Result<Option<Written>, PgWireError> {
     if !values
         .columns()
@@ -161,7 +161,7 @@ pub(super) fn written_out(text: &str, values: &RecordBatch) -> Result<Option<Wri
         };
         let items = (list.len() == 1 && list.is_valid(0)).then(|| list.value(0));
         let replacement = match items {
-            // What is compared with NULL is not known, which is not true.
+            // A comparison with NULL is not true.
             None => never.clone(),
             Some(items) if is_all && items.null_count() > 0 => never.clone(),
             Some(items) => {
@@ -199,7 +199,7 @@ pub(super) fn written_out(text: &str, values: &RecordBatch) -> Result<Option<Wri
     Ok(Some(Written { text, places, values }))
 }
 
-/// Arrays that nothing is compared with.
+/// The arrays outside of comparisons.
 struct Elsewhere<'v> {
     values: &'v RecordBatch,
 }
@@ -209,7 +209,7 @@ impl<'v> Elsewhere<'v> {
         Self { values }
     }
 
-    /// Puts the elements in place of the arrays. Their values are added to the columns.
+    /// Replaces the arrays by their elements, whose values are appended to the columns.
     fn write(&self, statement: &mut Statement, columns: &mut Vec<ArrayRef>) {
         let _ = walk::change(
             statement,
@@ -244,20 +244,20 @@ impl<'v> Elsewhere<'v> {
         }
     }
 
-    /// An array as an expression; `None` for what is no parameter that is an array.
+    /// An array as an expression; `None` if the expression is not an array parameter.
     fn written(&self, expression: &Expr, columns: &mut Vec<ArrayRef>) -> Option<Expr> {
         let list = self.array(expression)?;
         let elements = self.elements(expression, columns)?;
         let elements: Vec<String> = elements.iter().map(ToString::to_string).collect();
         match (list.is_null(0), elements.is_empty()) {
-            // Nothing else tells their type.
+            // Its type would be unknown otherwise.
             (true, _) => constant(&format!("arrow_cast(NULL, 'List({})')", list.value_type())),
             (false, true) => constant(&format!("arrow_cast(make_array(), 'List({})')", list.value_type())),
             (false, false) => constant(&format!("make_array({})", elements.join(", "))),
         }
     }
 
-    /// The elements of an array, each a parameter of its own or NULL; `None` for what is no parameter that is an array.
+    /// The elements of an array, each a new parameter or NULL; `None` if the expression is not an array parameter.
     fn elements(&self, expression: &Expr, columns: &mut Vec<ArrayRef>) -> Option<Vec<Expr>> {
         let list = self.array(expression)?;
         if list.is_null(0) {
@@ -275,7 +275,7 @@ impl<'v> Elsewhere<'v> {
     }
 }
 
-/// Writes the rows of `unnest($1, $2)`, which has a row for each place of the longest array.
+/// Replaces `unnest($1, $2)` by its rows, as many as the longest array has elements.
 struct Unnested<'a, 'v> {
     arrays: &'a Elsewhere<'v>,
     columns: &'a mut Vec<ArrayRef>,
@@ -295,7 +295,7 @@ impl VisitorMut for Unnested<'_, '_> {
         else {
             return ControlFlow::Continue(());
         };
-        // Whether all are arrays is known before any is taken apart.
+        // Checks that all are arrays before any is replaced.
         let mut unused = Vec::new();
         if !array_exprs
             .iter()
@@ -346,7 +346,7 @@ impl VisitorMut for Unnested<'_, '_> {
     }
 }
 
-/// The table of a query over one.
+/// A query as a derived table.
 fn derived(query: &str) -> Option<TableFactor> {
     let mut statements = Parser::parse_sql(&PostgreSqlDialect {}, query).ok()?;
     let Some(Statement::Query(query)) = statements.pop() else {
@@ -358,7 +358,7 @@ fn derived(query: &str) -> Option<TableFactor> {
     select.from.pop().map(|table| table.relation)
 }
 
-/// Has a statement that inserts all of a list of rows insert the list itself.
+/// Simplifies `INSERT … SELECT * FROM (VALUES …)` to `INSERT … VALUES …`.
 fn values_alone(statement: &mut Statement) {
     let Statement::Insert(Insert {
         source: Some(source), ..
@@ -379,7 +379,7 @@ fn values_alone(statement: &mut Statement) {
         let mut values = subquery.clone();
         if let SetExpr::Values(rows) = &mut *values.body {
             for cell in rows.rows.iter_mut().flat_map(|row| row.content.iter_mut()) {
-                // The table's columns have types.
+                // The types of the table's columns apply.
                 if let Expr::Cast { expr, .. } = cell {
                     *cell = Expr::clone(expr);
                 }
@@ -389,7 +389,7 @@ fn values_alone(statement: &mut Statement) {
     }
 }
 
-/// An array whose text is given, with elements of a type; `None` for what is no such text.
+/// Converts the text of an array to an expression with elements of this type; `None` if it is not such a text.
 pub(super) fn written(text: &Value, of: &ArrayElemTypeDef) -> Option<Expr> {
     let Value::SingleQuotedString(text) = text else {
         return None;
@@ -406,12 +406,12 @@ pub(super) fn written(text: &Value, of: &ArrayElemTypeDef) -> Option<Expr> {
         Some(text) => format!("CAST('{}' AS {of})", text.replace('\'', "''")),
         None => format!("CAST(NULL AS {of})"),
     });
-    // Without elements it would have no type.
+    // An empty array would have no type.
     let items = items.collect::<Vec<_>>();
     (!items.is_empty()).then(|| constant(&format!("ARRAY[{}]", items.join(", "))))?
 }
 
-/// A parameter, or NULL, of a type: as the columns of an answer are described before there are values.
+/// A cast of a parameter or NULL to a type; it describes the columns before values are known.
 fn typed(text: &str, data_type: &DataType) -> Expr {
     let typed = name_of(data_type).and_then(|name| constant(&format!("CAST({text} AS {name})")));
     typed
@@ -441,7 +441,7 @@ pub(super) fn constant(text: &str) -> Option<Expr> {
     parser.parse_expr().ok()
 }
 
-/// The number of a parameter of the session, which a cast may be around.
+/// The number of a session's parameter, also within a cast.
 fn number(expression: &Expr) -> Option<usize> {
     match expression {
         Expr::Nested(inner) => number(inner),

@@ -1,8 +1,7 @@
 //! Types and values of parameters.
 //!
-//! A client may leave the type of a parameter open, and asks then which it is. The statement says it: by the column that the parameter
-//! is compared with, put into or assigned to, or by its cast. Where it does not, the parameter is a text, which the session reads as what
-//! it needs.
+//! A client may leave the type of a parameter open, and ask for it. It is derived from the statement: from the column that the parameter is
+//! compared with, inserted into or assigned to, or from its cast. Otherwise the parameter is a text, which the session converts as needed.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -27,7 +26,7 @@ use tidemill_sql::{Session, values_of};
 use super::rows::format_of;
 use super::{command, failure, lists};
 
-/// How many parameters a statement has.
+/// The number of parameters of a statement.
 pub(super) fn count(statement: &Statement) -> usize {
     let mut most = 0;
     let _ = walk::expressions(statement, &mut |expression| {
@@ -37,7 +36,7 @@ pub(super) fn count(statement: &Statement) -> usize {
     most
 }
 
-/// The types that a statement casts its parameters to, by their numbers.
+/// The types that a statement casts its parameters to, by parameter number.
 pub(super) fn cast(statement: &Statement) -> HashMap<usize, Type> {
     let mut types = HashMap::new();
     let _ = walk::expressions(statement, &mut |expression| {
@@ -64,7 +63,7 @@ pub(super) fn placeholder(expression: &Expr) -> Option<usize> {
     }
 }
 
-/// The types of a statement's parameters. The client gives some; the statement tells the others.
+/// The types of a statement's parameters. The client gives some; the others are derived from the statement.
 pub(super) async fn types(session: &Session, text: &str, told: Vec<Option<Type>>) -> Vec<Type> {
     let mut said = HashMap::new();
     if told.iter().any(Option::is_none)
@@ -81,7 +80,7 @@ pub(super) async fn types(session: &Session, text: &str, told: Vec<Option<Type>>
         .collect()
 }
 
-/// The types of the parameters of a statement that marks each by a `?`, as far as it tells them; others are texts.
+/// The types of the parameters of a statement with `?` placeholders; text if unknown.
 pub(crate) async fn types_of_marks(session: &Session, text: &str, count: usize) -> Vec<DataType> {
     let mut types = vec![DataType::Utf8; count];
     let Ok(mut tokens) = Tokenizer::new(&GenericDialect {}, text).tokenize() else {
@@ -108,7 +107,7 @@ pub(crate) async fn types_of_marks(session: &Session, text: &str, count: usize) 
     types
 }
 
-/// The columns of the tables that a statement names, in small letters.
+/// The types of the columns of a statement's tables, by names in lower case.
 type Columns = HashMap<String, Type>;
 
 async fn columns(session: &Session, statement: &Statement) -> Columns {
@@ -119,7 +118,7 @@ async fn columns(session: &Session, statement: &Statement) -> Columns {
     });
     let mut columns = Columns::new();
     for name in names {
-        // What is no table is said by the session, when the statement runs.
+        // The session reports an unknown table when the statement runs.
         let Ok(location) = session.locate(&name).await else {
             continue;
         };
@@ -136,14 +135,14 @@ async fn columns(session: &Session, statement: &Statement) -> Columns {
             .iter()
             .map(|field| column_type(field).unwrap_or(Type::Text));
         for (place, typ) in order.enumerate() {
-            // Columns of an INSERT that names none.
+            // For an INSERT without a column list.
             columns.entry(format!("{place}\0")).or_insert(typ);
         }
     }
     columns
 }
 
-/// What a statement says of the types of its parameters.
+/// The types of parameters that a statement implies.
 struct Said<'c> {
     columns: &'c Columns,
     types: HashMap<usize, Type>,
@@ -258,7 +257,7 @@ impl<'c> Said<'c> {
     }
 }
 
-/// A type by the name that a cast gives it.
+/// A type by its name in a cast.
 fn named(name: &str) -> Option<Type> {
     let name = name.to_lowercase();
     if let Some(element) = name.strip_suffix("[]") {
@@ -285,11 +284,11 @@ fn named(name: &str) -> Option<Type> {
     })
 }
 
-/// The values that a client gives for parameters of these types, as a batch of one row.
+/// Decodes the client's values for parameters of these types, as a batch of one row.
 ///
 /// # Errors
 ///
-/// SQLSTATE 08P01 for another number of values, 22P02 for bytes that are no value of their type.
+/// SQLSTATE 08P01 for a wrong number of values, 22P02 for bytes that are not a value of their type.
 pub(super) fn given(
     types: &[Type],
     format: &Format,
@@ -302,7 +301,7 @@ pub(super) fn given(
             format!("{given} values for {wanted} parameters"),
         ));
     }
-    // Arrays that come as text, by their places.
+    // Arrays sent as text, by their positions.
     let mut arrays = Vec::new();
     let mut taken = Vec::with_capacity(values.len());
     for (place, (value, typ)) in values.iter().zip(types).enumerate() {
@@ -325,14 +324,14 @@ pub(super) fn given(
     with_scales(&batch, types).map_err(|error| failure::error("22P02", error.to_string()))
 }
 
-/// The text of a value without the time zone, which PostgreSQL passes over in a date, a time and a timestamp without one.
+/// The text of a value without the time zone; PostgreSQL ignores it in a date, time or timestamp without time zone.
 fn without_zone<'b>(typ: &Type, bytes: &'b [u8]) -> &'b [u8] {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return bytes;
     };
     let text = text.trim();
     let bare = match typ {
-        // Behind a date there may be a time, or a zone alone.
+        // A date may be followed by a time, or only by a zone.
         Type::Date => text.split([' ', 'T']).next().filter(|day| day.contains('-')),
         Type::Timestamp | Type::Time => text.find(':').and_then(|colon| {
             let zone = text.get(colon..)?.find(['+', '-', 'Z', 'z'])?;
@@ -349,7 +348,7 @@ fn without_zone<'b>(typ: &Type, bytes: &'b [u8]) -> &'b [u8] {
     bare.map_or(bytes, str::as_bytes)
 }
 
-/// The row with another column in a place.
+/// The row with one column replaced.
 fn with_column(batch: &RecordBatch, place: usize, array: ArrayRef) -> Result<RecordBatch, ArrowError> {
     let mut columns = batch.columns().to_vec();
     if let Some(column) = columns.get_mut(place) {
@@ -363,7 +362,7 @@ fn with_column(batch: &RecordBatch, place: usize, array: ArrayRef) -> Result<Rec
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
 }
 
-/// Numbers without a scale of their own, which come as text, with the one that they are written with.
+/// Gives each NUMERIC without a declared scale, sent as text, the scale of its digits.
 fn with_scales(batch: &RecordBatch, types: &[Type]) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().zip(types);
     let columns: Vec<_> = columns
@@ -377,7 +376,7 @@ fn with_scales(batch: &RecordBatch, types: &[Type]) -> Result<RecordBatch, Arrow
                 };
                 match number.null_count() {
                     0 => Ok(number),
-                    // It has too many digits, or is none.
+                    // It has too many digits, or is not finite.
                     _ => compute::cast(column, &DataType::Float64),
                 }
             }
@@ -393,11 +392,11 @@ fn with_scales(batch: &RecordBatch, types: &[Type]) -> Result<RecordBatch, Arrow
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
 }
 
-/// The values in the order in which the session wants them.
+/// The values in the order that the session needs.
 ///
 /// # Errors
 ///
-/// SQLSTATE 0A000 for a type of which the session has no values, such as an array.
+/// SQLSTATE 0A000 for a type that the session has no values of, such as an array.
 pub(super) fn in_order(batch: &RecordBatch, places: &[usize]) -> Result<Vec<SqlValue>, PgWireError> {
     let columns: Vec<_> = places
         .iter()

@@ -1,7 +1,7 @@
-//! `PREPARE name (types) AS statement` and `EXECUTE name (values)`: statements that a text prepares, as `psql` and scripts do.
+//! `PREPARE name (types) AS statement` and `EXECUTE name (values)`: statements prepared in SQL, as `psql` and scripts do.
 //!
-//! EXECUTE is the statement with the values in the places of `$1` and so on. Drivers prepare by messages of the protocol instead, and
-//! those statements have names of their own.
+//! EXECUTE runs the statement with the values in place of `$1` and so on. Drivers prepare through messages of the protocol instead, whose
+//! statements have a separate namespace.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use tidemill_ads::sql::walk;
 use super::failure::{error, hinted};
 use super::parameters::placeholder;
 
-/// A statement that gets a name.
+/// A PREPARE.
 #[derive(Clone, Debug)]
 pub(crate) struct PrepareStatement {
     pub(super) name: String,
@@ -24,7 +24,7 @@ pub(crate) struct PrepareStatement {
     statement: Statement,
 }
 
-/// What a text prepares, or runs by its name.
+/// Parses a PREPARE or EXECUTE.
 fn parse(text: &str) -> Result<Option<Statement>, PgWireError> {
     let mut statements =
         Parser::parse_sql(&PostgreSqlDialect {}, text).map_err(|wrong| error("42601", wrong.to_string()))?;
@@ -35,7 +35,7 @@ fn parse(text: &str) -> Result<Option<Statement>, PgWireError> {
 ///
 /// # Errors
 ///
-/// SQLSTATE 42601 for what is no statement, and for one that cannot be prepared.
+/// SQLSTATE 42601 for a text that is not a statement, or a statement that cannot be prepared.
 pub(super) fn prepare(text: &str) -> Result<Option<PrepareStatement>, PgWireError> {
     let Some(Statement::Prepare {
         name,
@@ -62,11 +62,11 @@ pub(super) fn prepare(text: &str) -> Result<Option<PrepareStatement>, PgWireErro
     }))
 }
 
-/// The name and the values of an EXECUTE, as SQL; `None` for others, as those that call procedures.
+/// The name and the values of an EXECUTE, as SQL; `None` for other statements, such as EXECUTE PROCEDURE.
 ///
 /// # Errors
 ///
-/// SQLSTATE 42601 for what is no statement.
+/// SQLSTATE 42601 for a text that is not a statement.
 pub(super) fn execute(text: &str) -> Result<Option<(String, Vec<Expr>)>, PgWireError> {
     let Ok(Some(Statement::Execute {
         name: Some(name),
@@ -90,7 +90,7 @@ pub(super) fn execute(text: &str) -> Result<Option<(String, Vec<Expr>)>, PgWireE
     Ok(name.map(|name| (name, parameters)))
 }
 
-/// A name as PostgreSQL knows it: in small letters, unless it is quoted.
+/// A name as PostgreSQL folds it: in lower case unless quoted.
 fn folded(name: &sqlparser::ast::Ident) -> String {
     match name.quote_style {
         Some(_) => name.value.clone(),
@@ -98,14 +98,14 @@ fn folded(name: &sqlparser::ast::Ident) -> String {
     }
 }
 
-/// The statements that a connection has prepared by their names.
+/// The statements of a connection that PREPARE has stored, by name.
 #[derive(Debug, Default)]
 pub(crate) struct PreparedByName(HashMap<String, PrepareStatement>);
 
 impl PreparedByName {
     /// # Errors
     ///
-    /// SQLSTATE 42P05 when there is one of this name.
+    /// SQLSTATE 42P05 if the name is in use.
     pub(super) fn add(&mut self, prepare: &PrepareStatement) -> Result<(), PgWireError> {
         let name = &prepare.name;
         if self.0.contains_key(name) {
@@ -116,7 +116,7 @@ impl PreparedByName {
         Ok(())
     }
 
-    /// Forgets one, or all; whether there was one.
+    /// Removes one, or all. Returns whether there was one.
     pub(super) fn forget(&mut self, name: Option<&str>) -> bool {
         match name {
             Some(name) => self.0.remove(name).is_some(),
@@ -131,7 +131,7 @@ impl PreparedByName {
     ///
     /// # Errors
     ///
-    /// SQLSTATE 26000 when there is none of this name, 08P01 for another number of values.
+    /// SQLSTATE 26000 for an unknown name, 08P01 for a wrong number of values.
     pub(super) fn with_values(&self, name: &str, values: &[Expr]) -> Result<String, PgWireError> {
         let prepared = self
             .0

@@ -1,4 +1,4 @@
-//! Answers as rows: each batch of Arrow is written as the values of `DataRow` messages when its turn comes.
+//! Results as rows: each batch of Arrow is encoded as `DataRow` messages when it is needed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,13 +24,13 @@ use super::column_names::ColumnNames;
 use super::failure;
 use crate::failure::Failure;
 
-/// What rows come from.
+/// The source of rows.
 pub(crate) enum Source {
-    /// A statement of the session, whose text is told in errors.
+    /// The answer of a statement of the session, and its text for errors.
     Session(Answer, String),
     /// A query over the catalogue.
     Catalog(SendableRecordBatchStream),
-    /// Rows that are there.
+    /// Rows in memory.
     Ready(VecDeque<RecordBatch>, SchemaRef),
 }
 
@@ -57,22 +57,22 @@ impl Source {
     }
 }
 
-/// A column as it is sent.
+/// A column as it is sent to the client.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) name: String,
     pub(crate) typ: Type,
     how: How,
-    /// What the catalogue has a type of its own for.
+    /// A type that only the catalogue has.
     special: Option<Special>,
 }
 
 /// Types that only the catalogue has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Special {
-    /// `"char"`, whose values are sent as those of a text.
+    /// `"char"`, encoded as text.
     Letter,
-    /// `int2vector` and `oidvector`: numbers with blanks between them, or arrays where a client wants them binary.
+    /// `int2vector` and `oidvector`: in text, numbers separated by blanks; in binary, arrays.
     Vector(WireType),
 }
 
@@ -87,19 +87,19 @@ impl Special {
     }
 }
 
-/// What is done with an array before it is sent.
+/// How an array is converted before it is sent.
 #[derive(Clone, Debug)]
 enum How {
     AsItIs,
-    /// To a type that the protocol has.
+    /// Cast to a type that the protocol has.
     Cast(DataType),
-    /// Structs, maps and lists of lists are JSON.
+    /// As JSON, for structs, maps and lists of lists.
     Json,
-    /// Lists are texts with blanks.
+    /// As text with blanks between the numbers.
     Vector,
 }
 
-/// The columns of rows of this schema.
+/// The columns to send for a schema.
 pub(crate) fn sent(schema: &SchemaRef) -> Vec<Sent> {
     let columns = schema.fields().iter().map(|field| {
         let (typ, how) = sent_as(field);
@@ -113,7 +113,7 @@ pub(crate) fn sent(schema: &SchemaRef) -> Vec<Sent> {
     columns.collect()
 }
 
-/// Gives columns the names that PostgreSQL gives them.
+/// Renames columns as PostgreSQL names them.
 pub(crate) fn name_columns(columns: &mut [Sent], names: Option<&ColumnNames>) {
     let Some(names) = names else { return };
     let count = columns.len();
@@ -137,7 +137,7 @@ fn sent_as(field: &Field) -> (Type, How) {
         Some(data_type) => How::Cast(data_type),
         None => How::AsItIs,
     };
-    // Numbers of the catalogue, which clients tell from other numbers.
+    // OIDs, which have their own type for clients.
     if *field.data_type() == DataType::Int32 && field.metadata().contains_key(OID) {
         return (Type::Oid, How::AsItIs);
     }
@@ -147,20 +147,20 @@ fn sent_as(field: &Field) -> (Type, How) {
     }
 }
 
-/// The key of a field's metadata by which datafusion-pg-catalog marks numbers of the catalogue.
+/// The key of a field's metadata by which datafusion-pg-catalog marks OIDs.
 pub(super) const OID: &str = "pg.oid_alias";
 
-/// The key of a field's metadata that names a type which only the catalogue has.
+/// The key of a field's metadata that names a type of the catalogue only.
 pub(super) const SPECIAL: &str = "tidemill.catalog-type";
 
-/// Texts of one letter: `"char"`.
+/// Text of one character: `"char"`.
 pub(super) const LETTER: &str = "char";
 
-/// Lists of numbers, from 0.
+/// A list of numbers with subscripts from 0.
 pub(super) const INT2_VECTOR: &str = "int2vector";
 pub(super) const OID_VECTOR: &str = "oidvector";
 
-/// The description of rows with these columns in these formats.
+/// The RowDescription of these columns in these formats.
 pub(crate) fn description(columns: &[Sent], formats: &Format) -> RowDescription {
     let fields = columns.iter().enumerate().map(|(place, column)| {
         let format = match format_of(formats, place) {
@@ -177,7 +177,7 @@ pub(crate) fn description(columns: &[Sent], formats: &Format) -> RowDescription 
     RowDescription::new(fields.collect())
 }
 
-/// The format of a column; a client gives one for all, or one for each.
+/// The format of a column; a client sets one for all, or one for each.
 pub(super) fn format_of(formats: &Format, place: usize) -> ValueFormat {
     let is_binary = match formats {
         Format::UnifiedText => false,
@@ -190,26 +190,26 @@ pub(super) fn format_of(formats: &Format, place: usize) -> ValueFormat {
     }
 }
 
-/// Rows on their way to a client.
+/// Rows that are sent to a client.
 pub(crate) struct Rows {
     source: Source,
     pub(crate) columns: Vec<Sent>,
     types: Vec<(Type, ValueFormat)>,
     written: VecDeque<DataRow>,
-    /// A part of a batch that was not taken.
+    /// The rest of a batch that was read in part.
     rest: Option<RecordBatch>,
-    /// What the client is told behind the last row.
+    /// The command tag sent after the last row.
     pub(crate) tag: String,
-    /// How many rows may still come.
+    /// How many rows the user may still read.
     left: Option<u64>,
 }
 
 impl Rows {
-    /// Rows of a source, at most `most` where that is set.
+    /// Rows of a source, at most `most` if it is set.
     pub(crate) fn new(source: Source, tag: &str, most: Option<u64>) -> Self {
         let mut columns = sent(&source.schema());
         if matches!(source, Source::Catalog(_)) {
-            // Its lists of whole numbers are of numbers of the catalogue. asyncpg knows their type before it asks for any other.
+            // Integer lists of the catalogue are lists of OIDs. asyncpg knows that type without a further query.
             let numbers = Type::Array(Box::new(Type::Int4));
             for column in columns.iter_mut().filter(|column| column.typ == numbers) {
                 column.typ = Type::Array(Box::new(Type::Oid));
@@ -226,12 +226,12 @@ impl Rows {
         }
     }
 
-    /// Gives columns the names that PostgreSQL gives them.
+    /// Renames columns as PostgreSQL names them.
     pub(crate) fn name_columns(&mut self, names: Option<&ColumnNames>) {
         name_columns(&mut self.columns, names);
     }
 
-    /// Rows that are there, in types that are sent.
+    /// Rows in memory, already converted for sending.
     pub(crate) fn ready(batches: VecDeque<RecordBatch>, columns: Vec<Sent>, tag: &str) -> Self {
         let schema = batches
             .front()
@@ -251,7 +251,7 @@ impl Rows {
         }
     }
 
-    /// Sets the formats that the client wants.
+    /// Sets the formats that the client requested.
     pub(crate) fn set_formats(&mut self, formats: &Format) {
         for (place, column) in self.columns.iter_mut().enumerate() {
             if matches!(column.special, Some(Special::Vector(_))) && format_of(formats, place) == ValueFormat::Text {
@@ -264,11 +264,11 @@ impl Rows {
             .collect();
     }
 
-    /// The next rows, a batch at most; `None` behind the last.
+    /// The next rows, at most a batch; `None` at the end.
     ///
     /// # Errors
     ///
-    /// What reading meets; a value that its type does not hold; SQLSTATE 54000 for more rows than the user may take.
+    /// Errors of the scan; a value outside the range of its type; SQLSTATE 54000 for more rows than the user may read.
     pub(crate) async fn next(&mut self) -> Result<Option<VecDeque<DataRow>>, PgWireError> {
         if !self.written.is_empty() {
             return Ok(Some(std::mem::take(&mut self.written)));
@@ -282,7 +282,7 @@ impl Rows {
         Ok(None)
     }
 
-    /// The next batch, in types that are sent; `None` behind the last.
+    /// The next batch, converted for sending; `None` at the end.
     ///
     /// # Errors
     ///
@@ -301,12 +301,12 @@ impl Rows {
         as_sent(&batch, &self.columns).map(Some)
     }
 
-    /// Keeps rows for the next time.
+    /// Returns rows, to be read next.
     pub(crate) fn put_back(&mut self, rows: VecDeque<DataRow>) {
         self.written = rows;
     }
 
-    /// Keeps a part of a batch for the next time.
+    /// Returns the rest of a batch, to be read next.
     pub(crate) fn put_back_batch(&mut self, batch: RecordBatch) {
         self.rest = Some(batch);
     }
@@ -333,7 +333,7 @@ impl Rows {
     }
 }
 
-/// As many columns as PostgreSQL has at most are sent.
+/// An error: the protocol counts columns in 16 bits.
 fn too_many_columns(count: usize) -> PgWireError {
     failure::error(
         "54011",
@@ -381,7 +381,7 @@ fn json(array: &ArrayRef, field: &Arc<Field>) -> Result<ArrayRef, PgWireError> {
     Ok(Arc::new(texts))
 }
 
-/// The numbers of lists with blanks between them.
+/// The numbers of lists as text with blanks between them.
 fn vector(array: &ArrayRef) -> ArrayRef {
     let Some(lists) = array.as_list_opt::<i32>() else {
         return Arc::clone(array);

@@ -1,4 +1,4 @@
-//! The statements that are under way, so that another connection can cancel one.
+//! The connections by their cancel keys, so that another connection can cancel a statement.
 
 use std::collections::HashMap;
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use pgwire::messages::startup::SecretKey;
 
 use crate::statement::Canceller;
 
-/// The connections by the numbers that clients are told.
+/// The connections by the process numbers that clients receive.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
     next: AtomicI32,
@@ -18,7 +18,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// The number of a new connection.
+    /// Adds a connection, and returns its number.
     pub(crate) fn add(&self, key: SecretKey, canceller: Canceller) -> i32 {
         let number = self.next.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         self.known().insert(number, (key, canceller));
@@ -29,17 +29,17 @@ impl Running {
         self.known().remove(&number);
     }
 
-    /// Cancels what a connection does, for who knows its key.
+    /// Cancels the statement of a connection, if the key is right.
     pub(crate) fn cancel(&self, number: i32, key: &SecretKey) {
         if let Some((known, canceller)) = self.known().get(&number)
-            // Of two versions of the protocol, whose keys are written in two ways.
+            // The key's encoding depends on the version of the protocol.
             && known.eq_value(key)
         {
             canceller.cancel();
         }
     }
 
-    /// How many connections there are.
+    /// The number of connections.
     pub(crate) fn count(&self) -> usize {
         self.known().len()
     }
@@ -49,14 +49,14 @@ impl Running {
     }
 }
 
-/// Ends once the client at the other end of a connection has gone.
+/// Waits until the client has disconnected.
 pub(crate) async fn gone(line: &TcpStream) {
     loop {
         tokio::time::sleep(Duration::from_millis(200)).await;
         match line.peek(&mut [0]) {
-            // It has closed the connection.
+            // The client has closed the connection.
             Ok(0) => return,
-            // It has sent its next message already, or nothing yet.
+            // The client's next message waits already, or nothing came yet.
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
             Err(_) => return,

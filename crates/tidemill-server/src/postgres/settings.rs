@@ -1,4 +1,4 @@
-//! The settings of a connection, which `SET` changes and `SHOW` shows.
+//! The settings of a connection, which `SET` changes and `SHOW` returns.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -8,10 +8,10 @@ use pgwire::error::PgWireError;
 use super::failure::{error, hinted};
 use crate::stores::PUBLIC;
 
-/// The version of PostgreSQL whose protocol and catalogue this is. Clients go by it.
+/// The version of PostgreSQL whose protocol and catalogue are emulated. Clients rely on it.
 pub(crate) const VERSION: &str = concat!("15.0 (Tidemill ", env!("CARGO_PKG_VERSION"), ")");
 
-/// Names and what they are by default. Those of the first part clients are told at the start, and whenever they change.
+/// Names and default values. Those of the first list are reported to clients at the start, and on each change.
 const REPORTED: [(&str, &str); 9] = [
     ("server_version", VERSION),
     ("server_encoding", "UTF8"),
@@ -55,7 +55,7 @@ const OTHERS: [(&str, &str); 29] = [
     ("enable_seqscan", "on"),
 ];
 
-/// Settings that say how values are sent, of which there is one way here, and settings that only the server has.
+/// Settings that cannot change: how values are encoded, and properties of the server.
 const FIXED: [&str; 10] = [
     "server_version",
     "server_version_num",
@@ -69,10 +69,10 @@ const FIXED: [&str; 10] = [
     "block_size",
 ];
 
-/// Settings that are on or off.
+/// Boolean settings.
 const SWITCHES: [&str; 3] = [READS_ONLY, READS_ONLY_BY_DEFAULT, "default_transaction_deferrable"];
 
-/// Whether a transaction only reads, and whether those do that do not say it.
+/// Whether the transaction is read-only, and the default for transactions.
 pub(crate) const READS_ONLY: &str = "transaction_read_only";
 pub(crate) const READS_ONLY_BY_DEFAULT: &str = "default_transaction_read_only";
 
@@ -80,9 +80,9 @@ pub(crate) const READS_ONLY_BY_DEFAULT: &str = "default_transaction_read_only";
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     values: BTreeMap<String, String>,
-    /// What the client came in with, which RESET goes back to.
+    /// The values at the start of the connection, to which RESET returns.
     startup: BTreeMap<String, String>,
-    /// What holds until the transaction ends.
+    /// Values that hold until the transaction ends.
     local: BTreeMap<String, String>,
 }
 
@@ -101,7 +101,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What a client sets as it comes in.
+    /// The settings of a startup message.
     pub(crate) fn of_startup(told: &HashMap<String, String>) -> Result<Self, PgWireError> {
         let mut settings = Self::default();
         for (name, value) in told {
@@ -112,7 +112,7 @@ impl Settings {
                         settings.set(&name, &value)?;
                     }
                 }
-                // Of the protocol, which a server that knows none of them passes over.
+                // Options of the protocol; a server ignores those that it does not know.
                 name if name.starts_with("_pq_.") => {}
                 name => {
                     settings.set(name, value)?;
@@ -123,7 +123,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// What a client is told at the start.
+    /// The settings reported to a client at the start.
     pub(crate) fn reported(&self, user: &str) -> Vec<(&'static str, String)> {
         let mut all: Vec<_> = REPORTED
             .iter()
@@ -141,7 +141,7 @@ impl Settings {
 
     /// The value of a setting.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        // A transaction that does not say it is as the session has it.
+        // Unless set for the transaction, the default applies.
         let is_open = name.eq_ignore_ascii_case(READS_ONLY) && !self.local.contains_key(READS_ONLY);
         let name = if is_open { READS_ONLY_BY_DEFAULT } else { name };
         self.find(name).map(|(_, value)| value)
@@ -163,7 +163,7 @@ impl Settings {
     pub(crate) fn set_local(&mut self, name: &str, value: &str) -> Result<(), PgWireError> {
         let mut tried = self.clone();
         tried.set(name, value)?;
-        // By the name that the setting has.
+        // Stored under the canonical spelling of the name.
         let found = tried.values.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         if let Some((name, value)) = found {
             self.local.insert(name.clone(), value.clone());
@@ -171,15 +171,15 @@ impl Settings {
         Ok(())
     }
 
-    /// The transaction has ended.
+    /// Drops the local settings at the end of a transaction.
     pub(crate) fn end_transaction(&mut self) {
         self.local.clear();
     }
 
-    /// Sets a setting. Returns its name and value where clients are told of it.
+    /// Sets a setting. Returns its name and value if the change is reported to the client.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<Option<(&'static str, String)>, PgWireError> {
         let Some((known, before)) = self.find(name).map(|(name, value)| (name.to_owned(), value.to_owned())) else {
-            // Settings of extensions have a dot in their names, and any value.
+            // A setting of an extension has a dot in its name, and accepts any value.
             if name.contains('.') {
                 self.values.insert(name.to_owned(), value.to_owned());
                 return Ok(None);
@@ -245,7 +245,7 @@ impl Settings {
         Ok(reported.map(|(name, _)| (*name, value.to_owned())))
     }
 
-    /// Sets a setting to what it was when the client came in. Returns its name and value where clients are told of it.
+    /// Resets a setting to its value at the start. Returns its name and value if the change is reported to the client.
     pub(crate) fn reset(&mut self, name: &str) -> Option<(&'static str, String)> {
         self.local
             .retain(|known, _| known == READS_ONLY || !known.eq_ignore_ascii_case(name));
@@ -266,14 +266,14 @@ impl Settings {
         told.find(|name| *name == known).map(|name| (name, value.clone()))
     }
 
-    /// Sets all settings to what they were when the client came in. A transaction that only reads goes on so. Returns names and values of
-    /// those that clients are told of.
+    /// Resets all settings to their values at the start. A read-only transaction stays read-only. Returns the names and values that are
+    /// reported to the client.
     pub(crate) fn reset_all(&mut self) -> Vec<(&'static str, String)> {
         let names: Vec<String> = self.values.keys().cloned().collect();
         names.iter().filter_map(|name| self.reset(name)).collect()
     }
 
-    /// How long a statement may take.
+    /// The statement timeout.
     pub(crate) fn statement_time(&self) -> Option<Duration> {
         let time = self.get("statement_timeout").and_then(milliseconds)?;
         (!time.is_zero()).then_some(time)
@@ -285,7 +285,7 @@ impl Settings {
     }
 }
 
-/// What a switch is set to: `on`, `off`, or another word for one of them.
+/// The value of a Boolean setting: `on`, `off`, or a synonym.
 fn is_on(value: &str) -> Option<bool> {
     match value.to_ascii_lowercase().as_str() {
         "on" | "true" | "t" | "yes" | "y" | "1" => Some(true),

@@ -1,4 +1,4 @@
-//! Statements in the words of the session, which is no PostgreSQL.
+//! Rewrites PostgreSQL's syntax to that of the session.
 
 use std::borrow::Cow;
 
@@ -13,9 +13,9 @@ use super::catalog::rewrite::call;
 use super::command::PARAMETER;
 use super::lists;
 
-/// The statement in the words of the session: `CAST(x AS t)` for `x::t`, `ARRAY[…]` for an array that is written as text,
-/// `POWER(x, y)` for `x ^ y`, `x ^ y` for `x # y`, plain texts for `E'…'` and `U&'…'`, `SELECT * FROM t` for `TABLE t`,
-/// `UNNEST(generate_series(…))` for a series among the columns, and `:pg1` for `$1`; `None` where it is not understood.
+/// Rewrites a statement for the session: `CAST(x AS t)` for `x::t`, `ARRAY[…]` for an array written as text, `POWER(x, y)` for
+/// `x ^ y`, `x ^ y` for `x # y`, plain strings for `E'…'` and `U&'…'`, `SELECT * FROM t` for `TABLE t`,
+/// `UNNEST(generate_series(…))` for a series in the select list, and `:pg1` for `$1`; `None` if it cannot be parsed.
 pub(super) fn in_standard_words(text: &str) -> Option<String> {
     let text = &*of_table(text);
     let mut statements = Parser::parse_sql(&PostgreSqlDialect {}, text).ok()?;
@@ -26,7 +26,7 @@ pub(super) fn in_standard_words(text: &str) -> Option<String> {
         put_query(query);
     }
     let _ = walk::expressions_mut(statement, &mut |expression| {
-        // The session has no type that is an array. What a parameter is, is known without the cast.
+        // The session has no array type. The type of a parameter is known without the cast.
         if let Expr::Cast {
             expr,
             data_type: DataType::Array(of),
@@ -77,7 +77,7 @@ pub(super) fn in_standard_words(text: &str) -> Option<String> {
     Some(statement.to_string())
 }
 
-/// `SELECT * FROM t` for `TABLE t`; another text as it is.
+/// `SELECT * FROM t` for `TABLE t`; other texts unchanged.
 fn of_table(text: &str) -> Cow<'_, str> {
     const WORD: &str = "TABLE";
     let text = text.trim_start();
@@ -89,14 +89,14 @@ fn of_table(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Gives a query the forms that the session knows.
+/// Rewrites a query.
 fn put_query(query: &mut Query) {
     if let SetExpr::Select(select) = query.body.as_mut() {
         select.projection.iter_mut().for_each(put_series);
     }
 }
 
-/// A series among the columns has a row for each of its values.
+/// A series in the select list returns a row for each of its values.
 fn put_series(item: &mut SelectItem) {
     let is_series = |expr: &Expr| match expr {
         Expr::Function(function) => function.name.to_string().eq_ignore_ascii_case("generate_series"),
@@ -116,7 +116,7 @@ fn put_series(item: &mut SelectItem) {
     }
 }
 
-/// The standard's name for a type of PostgreSQL's.
+/// The standard's name for a type of PostgreSQL.
 pub(super) fn standard_type(data_type: &DataType) -> Option<DataType> {
     use sqlparser::ast::{ExactNumberInfo, TimezoneInfo};
     Some(match data_type {

@@ -1,4 +1,4 @@
-//! Who is let in.
+//! The login.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use super::failure::fatal;
 use super::settings::Settings;
 use crate::users::{Exchange, Rights, random};
 
-/// The one way to log in with a password.
+/// The only authentication mechanism.
 const MECHANISM: &str = "SCRAM-SHA-256";
 
-/// A login that is under way.
+/// The state of a login.
 #[derive(Debug, Default)]
 pub(crate) enum Login {
-    /// The client has to begin.
+    /// The client's first SCRAM message is expected.
     #[default]
     Begun,
-    /// The client has to prove that it knows the password.
+    /// The client's proof of the password is expected.
     Asked(Box<Exchange>),
 }
 
@@ -125,7 +125,7 @@ impl Door {
             client.feed(PgWireBackendMessage::ParameterStatus(status)).await?;
         }
         let opened = Client::new(&self.shared, user, rights, settings, self.canceller.clone());
-        // A second startup message cannot come: the state of the connection is another.
+        // The state of the connection excludes a second startup message.
         let _ = self.client.set(Arc::new(opened));
         let key = BackendKeyData::new(number, key);
         client.feed(PgWireBackendMessage::BackendKeyData(key)).await?;

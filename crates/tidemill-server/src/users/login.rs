@@ -1,4 +1,4 @@
-//! Letting users in by their passwords, for HTTP and Flight SQL. PostgreSQL's protocol has an exchange of its own.
+//! Password logins of HTTP and Flight SQL. PostgreSQL's protocol has its own exchange.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use super::{Rights, keyed};
 use crate::server::Shared;
 
-/// Base64 whose end is padded, or not: Arrow's clients for Go leave that out.
+/// Base64 with or without padding: Arrow's clients for Go omit it.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Why nobody is let in, whatever the password.
+/// Why a login is refused before the password is checked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refused {
     /// Too many passwords from this address were wrong.
@@ -36,11 +36,11 @@ pub(crate) fn credentials(header: &str) -> Option<(String, String)> {
 }
 
 impl Shared {
-    /// The user that a name and a password are of, and what the user may do; `None` where they are of nobody, or not given.
+    /// The user of a name and a password, with the user's rights; `None` if they are wrong or missing.
     ///
     /// # Errors
     ///
-    /// [`Refused`] while an address has to wait.
+    /// [`Refused`] while the address has to wait.
     pub(crate) async fn login(
         &self,
         address: IpAddr,
@@ -55,7 +55,7 @@ impl Shared {
         let login = keyed(&self.secret, format!("{name}\0{password}").as_bytes());
         let is_right = self.logins.has(&login) || {
             let verifier = self.verifier(&name);
-            // It takes some milliseconds, on purpose.
+            // It takes some milliseconds, by design.
             let checked = tokio::task::spawn_blocking(move || verifier.is_of(&password)).await;
             checked.unwrap_or(false)
         };

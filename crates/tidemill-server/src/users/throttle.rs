@@ -1,11 +1,11 @@
-//! Who guesses passwords waits, and longer each time. Who gave the right one need not have it checked again.
+//! Limits guesses of passwords by growing waits, and remembers right logins, so that they are not checked again.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Wrong passwords by the address that they came from.
+/// Wrong passwords by client address.
 #[derive(Debug, Default)]
 pub(crate) struct Throttle(Mutex<HashMap<IpAddr, Tries>>);
 
@@ -15,18 +15,18 @@ struct Tries {
     last: Instant,
 }
 
-/// So many wrong passwords are answered at once.
+/// The wrong passwords allowed without a wait.
 const FREE: u32 = 3;
-/// The first wait behind these; each later one is twice as long.
+/// The first wait after these; it doubles each time.
 const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(60);
-/// After this time without a wrong password an address begins anew.
+/// The count of an address is reset after this time without a wrong password.
 const MEMORY: Duration = Duration::from_secs(600);
-/// So many addresses are remembered.
+/// The most addresses that are stored.
 const ADDRESSES: usize = 10_000;
 
 impl Throttle {
-    /// How long an address still has to wait before it may try; `None` when it may.
+    /// How long an address must still wait before the next attempt; `None` if it need not.
     pub(crate) fn wait(&self, address: IpAddr) -> Option<Duration> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let tries = known.get(&address)?;
@@ -35,7 +35,7 @@ impl Throttle {
         wait.checked_sub(tries.last.elapsed())
     }
 
-    /// Somebody gave a wrong password.
+    /// Records a wrong password.
     pub(crate) fn wrong(&self, address: IpAddr) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= ADDRESSES {
@@ -55,13 +55,13 @@ impl Throttle {
         };
     }
 
-    /// Somebody gave the right password.
+    /// Records a right password.
     pub(crate) fn right(&self, address: IpAddr) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
     }
 }
 
-/// Names and passwords that were right, which take milliseconds to check. They are kept as keyed hashes.
+/// Right logins, as keyed hashes: a check of a password takes milliseconds.
 #[derive(Debug, Default)]
 pub(crate) struct Logins(Mutex<HashSet<[u8; 32]>>);
 
@@ -71,7 +71,7 @@ impl Logins {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(login)
     }
 
-    /// A login is right. The users stay the same as long as the server runs.
+    /// Adds a right login. Users do not change while the server runs.
     pub(crate) fn add(&self, login: [u8; 32]) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(login);
     }

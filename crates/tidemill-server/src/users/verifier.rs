@@ -1,5 +1,5 @@
-//! Passwords are kept and checked as PostgreSQL does it: by SCRAM-SHA-256 ([RFC 5802], [RFC 7677]), in the form of its table
-//! `pg_authid`, whose lines can be taken over. Who reads a verifier cannot log in with it.
+//! Passwords are stored and checked as in PostgreSQL: by SCRAM-SHA-256 ([RFC 5802], [RFC 7677]), in the format of its table `pg_authid`,
+//! whose verifiers can be copied. A verifier is not enough to log in.
 //!
 //! [RFC 5802]: https://www.rfc-editor.org/rfc/rfc5802
 //! [RFC 7677]: https://www.rfc-editor.org/rfc/rfc7677
@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use ring::{digest, hmac, pbkdf2, rand};
 use subtle::ConstantTimeEq as _;
 
-/// What a password is checked by: `SCRAM-SHA-256$ITERATIONS:SALT$STORED_KEY:SERVER_KEY`.
+/// The verifier of a password: `SCRAM-SHA-256$ITERATIONS:SALT$STORED_KEY:SERVER_KEY`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Verifier {
     iterations: NonZeroU32,
@@ -23,7 +23,7 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// The verifier of a password, with a salt of its own.
+    /// Creates the verifier of a password, with a random salt.
     #[must_use]
     pub fn of_password(password: &str) -> Self {
         Self::with_salt(password, random::<SALT>().to_vec(), ITERATIONS)
@@ -40,7 +40,7 @@ impl Verifier {
         }
     }
 
-    /// Reads a verifier.
+    /// Parses a verifier.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let parts = || {
             let rest = text.strip_prefix("SCRAM-SHA-256$")?;
@@ -71,7 +71,7 @@ impl Verifier {
         is_equal(&tried.stored_key, &self.stored_key)
     }
 
-    /// One that no password fits, and which is the same for a name each time, so that nobody learns which names there are.
+    /// A verifier that no password matches. It is always the same for a name, so that a login does not reveal which names exist.
     pub(crate) fn of_nobody(name: &str, secret: &[u8]) -> Self {
         let salt = keyed(secret, name.as_bytes());
         Self {
@@ -101,23 +101,23 @@ impl fmt::Debug for Verifier {
 #[derive(Debug)]
 pub(crate) struct Exchange {
     verifier: Verifier,
-    /// What the client's last message must begin with: how the channel is bound, and both nonces.
+    /// The required start of the client's last message: the channel binding and both nonces.
     begins: String,
-    /// What both sides sign, as far as it is known.
+    /// The part of the signed message that is known so far.
     signed: String,
 }
 
 impl Exchange {
-    /// Takes the client's first message, and gives the server's.
+    /// Processes the client's first message, and returns the server's.
     pub(crate) fn begin(verifier: Verifier, client_first: &[u8]) -> Option<(Self, String)> {
         let text = std::str::from_utf8(client_first).ok()?;
-        // "n" and "y" are of clients that do not bind the channel; other mechanisms were not offered.
+        // "n" and "y" mean no channel binding; the mechanism with channel binding is not offered.
         let bare_at = ["n,,", "y,,"]
             .iter()
             .find(|head| text.starts_with(**head))
             .map(|head| head.len())?;
         let (head, bare) = text.split_at_checked(bare_at)?;
-        // The name was told before, by the startup message.
+        // The name is ignored; the startup message had it.
         let mut attributes = bare.split(',');
         let nonce = attributes
             .nth(1)?
@@ -134,7 +134,7 @@ impl Exchange {
         Some((exchange, server_first))
     }
 
-    /// Takes the client's last message, and gives the server's; `None` for a wrong password.
+    /// Processes the client's last message, and returns the server's; `None` for a wrong password.
     pub(crate) fn finish(&self, client_final: &[u8]) -> Option<String> {
         let text = std::str::from_utf8(client_final).ok()?;
         let (without_proof, proof) = text.rsplit_once(",p=")?;
@@ -156,7 +156,7 @@ impl Exchange {
 }
 
 fn salted(password: &str, salt: &[u8], iterations: NonZeroU32) -> [u8; KEY] {
-    // As PostgreSQL does: what cannot be prepared is taken as it is.
+    // As in PostgreSQL: a password that SASLprep rejects is used unchanged.
     let prepared = stringprep::saslprep(password).unwrap_or(Cow::Borrowed(password));
     let mut salted = [0; KEY];
     pbkdf2::derive(
@@ -185,11 +185,11 @@ fn is_equal(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
 }
 
-/// Bytes that nobody can guess.
+/// Random bytes for secrets.
 ///
 /// # Panics
 ///
-/// Where the system has no source of randomness, without which no password is safe.
+/// If the system has no source of randomness.
 #[expect(clippy::expect_used, reason = "going on with known bytes would let everybody in")]
 pub(crate) fn random<const N: usize>() -> [u8; N]
 where
@@ -203,9 +203,9 @@ where
 const KEY: usize = 32;
 const SALT: usize = 16;
 const NONCE: usize = 16;
-/// As PostgreSQL has it by default.
+/// PostgreSQL's default.
 const ITERATIONS: NonZeroU32 = NonZeroU32::new(4096).unwrap();
-/// Logins with more would take seconds.
+/// A login with more would take seconds.
 const MOST_ITERATIONS: u32 = 1_000_000;
 
 #[cfg(test)]

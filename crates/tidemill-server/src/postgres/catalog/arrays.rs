@@ -1,4 +1,4 @@
-//! Arrays of the catalogue, as PostgreSQL's clients take them apart: in words that DataFusion plans.
+//! Rewrites PostgreSQL's expressions over arrays of the catalogue to forms that DataFusion can plan.
 //!
 //! | PostgreSQL | DataFusion |
 //! |---|---|
@@ -27,13 +27,13 @@ use sqlparser::ast::{
 use super::keys::VECTORS;
 use super::rewrite::{call, last_part};
 
-/// PostgreSQL's function, which gives rows.
+/// PostgreSQL's function, which returns rows.
 const EXPAND: &str = "_pg_expandarray";
 
-/// The one that gives a list.
+/// Our function, which returns a list.
 const EXPANDED: &str = "_pg_expanded";
 
-/// What is put in the place of an expression, before its parts are looked at.
+/// The replacement of an expression, found before its operands are visited.
 pub(super) fn around(expression: &Expr) -> Option<Expr> {
     let Expr::CompoundFieldAccess { root, access_chain } = expression else {
         return None;
@@ -52,7 +52,7 @@ pub(super) fn around(expression: &Expr) -> Option<Expr> {
     }
 }
 
-/// What is put in the place of an expression whose parts have been looked at.
+/// The replacement of an expression, found after its operands were visited.
 pub(super) fn within(expression: &mut Expr) -> Option<Expr> {
     match expression {
         Expr::CompoundFieldAccess { root, access_chain } => {
@@ -89,7 +89,7 @@ pub(super) fn within(expression: &mut Expr) -> Option<Expr> {
     }
 }
 
-/// Without parentheses.
+/// Removes parentheses.
 fn bare(expression: &Expr) -> &Expr {
     match expression {
         Expr::Nested(inner) => bare(inner),
@@ -114,7 +114,7 @@ fn first(function: &Function) -> Option<&Expr> {
     }
 }
 
-/// Whether it is a column of a type that begins at 0.
+/// Whether it is a column of a type whose subscripts begin at 0.
 fn is_vector(expression: &Expr) -> bool {
     let name = match bare(expression) {
         Expr::Identifier(name) => name,
@@ -132,7 +132,7 @@ fn unnested(list: Expr) -> Expr {
     call("unnest", vec![list], Vec::new())
 }
 
-/// The subscripts of an array that begins there, as a list.
+/// The subscripts of an array whose first is `begin`, as a list.
 fn subscripts(array: &Expr, begin: i32) -> Expr {
     let length = Expr::Cast {
         kind: CastKind::Cast,
@@ -156,7 +156,7 @@ fn sum(left: Expr, right: i32) -> Expr {
     }
 }
 
-/// `_pg_expanded(array)`: its elements `x`, each with its place `n` from 1, as a list.
+/// `_pg_expanded(array)`: a list of its elements `x`, each with its position `n` from 1.
 pub(super) fn expand_array() -> ScalarUDF {
     let element = Fields::from(vec![
         Field::new("x", DataType::Int32, true),

@@ -1,4 +1,4 @@
-//! Functions that clients call, and that have the same value here whatever they are asked of.
+//! Functions of PostgreSQL that return the same value here for all arguments.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(super) fn constants(user: &str) -> Vec<ScalarUDF> {
         constant("getdatabaseencoding", text("UTF8")),
         constant("pg_char_to_encoding", ScalarValue::Int32(Some(6))),
         constant("pg_my_temp_schema", ScalarValue::Int32(Some(0))),
-        // Rows are added, changed and deleted: 8, 4 and 16.
+        // A bit mask: rows can be inserted (8), updated (4) and deleted (16).
         constant("pg_relation_is_updatable", ScalarValue::Int32(Some(28))),
     ];
     let of = |names: &[&str], value: &ScalarValue| {
@@ -34,7 +34,7 @@ pub(super) fn constants(user: &str) -> Vec<ScalarUDF> {
     functions
 }
 
-/// What there is may be seen and used; what may not is refused when it is used.
+/// Everything is visible and usable; a forbidden use is refused when it is tried.
 const TRUE: [&str; 23] = [
     "pg_type_is_visible",
     "pg_function_is_visible",
@@ -86,7 +86,7 @@ const UNKNOWN_TEXTS: [&str; 20] = [
     "inet_server_addr",
 ];
 
-/// Sizes and counts, which nobody keeps.
+/// Sizes and counts, which are not recorded.
 const ZERO: [&str; 7] = [
     "pg_database_size",
     "pg_tablespace_size",

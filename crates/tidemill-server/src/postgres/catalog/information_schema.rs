@@ -1,7 +1,6 @@
 //! `information_schema`, as PostgreSQL's [documentation][docs] lists its columns.
 //!
-//! What the stores tell of is in views over `pg_catalog`. They tell of no foreign keys, views, routines and the like, so that those are
-//! empty.
+//! Views over `pg_catalog` show what the stores report. Tables about views, routines and the like are empty.
 //!
 //! [docs]: https://www.postgresql.org/docs/15/information-schema.html
 
@@ -14,7 +13,7 @@ use datafusion::prelude::SessionContext;
 
 use super::tables::without_rows;
 
-/// The schema for a user, over the `pg_catalog` that a context has already.
+/// The schema for a user, over the `pg_catalog` that a context already has.
 pub(super) async fn schema(context: &SessionContext, user: &str) -> Result<MemorySchemaProvider, DataFusionError> {
     let schema = MemorySchemaProvider::new();
     let user = format!("'{}'", user.replace('\'', "''"));
@@ -30,7 +29,7 @@ pub(super) async fn schema(context: &SessionContext, user: &str) -> Result<Memor
     Ok(schema)
 }
 
-/// Names and queries, with `{user}` where the user stands.
+/// Names and queries; `{user}` stands for the user.
 const VIEWS: &[(&str, &str)] = &[
     (
         "information_schema_catalog_name",

@@ -1,4 +1,4 @@
-//! Keys and indexes of the tables that are served, and the digits of their numbers, in the tables of the catalogue that tell of them.
+//! Keys and indexes of the served tables, and the precision of decimals, in the tables of the catalogue that show them.
 //!
 //! An index has the name that PostgreSQL would give it: `orders_cust_no_idx`, `orders_pkey`. Columns and functions are as PostgreSQL's
 //! [documentation][docs] describes them.
@@ -32,10 +32,10 @@ use super::super::functions::{of_texts, quote_name};
 use super::super::rows::{INT2_VECTOR, OID, OID_VECTOR, SPECIAL};
 use super::ServedSchema;
 
-/// The number of the first index. Those of tables begin at 16384.
+/// The OID of the first index. Those of tables begin at 16384.
 const FIRST_INDEX: i32 = 1 << 30;
 
-/// The number of a constraint is that of its index plus this.
+/// The OID of a constraint is that of its index plus this.
 const TO_CONSTRAINT: i32 = 1 << 29;
 
 /// The access method `btree`.
@@ -56,10 +56,10 @@ pub(super) struct ServedTable {
 /// An index of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ServedIndex {
-    /// Its number, which it keeps.
+    /// Its OID, which stays the same.
     oid: i32,
     name: String,
-    /// Its columns, each with its place in the table, from 1.
+    /// Its columns, each with its position in the table, from 1.
     columns: Vec<(String, i16)>,
     is_unique: bool,
     is_primary: bool,
@@ -83,12 +83,12 @@ impl ServedIndex {
     }
 }
 
-/// The numbers of indexes, by their schemas and names. An index keeps its number.
+/// The OIDs of indexes, by their schemas and names. An index keeps its OID.
 #[derive(Debug, Default)]
 pub(super) struct IndexNumbers(Mutex<HashMap<(String, String), i32>>);
 
 impl IndexNumbers {
-    /// The indexes of a table, as its keys tell them.
+    /// The indexes of a table, from its keys.
     pub(super) fn indexes(
         &self,
         schema: &str,
@@ -137,7 +137,7 @@ impl IndexNumbers {
     }
 }
 
-/// Columns of a table with their places in it, from 1.
+/// Columns of a table with their positions in it, from 1.
 fn places_of(names: &[String], columns: &SchemaRef) -> Option<Vec<(String, i16)>> {
     let places = names.iter().map(|name| {
         let mut fields = columns.fields().iter();
@@ -147,7 +147,7 @@ fn places_of(names: &[String], columns: &SchemaRef) -> Option<Vec<(String, i16)>
     places.collect()
 }
 
-/// Which table of the catalogue.
+/// A table of the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Described {
     Classes,
@@ -170,19 +170,19 @@ impl Described {
     }
 }
 
-/// A table of the catalogue, with what the served tables have.
+/// A table of the catalogue, extended for the served tables.
 #[derive(Debug)]
 pub(super) struct WithKeys {
     described: Described,
     schema: SchemaRef,
-    /// datafusion-pg-catalog's table of that name, where its rows are taken.
+    /// datafusion-pg-catalog's table of that name, if its rows are included.
     inner: Option<Arc<dyn TableProvider>>,
     classes: Arc<dyn TableProvider>,
     namespaces: Arc<dyn TableProvider>,
     served: Vec<Arc<ServedSchema>>,
 }
 
-/// A table that is served, with the numbers that the catalogue gives it.
+/// A served table, with its OIDs in the catalogue.
 struct Numbered {
     oid: i32,
     schema_oid: i32,
@@ -224,7 +224,7 @@ impl WithKeys {
                 let indexed = tables.iter().filter(|table| !table.table.indexes.is_empty());
                 let indexed: HashSet<i32> = indexed.map(|table| table.oid).collect();
                 let known = marked(known, "relhasindex", &indexed)?;
-                // PostgreSQL keeps foreign keys by triggers, and psql asks for keys of no other tables.
+                // PostgreSQL implements foreign keys as triggers, and psql reads the keys only of tables that have triggers.
                 let known = marked(known, "relhastriggers", &related(&tables))?;
                 return Ok(concat_batches(
                     &self.schema,
@@ -243,7 +243,7 @@ impl WithKeys {
         self.made(&more)
     }
 
-    /// Rows with some columns; the others are 0, false, empty or NULL.
+    /// Rows with the given columns; all other columns are 0, false, empty or NULL.
     fn made(&self, columns: &[(&str, ArrayRef)]) -> Result<RecordBatch, DataFusionError> {
         let count = columns.first().map_or(0, |(_, column)| column.len());
         let all =
@@ -259,7 +259,7 @@ impl WithKeys {
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), all)?)
     }
 
-    /// The tables that are served.
+    /// The served tables.
     async fn tables(&self, state: &dyn Session) -> Result<Vec<Numbered>, DataFusionError> {
         let namespaces = read(&self.namespaces, state).await?;
         let classes = read(&self.classes, state).await?;
@@ -452,7 +452,7 @@ fn index_names(tables: &[Numbered]) -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// The columns of tables, with the digits of decimals.
+/// The columns of tables, with the precision and scale of decimals.
 fn with_digits(known: &RecordBatch, tables: &[Numbered]) -> Result<RecordBatch, DataFusionError> {
     let tables: HashMap<i32, &ServedTable> = tables.iter().map(|table| (table.oid, &*table.table)).collect();
     let places = column(known, "attnum")?.as_primitive::<Int16Type>().values();
@@ -469,7 +469,7 @@ fn with_digits(known: &RecordBatch, tables: &[Numbered]) -> Result<RecordBatch, 
     replaced(known, "atttypmod", of_numbers(modifiers))
 }
 
-/// An index has columns of its own, each as the one of the table.
+/// The columns of indexes, each a copy of the table's column.
 fn columns_of_indexes(known: &RecordBatch, tables: &[Numbered]) -> Vec<(&'static str, ArrayRef)> {
     let mut kinds = HashMap::new();
     if let (Ok(oids), Ok(kind), Ok(places)) = (
@@ -603,7 +603,7 @@ fn number(given: &[Option<&str>], place: usize) -> Option<i32> {
     given.get(place).copied().flatten()?.parse().ok()
 }
 
-/// The index of a number, which lies `behind` it, with its schema and table.
+/// The index of an OID, which is `behind` above the index's own, with its schema and table.
 fn find(served: &[Arc<ServedSchema>], oid: Option<i32>, behind: i32) -> Option<(String, String, ServedIndex)> {
     let oid = oid?.checked_sub(behind)?;
     served.iter().find_map(|schema| {
@@ -613,7 +613,7 @@ fn find(served: &[Arc<ServedSchema>], oid: Option<i32>, behind: i32) -> Option<(
         })
     })
 }
-/// Says of the tables that a column of `pg_class` is true of them, and of the others that it is not.
+/// Sets a Boolean column of `pg_class`: true for these tables, false for the others.
 fn marked(classes: RecordBatch, column: &str, tables: &HashSet<i32>) -> Result<RecordBatch, DataFusionError> {
     let Some(oids) = classes.column_by_name("oid") else {
         return Ok(classes);

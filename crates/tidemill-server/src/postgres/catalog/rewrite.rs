@@ -1,4 +1,4 @@
-//! What clients ask the catalogue in words that DataFusion does not plan, in words that it does.
+//! Rewrites clients' queries of the catalogue to forms that DataFusion can plan.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -15,21 +15,20 @@ use tidemill_ads::sql::walk;
 use super::super::command::plain_name;
 use super::{PARSER, arrays, tables};
 
-/// Puts something that DataFusion plans in place of what it does not: NULL for options and rights, which no table has here; for
-/// whether a table is visible, whether it is in the first folder. Names are matched in any case, as statements find them: psql makes
-/// those of `\d` small.
+/// Replaces what DataFusion cannot plan. Options and rights become NULL, since no table here has them. A table is visible if it is in the
+/// first folder. Names are matched without regard to case, as in statements: psql writes those of `\d` in lower case.
 pub(super) fn rewrite(statement: &mut Statement) {
     let _ = walk::change(statement, &mut Rewriter);
 }
 
-/// The names that WITH clauses give, in small letters.
+/// The names of common table expressions, in lower case.
 pub(super) fn common_tables(statement: &Statement) -> HashSet<String> {
     let mut common = CommonTables::default();
     let _ = walk::look_at(statement, &mut common);
     common.0
 }
 
-/// The columns of a query over a table without rows. Clients ask for keys in ways that DataFusion does not plan.
+/// The columns of a query over a table without rows, for queries of keys that DataFusion cannot plan.
 pub(super) fn columns_of_nothing(statement: &Statement) -> Option<SchemaRef> {
     let asks = walk::relations(statement, &mut |name| {
         let name = plain_name(name).to_lowercase();
@@ -67,7 +66,7 @@ fn first_select(body: &SetExpr) -> Option<&Select> {
     }
 }
 
-/// Tables of the catalogue that say of a table what no table has here: keys, constraints, rules and the like.
+/// Tables of the catalogue about properties that no table here has, such as rules, and about keys.
 const OF_NOTHING: [&str; 24] = [
     "pg_index",
     "pg_constraint",
@@ -95,7 +94,7 @@ const OF_NOTHING: [&str; 24] = [
     "pg_largeobject_metadata",
 ];
 
-/// Columns of rights and options, which nothing has here. They are lists, as which functions take them, or texts.
+/// Columns of rights and options, which nothing here has. Functions take them as lists or as text.
 const RIGHTS_AND_OPTIONS: [&str; 24] = [
     "reloptions",
     "relacl",
@@ -123,7 +122,7 @@ const RIGHTS_AND_OPTIONS: [&str; 24] = [
     "useconfig",
 ];
 
-/// Functions of a list.
+/// Functions that take a list.
 const OF_LISTS: [&str; 8] = [
     "array_to_string",
     "array_remove",
@@ -135,7 +134,7 @@ const OF_LISTS: [&str; 8] = [
     "cardinality",
 ];
 
-/// Functions of the number of something in the catalogue that describe it, which nothing here does.
+/// Functions that return the description of an object by its OID. No object here has one.
 const DESCRIPTIONS: [&str; 3] = ["obj_description", "col_description", "shobj_description"];
 
 const AGGREGATES: [&str; 14] = [
@@ -157,21 +156,21 @@ const AGGREGATES: [&str; 14] = [
 
 struct Rewriter;
 
-/// Words for the user, for which one function is put.
+/// Keywords for the user; each is replaced by the same function.
 const USERS: [&str; 4] = ["current_user", "session_user", "current_role", "user"];
 
 impl VisitorMut for Rewriter {
     type Break = ();
 
     fn pre_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<()> {
-        // A function that gives the rows of a table.
+        // A function without arguments that is served as a table.
         if let TableFactor::Table { name, args, .. } = table
             && args.as_ref().is_some_and(|args| args.args.is_empty())
             && tables::is_added(&last_part(name))
         {
             *args = None;
         }
-        // A table is the only one of its partitions.
+        // A table is its only partition.
         if let TableFactor::Table {
             name,
             args: Some(args),
@@ -201,7 +200,7 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
         select.projection.iter_mut().for_each(name_table);
-        // What is put in their place has another name.
+        // The replacements have other names, so that they need aliases.
         let mut users = 0;
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expression) = item
@@ -225,7 +224,7 @@ impl VisitorMut for Rewriter {
                     function.args = FunctionArguments::None;
                 }
                 users += 1;
-                // Two columns of one name are not planned.
+                // DataFusion cannot plan two columns of one name.
                 let alias = match users {
                     1 => name,
                     more => format!("{name} {more}"),
@@ -240,7 +239,7 @@ impl VisitorMut for Rewriter {
     }
 
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-        // Two of them would have one name.
+        // Two replacements would have the same name.
         for (item, place) in select.projection.iter_mut().zip(1..) {
             if let SelectItem::UnnamedExpr(expression) = item
                 && is_no_text(expression)
@@ -270,16 +269,16 @@ impl VisitorMut for Rewriter {
                 *op = BinaryOperator::PGRegexIMatch;
                 None
             }
-            // Options of one kind behind those of another.
+            // The concatenation of options.
             Expr::BinaryOp {
                 left,
                 op: BinaryOperator::StringConcat,
                 right,
             } if [&*left, &*right].iter().any(|side| is_no_text(side)) => Some(null("VARCHAR")),
             Expr::CompoundIdentifier(names) => names.last().and_then(|name| match name.value.as_str() {
-                // The number of the table that a row is in.
+                // The OID of the table that a row belongs to.
                 "tableoid" => Some(number(0)),
-                // Of PostgreSQL 15; the catalogue has the columns of a later version.
+                // A column of PostgreSQL 15; the emulated catalogue has the columns of a later version.
                 "colliculocale" => Some(null("VARCHAR")),
                 name if RIGHTS_AND_OPTIONS.contains(&name) => Some(null("VARCHAR")),
                 _ => None,
@@ -304,13 +303,13 @@ impl VisitorMut for Rewriter {
     }
 }
 
-/// The name of a type without its schema, in small letters.
+/// The name of a type without its schema, in lower case.
 fn bare_type(data_type: &sqlparser::ast::DataType) -> String {
     let name = data_type.to_string().to_lowercase();
     name.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
-/// The name of a table in the place of its number, where a query gives that as a `regclass`.
+/// Replaces a table's OID by its name, where a query selects the OID as `regclass`.
 fn name_table(item: &mut SelectItem) {
     let (SelectItem::UnnamedExpr(expression) | SelectItem::ExprWithAlias { expr: expression, .. }) = &*item else {
         return;
@@ -323,7 +322,7 @@ fn name_table(item: &mut SelectItem) {
     };
     let column = match &**oid {
         Expr::CompoundIdentifier(names) => names.last(),
-        // The table that is joined has one too.
+        // The joined table has a column `oid` too.
         Expr::Identifier(name) if !name.value.eq_ignore_ascii_case("oid") => Some(name),
         _ => None,
     };
@@ -346,7 +345,7 @@ fn name_table(item: &mut SelectItem) {
     }
 }
 
-/// The name of the type whose number is cast so: `x::regtype::text`.
+/// The name of the type whose OID is cast: `x::regtype::text`.
 fn of_text(inner: &Expr, data_type: &sqlparser::ast::DataType) -> Option<Expr> {
     let Expr::Cast {
         expr: oid,
@@ -399,7 +398,7 @@ fn of_function(function: &mut Function) -> Option<Expr> {
             "array_contains" | "array_has" => "BOOLEAN",
             _ => "INT",
         })),
-        // They may find what they describe by a name that only PostgreSQL's casts know.
+        // Their arguments may be names that only PostgreSQL's casts resolve.
         name if DESCRIPTIONS.contains(&name) && !list.args.iter().any(has_parameter) => Some(null("VARCHAR")),
         "coalesce" => {
             for argument in &mut list.args {
@@ -422,9 +421,9 @@ fn is_null(argument: &FunctionArg) -> bool {
     matches!(argument, FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) if is_no_text(expression))
 }
 
-/// Whether an expression is what [`null`] puts in the place of options and rights.
+/// Whether an expression is the [`null`] that replaces options and rights.
 fn is_no_text(expression: &Expr) -> bool {
-    // As text: == compares the positions in the statement too.
+    // Compared as text: `==` also compares positions in the statement.
     expression.to_string() == null("VARCHAR").to_string()
 }
 
@@ -439,14 +438,14 @@ fn has_parameter(argument: &FunctionArg) -> bool {
     found.is_break()
 }
 
-/// The number of the table that a text names.
+/// The OID of the table that a string names.
 fn named_table(name: &Expr) -> Option<Expr> {
     let Expr::Value(value) = name else { return None };
     let Value::SingleQuotedString(name) = &value.value else {
         return None;
     };
     let name = name.replace('"', "").to_lowercase().replace('\'', "''");
-    // The number of an aggregate may be NULL, as DataFusion sees it; that of a table may not, also where no table is found.
+    // An aggregate makes the OID nullable for DataFusion; without it, NULL for an unknown table would be an error.
     let query = format!(
         "SELECT max(named.oid) FROM pg_catalog.pg_class named JOIN pg_catalog.pg_namespace ns ON ns.oid = named.relnamespace \
          WHERE ns.nspname || '.' || named.relname = '{name}' \
@@ -462,7 +461,7 @@ fn parsed(text: &str) -> Option<Box<Query>> {
     }
 }
 
-/// The numbers of the tables that may be named without their schema.
+/// The OIDs of the tables that may be named without their schema.
 static VISIBLE: LazyLock<Option<Box<Query>>> = LazyLock::new(|| {
     parsed(
         "SELECT seen.oid FROM pg_catalog.pg_class seen JOIN pg_catalog.pg_namespace ns ON ns.oid = seen.relnamespace \
@@ -512,13 +511,13 @@ pub(in crate::postgres) fn call(name: &str, arguments: Vec<Expr>, order: Vec<Ord
     })
 }
 
-/// The last part of a name, in small letters.
+/// The last part of a name, in lower case.
 pub(super) fn last_part(name: &ObjectName) -> String {
     let name = plain_name(name).to_lowercase();
     name.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
-/// Has a subquery give its first row by an aggregate, as DataFusion wants it where the query speaks of tables around it.
+/// Makes a correlated subquery return its first row through an aggregate, as DataFusion requires.
 fn aggregate(query: &mut Query) {
     let SetExpr::Select(select) = &mut *query.body else {
         return;
@@ -548,14 +547,14 @@ fn aggregate(query: &mut Query) {
     *value = call("first_value", vec![value.clone()], order);
 }
 
-/// Whether a query speaks of tables around it.
+/// Whether a query refers to tables of an outer query.
 fn is_correlated(query: &Query) -> bool {
     let mut names = Names::default();
     let _ = walk::look_at(query, &mut names);
     names.spoken.iter().any(|name| !names.tables.contains(name))
 }
 
-/// The names of a query's tables, and those that its columns have before them; in small letters.
+/// The tables of a query, and the qualifiers of its columns; in lower case.
 #[derive(Default)]
 struct Names {
     tables: HashSet<String>,
@@ -607,7 +606,7 @@ impl Visitor for CommonTables {
 mod tests {
     use super::*;
 
-    /// The statement as it is planned.
+    /// The statement after the rewriting.
     fn rewritten(text: &str) -> String {
         let mut statements = PARSER.parse(text).expect(text);
         let mut statement = statements.pop().expect("a statement");

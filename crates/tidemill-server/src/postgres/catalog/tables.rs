@@ -1,4 +1,4 @@
-//! Tables of `pg_catalog` that datafusion-pg-catalog does not have, or has otherwise.
+//! Tables of `pg_catalog` that datafusion-pg-catalog lacks or defines differently.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,11 +26,11 @@ pub(super) struct PgCatalog {
     settings: Arc<Mutex<Settings>>,
 }
 
-/// The settings of the connection as they are.
+/// The current settings of the connection.
 const SETTINGS: &str = "pg_settings";
 
 impl PgCatalog {
-    /// The schema of a context in which datafusion-pg-catalog has registered its own as `inner`.
+    /// The schema of a context in which datafusion-pg-catalog has registered its own schema as `inner`.
     pub(super) async fn new(
         context: &SessionContext,
         inner: Arc<dyn SchemaProvider>,
@@ -65,7 +65,7 @@ impl PgCatalog {
         })
     }
 
-    /// A table of the catalogue that lists keys or indexes.
+    /// A table of the catalogue about keys or indexes.
     async fn with_keys(
         &self,
         name: &str,
@@ -153,13 +153,13 @@ impl SchemaProvider for PgCatalog {
     }
 }
 
-/// Whether a table, or a function that gives its rows, is one of those that are added.
+/// Whether a table, or a function that returns its rows, is one of the added tables.
 pub(super) fn is_added(name: &str) -> bool {
     let mut names = EMPTY.iter().chain(VIEWS).map(|(name, _)| *name);
     names.any(|added| added == name) || matches!(name, "pg_user" | "pg_shadow" | "pg_indexes")
 }
 
-/// Types, with the columns marked that PostgreSQL has as single letters, by which asyncpg tells the kinds of types.
+/// Types, with PostgreSQL's columns of type `"char"` marked; asyncpg distinguishes the kinds of types by them.
 async fn types(context: &SessionContext) -> Result<Arc<dyn TableProvider>, DataFusionError> {
     let found = context.table(TableReference::partial("pg_catalog", "pg_type")).await?;
     let fields = found.schema().fields().iter().map(|field| {
@@ -180,7 +180,7 @@ async fn types(context: &SessionContext) -> Result<Arc<dyn TableProvider>, DataF
     Ok(Arc::new(MemTable::try_new(schema, vec![batches])?))
 }
 
-/// A table of these columns: names, each with its type where it is none of text.
+/// An empty table with these columns: names, each with its type unless it is text.
 pub(super) fn without_rows(columns: &str) -> Arc<dyn TableProvider> {
     let fields = columns.split(',').map(|column| {
         let (name, kind) = column.trim().split_once(' ').unwrap_or((column.trim(), "text"));
@@ -201,13 +201,13 @@ pub(super) fn without_rows(columns: &str) -> Arc<dyn TableProvider> {
     Arc::new(EmptyTable::new(Arc::new(Schema::new(fields.collect::<Vec<_>>()))))
 }
 
-/// Who there is, in two tables.
+/// The roles, in two tables.
 struct Roles {
     roles: RecordBatch,
     users: RecordBatch,
 }
 
-/// The owner of everything, and the user.
+/// The owner of all tables, and the user.
 fn roles(user: &str) -> Result<Roles, DataFusionError> {
     const OWNER: &str = "postgres";
     let mut names = vec![OWNER];
@@ -256,7 +256,7 @@ fn roles(user: &str) -> Result<Roles, DataFusionError> {
     Ok(Roles { roles, users })
 }
 
-/// Names and queries over the tables that there are.
+/// Names, and queries over the other tables.
 const VIEWS: &[(&str, &str)] = &[
     (
         "pg_stat_database",

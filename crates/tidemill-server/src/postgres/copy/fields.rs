@@ -10,25 +10,25 @@ use tidemill_postgres::{Error, Type};
 
 use super::{CopyFormat, CopyOptions};
 
-/// How many rows make a batch.
+/// Rows per batch.
 const BATCH: usize = 8192;
-/// A line that does not end would take all memory.
+/// Limits the memory for a line that does not end.
 const LONGEST_LINE: usize = 256 << 20;
 
-/// Fields that come in pieces.
+/// Parses fields from data that arrives in pieces.
 pub(super) struct Fields {
     options: CopyOptions,
-    /// A value for each row, a column each.
+    /// Column by column, a value for each row.
     columns: Vec<Vec<Option<String>>>,
     rows: usize,
-    /// Rows that were taken before.
+    /// The number of rows in earlier batches.
     before: u64,
-    /// The line that is not at its end.
+    /// The incomplete last line.
     line: Vec<u8>,
-    /// Whether the line, as far as it is there, ends within quotes.
+    /// Whether the incomplete line ends within quotes.
     is_quoted: bool,
     skips_header: bool,
-    /// What a header has to name, where it has to match.
+    /// The names that a header must have, if it is checked.
     names: Vec<String>,
     is_at_end: bool,
 }
@@ -48,12 +48,12 @@ impl Fields {
         }
     }
 
-    /// With the names of the columns.
+    /// Sets the names that a header must have.
     pub(super) fn with_names(self, names: Vec<String>) -> Self {
         Self { names, ..self }
     }
 
-    /// How many rows were read before those that are there.
+    /// The number of rows in earlier batches.
     pub(super) fn rows_before(&self) -> u64 {
         self.before
     }
@@ -62,7 +62,7 @@ impl Fields {
         self.rows >= BATCH
     }
 
-    /// The values of the rows that are there, a column each.
+    /// Takes the parsed rows, column by column.
     pub(super) fn take(&mut self) -> Vec<Vec<Option<String>>> {
         self.before += self.rows as u64;
         self.rows = 0;
@@ -70,7 +70,7 @@ impl Fields {
         std::mem::replace(&mut self.columns, vec![Vec::new(); count])
     }
 
-    /// Takes the next bytes.
+    /// Parses the next bytes.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let mut rest = bytes;
         while let Some(end) = self.end_of_line(rest) {
@@ -90,7 +90,7 @@ impl Fields {
         }
     }
 
-    /// Ends the last line.
+    /// Parses the last line, which may lack its end.
     pub(super) fn finish(&mut self) -> Result<(), Error> {
         if self.is_quoted {
             return Err(self.wrong("a quote at the end of the last field", "the end of the data"));
@@ -102,12 +102,12 @@ impl Fields {
         }
     }
 
-    /// Where the line ends in these bytes, which follow those that are there.
+    /// The offset of the line's end in these bytes, which follow the incomplete line.
     fn end_of_line(&mut self, bytes: &[u8]) -> Option<usize> {
         if self.options.format != CopyFormat::Csv {
             return bytes.iter().position(|byte| *byte == b'\n');
         }
-        // Two quotes within a field turn it off and on again; another escape hides the quote behind it.
+        // A doubled quote within a field ends and reopens the quoting; any other escape character hides the quote after it.
         let mut is_escaped = false;
         for (at, byte) in bytes.iter().enumerate() {
             if is_escaped {
@@ -159,7 +159,7 @@ impl Fields {
         }
     }
 
-    /// Whether a header names the columns, in any case, where it has to.
+    /// Checks that a header names the columns, without regard to case, if it must.
     fn check_header(&self, line: &[u8]) -> Result<(), Error> {
         if !self.options.header_matches {
             return Ok(());
@@ -209,7 +209,7 @@ fn text(line: &[u8], options: &CopyOptions) -> Vec<Option<Vec<u8>>> {
                 Some(byte) => raw.push(*byte),
             }
         }
-        // NULL is told by what stands there, before escapes mean something.
+        // NULL is recognised in the raw text, before escapes are decoded.
         fields.push((raw != options.null.as_bytes()).then(|| unescaped(&raw)));
     }
     fields
@@ -242,7 +242,7 @@ fn unescaped(raw: &[u8]) -> Vec<u8> {
     value
 }
 
-/// A byte by up to `most` digits behind a first one.
+/// A byte given by a digit and up to `most` further ones.
 fn number(bytes: &mut std::iter::Peekable<impl Iterator<Item = u8>>, first: u32, base: u32, most: usize) -> u8 {
     let mut value = first;
     for _ in 0..most {
@@ -289,7 +289,7 @@ fn csv(line: &[u8], options: &CopyOptions) -> Vec<Option<Vec<u8>>> {
 
 /// Appends the text of a value that is not null.
 ///
-/// CSV has it in quotes where it needs them, and where `is_quoted` says so.
+/// In CSV it is quoted if necessary, or if `is_quoted` is set.
 pub(super) fn push_field(value: &[u8], options: &CopyOptions, is_quoted: bool, out: &mut Vec<u8>) {
     if options.format != CopyFormat::Csv {
         for byte in value {
@@ -314,7 +314,7 @@ pub(super) fn push_field(value: &[u8], options: &CopyOptions, is_quoted: bool, o
     let is_special = |byte: &u8| {
         *byte == options.delimiter || *byte == options.quote || *byte == options.escape || matches!(byte, b'\n' | b'\r')
     };
-    // A line with `\.` alone is the end of the data.
+    // A line `\.` ends the data.
     let needs_quotes = is_quoted || value == options.null.as_bytes() || value == b"\\." || value.iter().any(is_special);
     if !needs_quotes {
         return out.extend_from_slice(value);
@@ -329,7 +329,7 @@ pub(super) fn push_field(value: &[u8], options: &CopyOptions, is_quoted: bool, o
     out.push(options.quote);
 }
 
-/// The rows with bytes in place of the texts of columns of the type `bytea`, which are written `\x00ff`.
+/// Decodes the text of `bytea` columns, such as `\x00ff`.
 pub(super) fn with_bytes(batch: &RecordBatch, types: &[Type]) -> Result<RecordBatch, Error> {
     if !types.contains(&Type::Bytea) {
         return Ok(batch.clone());
@@ -365,7 +365,7 @@ pub(super) fn with_bytes(batch: &RecordBatch, types: &[Type]) -> Result<RecordBa
     })
 }
 
-/// The same error, whose row is counted from the first row of the copy.
+/// Adds the rows of earlier batches to the row number of an error.
 pub(super) fn counted_from(mut fault: Error, before: u64) -> Error {
     if let Error::Value { row, .. } = &mut fault {
         *row += before;

@@ -1,4 +1,4 @@
-//! Constraints of the tables that are served: primary keys, and foreign keys, which are relations of FoxPro containers.
+//! Constraints of the served tables: primary keys, and foreign keys, which are the relations of FoxPro containers.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use super::{IndexNumbers, Numbered, TO_CONSTRAINT, of_flags, of_lists, of_number
 /// A foreign key of a table: a relation of a FoxPro container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct ServedForeignKey {
-    /// Its number, which it keeps.
+    /// Its OID, which stays the same.
     oid: i32,
     name: String,
-    /// Its columns, each with its place in the table, from 1.
+    /// Its columns, each with its position in the table, from 1.
     columns: Vec<(String, i16)>,
-    /// The table that they refer to, in any case.
+    /// The table that they refer to, compared without regard to case.
     parent: String,
     parent_columns: Vec<String>,
     cascades_updates: bool,
@@ -33,7 +33,7 @@ impl ServedForeignKey {
             let names: Vec<String> = names.map(|name| quote_name(name)).collect();
             names.join(", ")
         };
-        // PostgreSQL leaves out a schema that is in the search path.
+        // PostgreSQL omits a schema that is in the search path.
         let parent = match schema {
             "public" => quote_name(&self.parent),
             schema => format!("{}.{}", quote_name(schema), quote_name(&self.parent)),
@@ -150,10 +150,10 @@ struct Constraint<'t> {
     name: &'t str,
     kind: &'static str,
     table: &'t Numbered,
-    /// The index that keeps it: of a foreign key that of the parent.
+    /// The index that enforces it; of a foreign key, the parent's index.
     index: i32,
     columns: Vec<i16>,
-    /// The number of the parent, and the places of its columns.
+    /// The OID of the parent, and the positions of its columns.
     refers_to: Option<(i32, Vec<i16>, &'t ServedForeignKey)>,
 }
 
@@ -184,7 +184,7 @@ fn foreign_keys(tables: &[Numbered]) -> impl Iterator<Item = Constraint<'_>> {
     })
 }
 
-/// The tables that have foreign keys, and those that these refer to.
+/// The tables that have foreign keys, and the tables that these refer to.
 pub(super) fn related(tables: &[Numbered]) -> HashSet<i32> {
     let keys = foreign_keys(tables);
     keys.flat_map(|key| [Some(key.table.oid), key.refers_to.map(|(parent, ..)| parent)])
@@ -200,7 +200,7 @@ fn of_optional_lists(values: impl Iterator<Item = Option<Vec<i16>>>) -> ArrayRef
     Arc::new(lists.finish())
 }
 
-/// The definition of the foreign key that has a number.
+/// The definition of the foreign key with an OID.
 pub(super) fn find_foreign_key(served: &[Arc<ServedSchema>], oid: Option<i32>) -> Option<String> {
     let oid = oid?.checked_sub(TO_CONSTRAINT)?;
     served.iter().find_map(|schema| {
