@@ -18,16 +18,16 @@ use tokio::runtime::Runtime;
 use crate::database;
 use crate::process_bound::ProcessBound;
 
-/// How often the program is asked whether it still wants the answer.
+/// The interval at which the host is asked whether the query is cancelled.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// What all queries of a process run on and in: what was made last, which is never given back. A forked child makes its own.
+/// The runtime and the session of all queries of a process. They are never freed; a forked child creates its own.
 static ENGINE: Mutex<Option<&'static ProcessBound<(Runtime, Session)>>> = Mutex::new(None);
 
-/// Answers a query over tables that the host lends.
+/// Answers a query over lent tables of the host.
 ///
 /// # Safety
-/// As [`tidemill_analytical::answer`] has it.
+/// As for [`tidemill_analytical::answer`].
 #[unsafe(no_mangle)]
 #[expect(unreachable_pub, reason = "is found by its name")]
 pub unsafe extern "C" fn TidemillAnalyticalQuery(
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn TidemillAnalyticalQuery(
     answer: *mut FFI_ArrowArrayStream,
     fault: *mut Fault,
 ) -> c_int {
-    // SAFETY: the arguments are handed on as they came.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { tidemill_analytical::answer(version, text, host, answer, fault, query) }
 }
 
@@ -67,7 +67,7 @@ fn engine() -> Result<&'static (Runtime, Session)> {
     made.insert(new).get().map_err(engine)
 }
 
-/// Waits for a future as long as the program wants it.
+/// Waits for a future until the host cancels the query.
 async fn watched<T>(work: impl Future<Output = tidemill_sql::Result<T>>, tables: &dyn TableSource) -> Result<T> {
     let mut work = pin!(work);
     loop {

@@ -1,4 +1,4 @@
-//! Cancelling what a statement or a connection does.
+//! Cancellation of statements and connections.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::error;
 use crate::process_bound::ProcessBound;
 
-/// What cancels the work that is under way; work that begins later is not touched.
+/// Cancels the work in flight; later work is not affected.
 #[derive(Clone, Debug)]
 pub(crate) struct Canceller(Arc<watch::Sender<u64>>);
 
@@ -28,7 +28,7 @@ impl CancelHandle for Canceller {
     }
 }
 
-/// Whether the work that is under way was cancelled.
+/// Detects whether the work in flight was cancelled.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch([watch::Receiver<u64>; 2]);
 
@@ -44,7 +44,7 @@ impl Watch {
     }
 }
 
-/// Work of a statement, which its own canceller and that of its connection cancel.
+/// Work of a statement, which the statement or its connection can cancel.
 #[derive(Debug)]
 pub(crate) struct Work {
     runtime: Arc<ProcessBound<Runtime>>,
@@ -59,23 +59,23 @@ impl Work {
         }
     }
 
-    /// What tells of cancelling to a thread of the runtime, which must not keep the runtime.
+    /// Detects cancellation on a thread of the runtime, which must not own the runtime.
     pub(crate) fn watch(&self) -> &Watch {
         &self.watch
     }
 
-    /// Waits for a future, which ends where it stands when the work is cancelled.
+    /// Waits for a future, and drops it if the work is cancelled.
     ///
     /// # Errors
     ///
-    /// [`Status::Cancelled`](adbc_core::error::Status::Cancelled); as the future.
+    /// [`Status::Cancelled`](adbc_core::error::Status::Cancelled); errors of the future.
     pub(crate) fn run<T>(&mut self, work: impl Future<Output = tidemill_sql::Result<T>>) -> Result<T> {
         let Watch([own, connection]) = &mut self.watch;
         let runtime = self.runtime.get()?;
         let work = async {
             tokio::select! {
                 biased;
-                // Without senders nobody cancels any more.
+                // If the senders are gone, nothing can be cancelled.
                 Ok(()) = own.changed() => Err(error::cancelled()),
                 Ok(()) = connection.changed() => Err(error::cancelled()),
                 done = work => done.map_err(error::of_session),
@@ -84,32 +84,32 @@ impl Work {
         unwound(|| runtime.block_on(work))
     }
 
-    /// Waits for a change, which takes back what it did when the work is cancelled.
+    /// Waits for a change. A cancelled change rolls itself back.
     ///
     /// # Errors
     ///
-    /// [`Status::Cancelled`](adbc_core::error::Status::Cancelled); as the future.
+    /// [`Status::Cancelled`](adbc_core::error::Status::Cancelled); errors of the future.
     pub(crate) fn change<T>(&self, work: impl Future<Output = tidemill_sql::Result<T>>) -> Result<T> {
         let watch = self.watch.clone();
         let work = tidemill_sql::stoppable(move || watch.check().is_err(), work);
         let runtime = self.runtime.get()?;
         let done = unwound(|| runtime.block_on(work).map_err(error::of_session));
-        // It may have been done before it was stopped.
+        // It may have finished before it was stopped.
         done.map_err(|error| self.watch.check().err().unwrap_or(error))
     }
 
-    /// Waits for a future that is not to be left half way.
+    /// Waits for a future that must not be dropped before its end.
     ///
     /// # Errors
     ///
-    /// As the future.
+    /// Errors of the future.
     pub(crate) fn finish<T>(&self, work: impl Future<Output = tidemill_sql::Result<T>>) -> Result<T> {
         let runtime = self.runtime.get()?;
         unwound(|| runtime.block_on(work).map_err(error::of_session))
     }
 }
 
-/// Makes an error of a panic, which is a fault of this library: behind one that reaches it, `adbc_ffi` gives nothing back any more.
+/// Converts a panic, which is a defect of this library, to an error. If a panic reaches `adbc_ffi`, it frees nothing from then on.
 fn unwound<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| {
         let told = cause.downcast_ref::<&str>().map(|text| (*text).to_owned());

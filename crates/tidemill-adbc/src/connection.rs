@@ -1,4 +1,4 @@
-//! Connections: a session over the tables of a database, and what they say of these.
+//! Connections: a session over the tables of a database, and its metadata.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub struct TidemillConnection {
 impl TidemillConnection {
     /// # Errors
     ///
-    /// [`Status::NotFound`](adbc_core::error::Status::NotFound) when something is attached that is not there.
+    /// [`Status::NotFound`](adbc_core::error::Status::NotFound) if an attached place does not exist.
     pub(crate) fn new(settings: SessionOptions, runtime: Arc<ProcessBound<Runtime>>) -> Result<Self> {
         let session = Session::new(settings);
         session.check_attached().map_err(of_session)?;
@@ -127,7 +127,7 @@ impl Connection for TidemillConnection {
         Ok(of_batch(batch))
     }
 
-    /// There are none beside those that ADBC names.
+    /// There are none besides those that ADBC defines.
     fn get_statistic_names(&self) -> Result<Box<dyn RecordBatchReader + Send>> {
         Ok(of_batch(RecordBatch::new_empty(GET_STATISTIC_NAMES_SCHEMA.clone())))
     }

@@ -1,4 +1,4 @@
-//! Databases: a folder of tables, or a database of a server, and names that are attached to it.
+//! Databases: a folder of tables, or a database of a server, with attached names.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::connection::TidemillConnection;
 use crate::error::{self, invalid, not_implemented, of_session};
 use crate::process_bound::ProcessBound;
 
-/// What stands before the name of a table in an option.
+/// The prefix of the options that attach a place under a name.
 pub(crate) const ATTACH: &str = "tidemill.attach.";
 const DRIVE: &str = "tidemill.drive.";
 
@@ -28,8 +28,8 @@ pub struct TidemillDatabase {
 impl TidemillDatabase {
     /// # Errors
     ///
-    /// [`Status::NotImplemented`] for an option that there is not, [`Status::InvalidArguments`] for a value that makes no sense,
-    /// [`Status::NotFound`] when there is no such folder.
+    /// [`Status::NotImplemented`] for an unknown option, [`Status::InvalidArguments`] for an invalid value, [`Status::NotFound`] if the
+    /// folder does not exist.
     pub(crate) fn new(options: impl IntoIterator<Item = (OptionDatabase, OptionValue)>) -> Result<Self> {
         let mut database = Self {
             options: Vec::new(),
@@ -42,7 +42,7 @@ impl TidemillDatabase {
     }
 
     fn settings(&self) -> Result<SessionOptions> {
-        // Programs for databases expect columns that can be NULL, and their own names.
+        // Programs for databases expect CREATE TABLE to make nullable columns and to keep their names.
         let mut settings = SessionOptions::default().standard_tables(true);
         for (key, value) in &self.options {
             settings = with_option(settings, key, value)?;
@@ -51,7 +51,7 @@ impl TidemillDatabase {
     }
 }
 
-/// What statements run on.
+/// The runtime of statements.
 pub(crate) fn runtime() -> Result<Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let built = builder.thread_name("tidemill").enable_all().build();
@@ -95,11 +95,11 @@ fn with_option(settings: SessionOptions, key: &str, value: &str) -> Result<Sessi
     })
 }
 
-/// The folder that a path or a URL means.
+/// The folder of a path or a URL.
 ///
 /// # Errors
 ///
-/// [`Status::NotFound`] when there is none.
+/// [`Status::NotFound`] if it does not exist.
 fn folder(uri: &str) -> Result<PathBuf> {
     let folder = match path_of_url(uri) {
         Some(folder) => folder.map_err(of_session)?,
@@ -118,7 +118,7 @@ fn folder(uri: &str) -> Result<PathBuf> {
     }
 }
 
-/// A URL without the options behind its question mark, and these: `tidemill:///books?tidemill.deleted=include`.
+/// Splits the options after the question mark off a URL: `tidemill:///books?tidemill.deleted=include`.
 fn without_options(uri: &str) -> (&str, Vec<(String, String)>) {
     let is_ours = uri
         .split_once(':')
@@ -134,7 +134,7 @@ fn without_options(uri: &str) -> (&str, Vec<(String, String)>) {
 
 /// # Errors
 ///
-/// [`Status::InvalidArguments`] for a code page that is not known.
+/// [`Status::InvalidArguments`] for an unknown code page.
 pub(crate) fn codepage(key: &str, name: &str) -> Result<CodePage> {
     name.parse().map_err(|error| invalid(format!("{key}: {error}")))
 }
@@ -153,7 +153,7 @@ pub(crate) fn text(key: &str, value: OptionValue) -> Result<String> {
         OptionValue::String(text) => Ok(text),
         OptionValue::Int(number) => Ok(number.to_string()),
         OptionValue::Double(number) => Ok(number.to_string()),
-        // The caller checks whether there is such an option.
+        // The caller checks whether the option exists.
         OptionValue::Bytes(bytes) => String::from_utf8(bytes)
             .map_err(|_| invalid(format!("{key} takes text, and was given bytes that are none"))),
         _ => Err(invalid(format!("{key} takes text"))),
@@ -182,7 +182,7 @@ impl Database for TidemillDatabase {
 impl Optionable for TidemillDatabase {
     type Option = OptionDatabase;
 
-    /// Connections that are open keep what they have.
+    /// The change does not affect open connections.
     fn set_option(&mut self, key: OptionDatabase, value: OptionValue) -> Result<()> {
         let key = key.as_ref().to_owned();
         let value = text(&key, value)?;

@@ -1,4 +1,4 @@
-//! Errors in the terms of ADBC: a status, a SQLSTATE, and the native code where ADS SQL has one.
+//! Errors in the terms of ADBC: a status, a SQLSTATE, and the native code for errors of ADS SQL.
 
 use std::ffi::c_char;
 
@@ -7,7 +7,7 @@ use arrow_schema::ArrowError;
 use tidemill_ads::sql::Kind;
 use tidemill_sql::{Fault, with_causes};
 
-/// What a session found wrong.
+/// Converts an error of a session.
 pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
     use tidemill_sql::Error as E;
     if let Some(own) = error.external::<Error>() {
@@ -27,7 +27,7 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
         E::Io { .. } => Status::IO,
         error if error.is_of_connection() => Status::IO,
         E::Lossy { .. } => {
-            // The command line has another name for it.
+            // The option has another name on the command line.
             let text =
                 with_causes(&error).replace("--lossy copies them so", "set tidemill.ingest.lossy to accept that");
             return with_state(text, Status::InvalidData, error.sqlstate());
@@ -50,7 +50,7 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
     with_state(with_causes(&error), status, error.sqlstate())
 }
 
-/// An error of the driver's own, on its way through a session; [`of_session`] gives it back.
+/// Wraps an error of the driver to pass it through a session; [`of_session`] unwraps it.
 pub(crate) fn for_session(error: Error) -> tidemill_sql::Error {
     ArrowError::ExternalError(Box::new(error)).into()
 }
@@ -85,10 +85,10 @@ fn of_ads(inner: &tidemill_ads::Error, whole: &tidemill_sql::Error) -> Error {
     with_native_code(error, statement.native_code())
 }
 
-/// The SQLSTATE of a column that is not there ([`Kind::NoColumn`]).
+/// The SQLSTATE of a column that does not exist ([`Kind::NoColumn`]).
 const NO_COLUMN: &[u8] = b"S0022";
 
-/// Of rows that a table has no column for: there is a table, and it is another one than would be made for them.
+/// If the table lacks a column of the rows, the error becomes `AlreadyExists`: a table with other columns is in the way.
 pub(crate) fn of_another_table(error: Error) -> Error {
     let state = error.sqlstate.map(c_char::to_ne_bytes);
     match state.as_flattened() == NO_COLUMN {
@@ -100,7 +100,7 @@ pub(crate) fn of_another_table(error: Error) -> Error {
     }
 }
 
-/// The code as programs of ADBC 1.0 look for it, and for later ones, where its place says that there are details, as one of these.
+/// Stores the code in `vendor_code`, for programs of ADBC 1.0, and as a detail, where later programs look for it.
 fn with_native_code(mut error: Error, code: i64) -> Error {
     error.vendor_code = i32::try_from(code).unwrap_or(0);
     error.details = Some(vec![("native_code".to_owned(), code.to_string().into_bytes())]);
@@ -108,7 +108,7 @@ fn with_native_code(mut error: Error, code: i64) -> Error {
 }
 
 fn with_state(message: String, status: Status, state: &str) -> Error {
-    // Texts of C end at a zero byte.
+    // C strings end at a zero byte.
     let mut error = Error::with_message_and_status(message.replace('\0', "\\0"), status);
     for (place, letter) in error.sqlstate.iter_mut().zip(state.bytes()) {
         *place = c_char::from_ne_bytes([letter]);

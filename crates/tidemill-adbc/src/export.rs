@@ -1,8 +1,8 @@
-//! The functions by which driver managers load the driver.
+//! The functions through which driver managers load the driver.
 //!
-//! The driver is the one that `adbc_ffi` makes of the traits, with three additions: rows that are fetched have the errors of ADBC
-//! (`AdbcErrorFromArrayStream`), a change that is executed as a query says how many rows it changed, and managers of ADBC 1.0 get the
-//! part of the driver that they know.
+//! The driver is the one that `adbc_ffi` builds from the traits, with three additions: fetched rows report ADBC errors
+//! (`AdbcErrorFromArrayStream`), a change that is executed as a query reports the number of changed rows, and managers of ADBC 1.0 receive
+//! only the functions of that version.
 //!
 //! Source: `arrow-adbc/adbc.h` of apache/arrow-adbc, ADBC 1.1.0.
 
@@ -25,17 +25,17 @@ use crate::driver::TidemillDriver;
 use crate::error::not_implemented;
 use crate::outcome;
 
-/// The driver as `adbc_ffi` makes it. It has no state, and is never released.
+/// The driver as `adbc_ffi` builds it. It has no state, and is never released.
 static EXPORTED: LazyLock<FFI_AdbcDriver> = LazyLock::new(TidemillDriver::ffi_driver);
 
-/// The part of the driver that ADBC 1.0 has: `ADBC_DRIVER_1_0_0_SIZE`.
+/// The size of the driver in ADBC 1.0: `ADBC_DRIVER_1_0_0_SIZE`.
 const SIZE_OF_1_0: usize = offset_of!(FFI_AdbcDriver, ErrorGetDetailCount);
 
 /// Fills in the driver for a manager of ADBC 1.0 or 1.1.
 ///
 /// # Safety
 ///
-/// `driver` is null or leads to an `AdbcDriver` of the version, `error` is null or leads to an `AdbcError`.
+/// `driver` is null or points to an `AdbcDriver` of the version, `error` is null or points to an `AdbcError`.
 #[unsafe(no_mangle)]
 #[expect(unreachable_pub, reason = "is found by its name")]
 pub unsafe extern "C" fn AdbcTidemillInit(
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn AdbcTidemillInit(
     };
     if let Some(refused) = refused {
         let status = refused.status.into();
-        // SAFETY: the caller says what `error` leads to.
+        // SAFETY: the caller guarantees what `error` points to.
         unsafe { export_error(error, refused) };
         return status;
     }
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn AdbcTidemillInit(
         ADBC_VERSION_1_0_0 => SIZE_OF_1_0,
         _ => size_of::<FFI_AdbcDriver>(),
     };
-    // SAFETY: the caller's driver has this size in this version; what is copied goes over to it and is not dropped here.
+    // SAFETY: the caller's driver has this size in this version; the copy owns the data, and the original is not dropped.
     unsafe { ptr::copy_nonoverlapping((&raw const exported).cast::<u8>(), driver.cast::<u8>(), size) };
     std::mem::forget(exported);
     ADBC_STATUS_OK
@@ -81,11 +81,11 @@ pub unsafe extern "C" fn AdbcDriverInit(
     driver: *mut c_void,
     error: *mut FFI_AdbcError,
 ) -> AdbcStatusCode {
-    // SAFETY: the arguments are handed on as they came.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { AdbcTidemillInit(version, driver, error) }
 }
 
-/// `AdbcStatementExecuteQuery`, with the number of rows that were changed, and with rows whose errors can be asked for.
+/// `AdbcStatementExecuteQuery`, with the number of changed rows, and with rows that report ADBC errors.
 unsafe extern "C" fn execute_query(
     statement: *mut FFI_AdbcStatement,
     out: *mut FFI_ArrowArrayStream,
@@ -96,24 +96,24 @@ unsafe extern "C" fn execute_query(
         return Status::NotImplemented.into();
     };
     drop(outcome::take());
-    // SAFETY: the arguments are handed on as they came.
+    // SAFETY: the arguments are passed on unchanged.
     let status = unsafe { execute(statement, out, rows_affected, error) };
     let told = outcome::take();
     if status != ADBC_STATUS_OK || out.is_null() {
         return status;
     }
     if let (Some(rows), false) = (told.rows_affected, rows_affected.is_null()) {
-        // SAFETY: the caller says that a number may be written there.
+        // SAFETY: the caller guarantees that a number may be written there.
         unsafe { ptr::write_unaligned(rows_affected, rows) };
     }
-    // SAFETY: the call has just made a stream there.
+    // SAFETY: the call has just written a stream there.
     let rows = unsafe { ptr::read_unaligned(out) };
-    // SAFETY: what was there has been taken over by `rows`.
+    // SAFETY: `rows` owns the stream that was there.
     unsafe { ptr::write_unaligned(out, Fetched::stream(rows)) };
     status
 }
 
-/// A stream of rows that remembers the error of its last call.
+/// A stream of rows that stores the error of its last call.
 struct Fetched {
     rows: FFI_ArrowArrayStream,
     error: Option<(FFI_AdbcError, AdbcStatusCode)>,
@@ -133,20 +133,20 @@ impl Fetched {
 
     /// # Safety
     ///
-    /// `stream` is one that [`Fetched::stream`] made, is not released, and is in use by one thread.
+    /// `stream` was made by [`Fetched::stream`], is not released, and is used by one thread.
     unsafe fn of<'s>(stream: *mut FFI_ArrowArrayStream) -> &'s mut Self {
         // SAFETY: the stream's data is the box that it was made with until it is released.
         unsafe { &mut *(*stream).private_data.cast::<Self>() }
     }
 
-    /// Keeps why a call failed; returns the number of the system's errors that stands for it.
+    /// Stores the error of a failed call, and returns its errno.
     fn keep(&mut self, code: c_int) -> c_int {
         let Some(error) = outcome::take().error else {
             self.error = None;
             return code;
         };
         let status = error.status;
-        // Only a text with a zero byte in it is refused, and `error.rs` makes none.
+        // The conversion fails only for a text with a zero byte, which `error.rs` never produces.
         self.error = FFI_AdbcError::try_from(error).ok().map(|mut error| {
             error.vendor_code = ADBC_ERROR_VENDOR_CODE_PRIVATE_DATA;
             (error, status.into())
@@ -156,7 +156,7 @@ impl Fetched {
 }
 
 unsafe extern "C" fn get_schema(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_ArrowSchema) -> c_int {
-    // SAFETY: it is one of ours, by its function.
+    // SAFETY: only streams of `Fetched::stream` have this function.
     let fetched = unsafe { Fetched::of(stream) };
     match fetched.rows.get_schema {
         // SAFETY: `rows` is a stream that is not released.
@@ -166,7 +166,7 @@ unsafe extern "C" fn get_schema(stream: *mut FFI_ArrowArrayStream, out: *mut FFI
 }
 
 unsafe extern "C" fn get_next(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_ArrowArray) -> c_int {
-    // SAFETY: it is one of ours, by its function.
+    // SAFETY: only streams of `Fetched::stream` have this function.
     let fetched = unsafe { Fetched::of(stream) };
     let Some(get_next) = fetched.rows.get_next else {
         return libc::EINVAL;
@@ -180,7 +180,7 @@ unsafe extern "C" fn get_next(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_A
 }
 
 unsafe extern "C" fn get_last_error(stream: *mut FFI_ArrowArrayStream) -> *const c_char {
-    // SAFETY: it is one of ours, by its function.
+    // SAFETY: only streams of `Fetched::stream` have this function.
     let fetched = unsafe { Fetched::of(stream) };
     match (&fetched.error, fetched.rows.get_last_error) {
         (Some((error, _)), _) => error.message,
@@ -191,7 +191,7 @@ unsafe extern "C" fn get_last_error(stream: *mut FFI_ArrowArrayStream) -> *const
 }
 
 unsafe extern "C" fn release(stream: *mut FFI_ArrowArrayStream) {
-    // SAFETY: it is one of ours, by its function, and is released once.
+    // SAFETY: only streams of `Fetched::stream` have this function, and it is called once.
     let stream = unsafe { &mut *stream };
     // SAFETY: the data is the box that the stream was made with.
     drop(unsafe { Box::from_raw(stream.private_data.cast::<Fetched>()) });
@@ -204,12 +204,12 @@ unsafe extern "C" fn release(stream: *mut FFI_ArrowArrayStream) {
     ) = (None, None, None, None);
 }
 
-/// `AdbcErrorFromArrayStream`: the error of the last batch that did not come, or null. It is the stream's, as long as that lives.
+/// `AdbcErrorFromArrayStream`: the error of the batch that failed, or null. The stream owns it.
 unsafe extern "C" fn error_from_stream(
     stream: *mut FFI_ArrowArrayStream,
     status: *mut AdbcStatusCode,
 ) -> *const FFI_AdbcError {
-    // SAFETY: the caller says that there is a stream, or none.
+    // SAFETY: the caller guarantees that the pointer is null or points to a stream.
     let is_ours = unsafe { stream.as_ref() }.is_some_and(|stream| {
         stream
             .release
@@ -218,11 +218,11 @@ unsafe extern "C" fn error_from_stream(
     if !is_ours {
         return ptr::null();
     }
-    // SAFETY: only streams that we made have that function.
+    // SAFETY: only streams of `Fetched::stream` have that function.
     match unsafe { &Fetched::of(stream).error } {
         Some((error, code)) => {
             if !status.is_null() {
-                // SAFETY: the caller says that a status may be written there.
+                // SAFETY: the caller guarantees that a status may be written there.
                 unsafe { ptr::write_unaligned(status, *code) };
             }
             ptr::from_ref(error)
@@ -231,8 +231,7 @@ unsafe extern "C" fn error_from_stream(
     }
 }
 
-/// The number of the system's errors that stands for a status, as the managers of arrow-adbc read them
-/// (`AdbcStatusCodeToErrno` in `c/driver/common/utils.c`).
+/// The errno of a status, as the managers of arrow-adbc interpret it (`AdbcStatusCodeToErrno` in `c/driver/common/utils.c`).
 fn errno(status: Status) -> c_int {
     match status {
         Status::Ok => 0,

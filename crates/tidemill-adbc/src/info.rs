@@ -1,4 +1,4 @@
-//! What the driver says of itself.
+//! Information about the driver.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ enum Value {
     Number(i64),
 }
 
-/// The information that is asked for; `None` is all.
+/// The requested information; `None` is all.
 ///
 /// # Errors
 ///
-/// None is known.
+/// None known.
 pub(crate) fn batch(codes: Option<&HashSet<InfoCode>>) -> Result<RecordBatch> {
     let version = env!("CARGO_PKG_VERSION");
     let known = [
@@ -70,7 +70,7 @@ pub(crate) fn batch(codes: Option<&HashSet<InfoCode>>) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(schema, vec![Arc::new(names), Arc::new(values)])?)
 }
 
-/// The place of a value behind the others.
+/// Appends a value, and returns its offset.
 fn push<T>(values: &mut Vec<T>, value: T) -> i32 {
     values.push(value);
     i32::try_from(values.len() - 1).unwrap_or(i32::MAX)

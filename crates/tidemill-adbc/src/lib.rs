@@ -1,17 +1,17 @@
 //! `libtidemill_adbc.so`: one SQL over every store, for programs that speak ADBC, and the engine of `libace.so` for joins.
 //!
-//! - [`TidemillDriver`] is the driver that a driver manager loads, by the symbol `AdbcTidemillInit` or `AdbcDriverInit`. A database is a folder or a
-//!   database of a server, a connection is a [`Session`](tidemill_sql::Session) over it, a statement is one text at a time.
+//! - [`TidemillDriver`] is the driver that a driver manager loads, by the symbol `AdbcTidemillInit` or `AdbcDriverInit`. A database is a
+//!   folder or a database of a server, a connection is a [`Session`](tidemill_sql::Session) over it, a statement is one text at a time.
 //! - `TidemillAnalyticalQuery` is for `libace.so` alone: it lends tables for one query (`tidemill-analytical`).
 //!
-//! Statements run on a runtime of the database, whose threads are as many as there are processors; files are read on a pool beside
-//! it, a few batches ahead of who takes the rows.
+//! Statements run on the database's runtime, with a thread per processor. Files are read on a separate pool, a few batches ahead of the
+//! consumer.
 //!
 //! `docs/adbc.md` in the project lists the options, and shows it from Python, Go and R.
 //!
 //! # What this crate does not do
 //!
-//! It holds no logic of tables and none of SQL: options, parameters, results and errors are mapped, and that is all.
+//! It has no logic of tables or of SQL: it only maps options, parameters, results and errors.
 
 mod analytical;
 mod cancel;

@@ -1,7 +1,7 @@
 //! The tables of a connection, as ADBC lists them.
 //!
-//! There is one catalog, without a name. The tables of the database itself are in a schema whose name is empty, and an attached
-//! database of a server is a schema of its name.
+//! There is one catalog, without a name. The tables of the database are in a schema whose name is empty; each attached database is a schema
+//! of its name.
 
 use adbc_core::error::Result;
 use adbc_core::options::ObjectDepth;
@@ -15,13 +15,13 @@ use tidemill_sql::{Location, Session, SourceKeys};
 /// The only type of tables.
 pub(crate) const TABLE: &str = "TABLE";
 
-/// What is listed: `None` is everything, the empty text what has no name, all else a pattern of LIKE.
+/// The requested objects: `None` matches everything, the empty text what has no name, any other text is a LIKE pattern.
 pub(crate) struct Patterns<'p> {
     pub(crate) catalog: Option<&'p str>,
     pub(crate) db_schema: Option<&'p str>,
     pub(crate) table_name: Option<&'p str>,
     pub(crate) column_name: Option<&'p str>,
-    /// Whether tables are among the types that are asked for.
+    /// Whether tables are among the requested types.
     pub(crate) has_tables: bool,
 }
 
@@ -72,7 +72,7 @@ struct Column {
 ///
 /// # Errors
 ///
-/// None is known.
+/// None known.
 pub(crate) fn batch(catalogs: &[Catalog]) -> Result<RecordBatch> {
     let schema = GET_OBJECTS_SCHEMA.clone();
     let mut decoder = ReaderBuilder::new(schema.clone())
@@ -82,11 +82,11 @@ pub(crate) fn batch(catalogs: &[Catalog]) -> Result<RecordBatch> {
     Ok(decoder.flush()?.unwrap_or_else(|| RecordBatch::new_empty(schema)))
 }
 
-/// Looks for tables. One that cannot be opened has no columns.
+/// Finds the tables. A table that cannot be opened has no columns.
 ///
 /// # Errors
 ///
-/// When the folder cannot be read, or a server cannot be asked.
+/// If the folder cannot be read, or a server does not answer.
 pub(crate) async fn find(
     session: &Session,
     depth: ObjectDepth,
@@ -186,7 +186,7 @@ fn described_column(field: &Field, place: i32, may_be_null: bool) -> Column {
     }
 }
 
-/// What ODBC calls dates and times together (`sql.h`, SQL_DATETIME).
+/// ODBC's type for dates and times (`sql.h`, SQL_DATETIME).
 const SQL_DATETIME: i16 = 9;
 
 /// A type as XDBC describes it.
@@ -201,7 +201,7 @@ struct XdbcType {
 }
 
 impl XdbcType {
-    /// By the codes of ODBC's `sql.h` and `sqlext.h`; what these have not is SQL_UNKNOWN_TYPE.
+    /// The codes are those of ODBC's `sql.h` and `sqlext.h`; other types are SQL_UNKNOWN_TYPE.
     fn of(data_type: &DataType) -> Self {
         let sized = |code, size: i32| Self {
             code,
@@ -247,7 +247,7 @@ impl XdbcType {
     }
 }
 
-/// The digits behind the point of a second.
+/// The number of digits of fractional seconds.
 fn digits_of(unit: TimeUnit) -> i8 {
     match unit {
         TimeUnit::Second => 0,
@@ -257,7 +257,7 @@ fn digits_of(unit: TimeUnit) -> i8 {
     }
 }
 
-/// The field of an xBase table as its programs write it: `N(8,2)`.
+/// The type of an xBase field as xBase programs write it: `N(8,2)`.
 fn remarks(field: &Field) -> Option<String> {
     let get = |key: &str| field.metadata().get(key);
     let (letter, width, decimals) = (get("xbase.type")?, get("xbase.width")?, get("xbase.decimals")?);
@@ -278,9 +278,9 @@ fn fits(pattern: Option<&str>, name: &str) -> bool {
     }
 }
 
-/// `%` is any text, `_` any letter; others are equal in any case.
+/// LIKE without regard to case: `%` matches any text, `_` any character.
 fn is_like(pattern: &[char], name: &[char]) -> bool {
-    // Where the last `%` stood and what it had taken: nothing before it need be tried again.
+    // The last `%`, and how far it reaches: earlier ones need no further attempt.
     let (mut at, mut place, mut star) = (0, 0, None);
     while let Some(letter) = name.get(place) {
         match pattern.get(at) {

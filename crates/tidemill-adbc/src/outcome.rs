@@ -1,18 +1,18 @@
-//! What a call says beside its result, for which the traits of `adbc_core` have no room: the number of rows that a statement changed
-//! while a program asks for rows, and the error behind a batch that does not come.
+//! Results of a call that the traits of `adbc_core` cannot return: the number of rows changed by a statement that is executed as a query,
+//! and the error of a batch that failed.
 //!
-//! Both are left on the thread of the call, and taken by the function of the C interface around it (`export.rs`).
+//! Both are stored in the thread of the call. The enclosing function of the C interface (`export.rs`) takes them.
 
 use std::cell::RefCell;
 
 use adbc_core::error::Error;
 
-/// What the call in flight on this thread left.
+/// The results of the current call on this thread.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// How many rows a statement changed.
     pub(crate) rows_affected: Option<i64>,
-    /// Why there is no batch.
+    /// Why the batch failed.
     pub(crate) error: Option<Error>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn set_error(error: Error) {
     OUTCOME.with_borrow_mut(|outcome| outcome.error = Some(error));
 }
 
-/// What was left since this was called last.
+/// Takes the results stored since the last call of this function.
 pub(crate) fn take() -> Outcome {
     OUTCOME.take()
 }

@@ -1,4 +1,4 @@
-//! Values of parameters: the rows of a batch.
+//! Parameter values from the rows of a batch.
 
 use adbc_core::error::Result;
 use arrow_array::{ArrayRef, RecordBatch};
@@ -8,18 +8,17 @@ use tidemill_sql::{stand_ins, values_of};
 
 use crate::error::{invalid, of_session};
 
-/// The values of each row, in the order of a text's parameters: its columns go by their places, or by their names.
+/// The values of each row, in the order of the statement's parameters. Columns are matched by position or by name.
 ///
 /// # Errors
 ///
-/// [`Status::InvalidArguments`](adbc_core::error::Status::InvalidArguments) for a type that ADS SQL has not, and for a name without a
-/// column.
+/// [`Status::InvalidArguments`](adbc_core::error::Status::InvalidArguments) for a type that ADS SQL lacks, and for a name without a column.
 pub(crate) fn rows(batch: &RecordBatch, names: &[Option<String>], by_name: bool) -> Result<Vec<Vec<Value>>> {
     let columns = in_order(batch, names, by_name)?;
     values_of(&columns, batch.num_rows()).map_err(|error| invalid(error.to_string()))
 }
 
-/// The columns of a batch in the order of a text's parameters.
+/// The columns of a batch in the order of the statement's parameters.
 fn in_order(batch: &RecordBatch, names: &[Option<String>], by_name: bool) -> Result<Vec<ArrayRef>> {
     let schema = batch.schema();
     let named = |name: &Option<String>| {
@@ -38,7 +37,7 @@ fn in_order(batch: &RecordBatch, names: &[Option<String>], by_name: bool) -> Res
     Ok(columns.cloned().collect())
 }
 
-/// The values of the first row, with others of their columns' types in place of NULL; `None` where it has no NULL.
+/// The values of the first row, with stand-ins of the column's type for NULL; `None` if it has no NULL.
 ///
 /// # Errors
 ///
@@ -52,7 +51,7 @@ pub(crate) fn without_nulls(
     stand_ins(&columns).map_err(|error| invalid(error.to_string()))
 }
 
-/// The names and types of a text's parameters. A type is known when a value is bound.
+/// The names and types of a statement's parameters. A type is known only once a value is bound.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What a forked process must not use: threads that it does not have, and files whose locks are its parent's.
+//! Protects a forked process from its parent's threads and locked files.
 
 use std::process;
 
@@ -6,11 +6,11 @@ use adbc_core::error::Result;
 
 use crate::error::invalid_state;
 
-/// A value that only the process that made it can use and drop. A forked child gets an error where it asks for it, and leaves it where
-/// it is: dropping it would wait for threads that are not there, and take back what the parent has not committed yet.
+/// A value that only the process that created it can use and drop. In a forked child, access is an error, and the value is never dropped:
+/// that would wait for threads that do not exist, and roll back the parent's transaction.
 #[derive(Debug)]
 pub(crate) struct ProcessBound<T> {
-    /// There until it is dropped.
+    /// `Some` until it is dropped.
     value: Option<T>,
     process: u32,
 }

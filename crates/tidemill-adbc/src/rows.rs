@@ -1,4 +1,4 @@
-//! Rows that a program takes batch by batch.
+//! Rows that the caller fetches in batches.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::cancel::Work;
 use crate::error::of_session;
 use crate::outcome;
 
-/// The rows of a statement, or of all its runs in order. Each batch is read when the program asks for it. All batches have the same schema.
+/// The rows of a statement, or of all its runs in order. A batch is read when the caller asks for it. All batches have the same schema.
 pub(crate) struct Rows<N> {
     work: Work,
     schema: SchemaRef,
     current: Option<Answer>,
-    /// The answer of the next run.
+    /// Starts the next run.
     next: N,
 }
 
@@ -34,7 +34,7 @@ impl<N: FnMut(&mut Work) -> Result<Option<Answer>>> Rows<N> {
         })
     }
 
-    /// Rows in the types of a schema that is known.
+    /// Rows converted to a given schema.
     pub(crate) fn of_schema(work: Work, schema: SchemaRef, next: N) -> Result<Self> {
         let mut rows = Self::new(work, next)?;
         rows.schema = for_programs(&schema);
@@ -58,7 +58,7 @@ impl<N: FnMut(&mut Work) -> Result<Option<Answer>>> Iterator for Rows<N> {
     fn next(&mut self) -> Option<Self::Item> {
         let batch = self.advance().transpose()?;
         if batch.is_err() {
-            // Nothing comes behind an error.
+            // An error ends the stream.
             self.current = None;
         }
         Some(batch.map_err(external))
@@ -71,18 +71,18 @@ impl<N: FnMut(&mut Work) -> Result<Option<Answer>>> RecordBatchReader for Rows<N
     }
 }
 
-/// A batch that is there already.
+/// The rows of a batch in memory.
 pub(crate) fn of_batch(batch: RecordBatch) -> Box<dyn RecordBatchReader + Send> {
     let schema = batch.schema();
     Box::new(arrow_array::RecordBatchIterator::new([Ok(batch)], schema))
 }
 
-/// No rows and no columns: what a statement gives that changes something.
+/// No rows and no columns: the result of a change.
 pub(crate) fn none() -> Box<dyn RecordBatchReader + Send> {
     Box::new(arrow_array::RecordBatchIterator::new([], Arc::new(Schema::empty())))
 }
 
-/// An error of the Arrow stream, whose status and details are left beside it.
+/// An error of the Arrow stream; its status and details are stored in [`outcome`].
 fn external(error: Error) -> ArrowError {
     outcome::set_error(error.clone());
     ArrowError::ExternalError(Box::new(error))

@@ -1,4 +1,4 @@
-//! Statements: a text with its values, or rows for a table.
+//! Statements: a query with parameter values, or rows to ingest.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,9 +24,9 @@ use crate::{outcome, parameters};
 pub struct TidemillStatement {
     session: Arc<ProcessBound<Session>>,
     runtime: Arc<ProcessBound<Runtime>>,
-    /// Whether the connection only reads.
+    /// Whether the connection is read-only.
     is_read_only: Arc<AtomicBool>,
-    /// Its own, and its connection's.
+    /// The statement's own, and that of its connection.
     cancellers: [Canceller; 2],
     sql: Option<String>,
     bound: Option<Bound>,
@@ -36,10 +36,10 @@ pub struct TidemillStatement {
     binds_by_name: bool,
 }
 
-/// The option by which values go by the names of their columns.
+/// The option that matches parameters by name.
 const BIND_BY_NAME: &str = "adbc.statement.bind_by_name";
 
-/// What stands before the options of ingestion that ADBC does not have.
+/// The prefix of our own options of ingestion.
 const INGEST: &str = "tidemill.ingest.";
 
 fn set_ingest_option(ingest: &mut IngestOptions, key: &str, value: String) -> Result<()> {
@@ -117,7 +117,7 @@ impl TidemillStatement {
             .ok_or_else(|| invalid_state("the statement has no query yet"))
     }
 
-    /// The values of each run: one without values where none are bound.
+    /// The values of each run: a single run without values if none are bound.
     fn runs(&mut self, sql: &str) -> Result<impl Iterator<Item = Result<Vec<Value>>> + Send + use<>> {
         let (names, by_name) = (parameters::names(sql)?, self.binds_by_name);
         let Some(bound) = Bound::take(&mut self.bound) else {
@@ -133,7 +133,8 @@ impl TidemillStatement {
         Ok(Either::Many(rows))
     }
 
-    /// Runs what is not one query: a change once for each row of values, all of them or none of an xBase table's, or a script.
+    /// Runs a statement other than a single query: a script, or a change that runs once for each row of values. Of an xBase table, all runs
+    /// take effect or none.
     fn change(&mut self, sql: &str) -> Result<Done> {
         self.refuse_read_only(sql)?;
         let work = self.work();
@@ -151,7 +152,7 @@ impl TidemillStatement {
             .map(Done::Changed)
     }
 
-    /// Puts what is bound into a table.
+    /// Writes the bound rows into a table.
     fn ingest(&mut self, table: &str) -> Result<u64> {
         self.refuse_read_only(table)?;
         let Some(bound) = Bound::take(&mut self.bound) else {
@@ -186,7 +187,7 @@ impl TidemillStatement {
 
     /// # Errors
     ///
-    /// [`Status::InvalidState`](adbc_core::error::Status::InvalidState) where the connection only reads.
+    /// [`Status::InvalidState`](adbc_core::error::Status::InvalidState) if the connection is read-only.
     fn refuse_read_only(&self, what: &str) -> Result<()> {
         match self.is_read_only.load(Ordering::Relaxed) {
             false => Ok(()),
@@ -194,8 +195,8 @@ impl TidemillStatement {
         }
     }
 
-    /// The schema of the runs of a query, where the first row of values has a NULL, whose type only its column knows: values stand in
-    /// for the NULLs.
+    /// The schema of a query's runs, if the first row of values has a NULL. A NULL has no type, so that a stand-in value of its column's
+    /// type replaces it.
     fn schema_of_runs(&mut self, sql: &str) -> Result<Option<SchemaRef>> {
         let Some(Bound::Batch(batch)) = &self.bound else {
             return Ok(None);
@@ -209,11 +210,11 @@ impl TidemillStatement {
     }
 }
 
-/// What a statement did that is not one query.
+/// The result of a statement other than a single query.
 enum Done {
-    /// So many rows were changed, where that is known.
+    /// The number of changed rows, if known.
     Changed(Option<u64>),
-    /// A script that ends with rows.
+    /// The rows of a script.
     Rows(Box<Answer>),
 }
 
@@ -245,7 +246,7 @@ impl Statement for TidemillStatement {
         Ok(())
     }
 
-    /// A statement that changes rows gives no rows and no columns; their number is that of the rows affected.
+    /// A change returns no rows and no columns; the number of changed rows is in the rows affected.
     fn execute(&mut self) -> Result<Box<dyn RecordBatchReader + Send>> {
         if let Some(table) = self.target.clone() {
             outcome::set_rows_affected(i64::try_from(self.ingest(&table)?).ok());
@@ -296,7 +297,7 @@ impl Statement for TidemillStatement {
         }
     }
 
-    /// Parameters that have no values yet are NULL.
+    /// Parameters without a value are NULL.
     fn execute_schema(&mut self) -> Result<Schema> {
         let sql = self.sql()?.to_owned();
         if !is_query(&sql).map_err(of_session)? {
@@ -326,12 +327,12 @@ impl Statement for TidemillStatement {
         parameters::schema(self.sql()?)
     }
 
-    /// Parses the query, so that a fault in its grammar shows now.
+    /// Parses the query, to report a syntax error early.
     fn prepare(&mut self) -> Result<()> {
         is_query(self.sql()?).map(drop).map_err(of_session)
     }
 
-    /// What was bound before was for another query.
+    /// Drops the values bound for the previous query.
     fn set_sql_query(&mut self, query: impl AsRef<str>) -> Result<()> {
         self.sql = Some(query.as_ref().to_owned());
         (self.target, self.bound) = (None, None);
