@@ -1,4 +1,4 @@
-//! What a command may take: time and memory, whatever a file or a server sends.
+//! The limits of a command, in time and memory.
 
 use std::fs;
 use std::future::pending;
@@ -12,7 +12,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 pub(crate) struct Limits {
     /// Default: none.
     pub(crate) timeout: Option<Duration>,
-    /// In bytes. Default: three quarters of what the machine, or the control group, has.
+    /// In bytes. Default: three quarters of the memory of the machine or of its control group.
     pub(crate) max_memory: Option<u64>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum Reached {
 }
 
 impl Limits {
-    /// Waits until a limit is reached: for ever, where there is none.
+    /// Waits until a limit is reached; forever if there is none.
     pub(crate) async fn reached(self) -> Reached {
         let time = async {
             match self.timeout {
@@ -60,11 +60,11 @@ impl Limits {
     }
 }
 
-/// How often memory is looked at. A program takes at most some megabytes in that time.
+/// The interval at which memory is checked. A program allocates at most some megabytes in that time.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
-/// How many bytes of memory this process has of its own; `None` where the system does not tell (proc(5), `/proc/self/statm`). Pages of
-/// files that others could have too do not count.
+/// The private memory of this process in bytes, without pages that could be shared, such as those of files; `None` if the system does not
+/// report it (proc(5), `/proc/self/statm`).
 fn resident() -> Option<u64> {
     let statm = fs::read_to_string("/proc/self/statm").ok()?;
     let mut pages = statm.split(' ').skip(1).map(|pages| pages.parse::<u64>().ok());
@@ -72,10 +72,10 @@ fn resident() -> Option<u64> {
     Some(resident.saturating_sub(shared) * PAGE)
 }
 
-/// Linux on x86-64 and most others. On one with larger pages memory is counted too low.
+/// The page size of Linux on x86-64 and most others. With larger pages, memory is underestimated.
 const PAGE: u64 = 4096;
 
-/// Three quarters of what there is, so that the command ends with an error before the system ends something.
+/// Three quarters of the memory, so that the command fails before the system kills a process.
 fn most_of_the_machine() -> Option<u64> {
     let control_group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
     let control_group = control_group.and_then(|bytes| bytes.trim().parse::<u64>().ok());

@@ -1,9 +1,8 @@
 //! The command line: queries, copies and checks data in legacy formats.
 //!
-//! This crate lists what there is and decides nothing: it reads arguments, calls a library, and writes what comes back.
-//! Data goes to standard output, everything else to standard error. It exits with 0 when it is done, 1 for a negative
-//! result (`verify` found damage, copies of the tour disagree), 2 for an error, and 128 and the signal's number when a signal ends it:
-//! 129 (HUP), 130 (INT), 143 (TERM).
+//! This crate only reads arguments, calls a library, and writes the result. Data goes to standard output, everything else to standard
+//! error. The exit code is 0 for success, 1 for a negative result (`verify` found damage, copies of the tour disagree), 2 for an error, and
+//! 128 plus the signal's number if a signal ends it: 129 (HUP), 130 (INT), 143 (TERM).
 
 mod args;
 mod commands;
@@ -45,7 +44,7 @@ fn main() -> ExitCode {
         },
         Err(error) => return misuse(&error),
     };
-    // Load tests have threads and runtimes of their own.
+    // Load tests create their own threads and runtimes.
     #[cfg(feature = "bench")]
     if let Command::Bench(bench) = args.command {
         let (log, command) = (bench.log, bench.command);
@@ -58,7 +57,7 @@ fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .worker_threads(args.command.threads())
-        // Planning recurses along expressions; a statement with thousands of terms is to be an answer, not a crash.
+        // Planning recurses over expressions; statements with thousands of terms must not overflow the stack.
         .thread_stack_size(16 << 20)
         .build();
     let outcome = match runtime {
@@ -67,7 +66,7 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(outcome) => ExitCode::from(outcome.code()),
-        // Whoever read our output has what they wanted, as `head` has.
+        // A reader that stops early, such as `head`, is not an error.
         Err(_) if terminal::is_closed() => ExitCode::SUCCESS,
         Err(error) => {
             if let Some(why) = terminal::failed() {
@@ -87,16 +86,17 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the command until it ends, a signal comes, or it reaches a limit. What it had begun is then removed, whatever still works on it.
+/// Runs the command until it ends, a signal arrives, or a limit is reached. In the last two cases the work is aborted, and drafts are
+/// removed.
 fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> {
     let limits = command.limits();
-    // Clocks and signals are watched by a runtime of their own: workers that are busy look at neither.
+    // Timers and signals have their own runtime: busy worker threads would delay them.
     let watch = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut signals = {
         let _in_it = watch.enter();
         Signals::new()?
     };
-    // On a worker's stack, see above.
+    // The command runs on a worker thread, which has the large stack.
     let ends_itself = command.ends_itself();
     let takes_interrupts = command.takes_interrupts();
     let (stop, stopped) = tokio::sync::watch::channel(false);
@@ -105,7 +105,7 @@ fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> 
     let mut work = runtime.spawn(stoppable(move || asked.load(Relaxed), run(command, stopped)));
     let outcome = watch.block_on(async {
         if ends_itself {
-            // It is told once, and has its time to end; a second signal means now.
+            // The first signal asks the command to end; a second one ends it at once.
             tokio::select! {
                 done = &mut work => return ended(done),
                 _ = signals.next() => drop(stop.send(true)),
@@ -129,17 +129,17 @@ fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> 
         work.abort();
         outcome
     });
-    // A thread that is in the middle of something does not keep anybody waiting.
+    // A thread that is still busy does not delay the exit further.
     const GRACE: Duration = Duration::from_millis(300);
     runtime.shutdown_timeout(GRACE);
     tidemill_sql::remove_drafts();
     outcome
 }
 
-/// How long a change may take to stop: it takes back what it did.
+/// How long a change may take to stop and roll itself back.
 const CHANGE: Duration = Duration::from_millis(600);
 
-/// How the task of a command ended.
+/// The outcome of a command's task.
 fn ended(done: Result<anyhow::Result<Outcome>, tokio::task::JoinError>) -> anyhow::Result<Outcome> {
     done.unwrap_or_else(|error| match error.try_into_panic() {
         Ok(panic) => Err(defect(&*panic)),
@@ -147,15 +147,15 @@ fn ended(done: Result<anyhow::Result<Outcome>, tokio::task::JoinError>) -> anyho
     })
 }
 
-/// Whether a command that ends itself is to end.
+/// Asks a command that handles signals itself to end.
 type Stopped = tokio::sync::watch::Receiver<bool>;
 
-/// How a command ended, if not by an error.
+/// How a command ended, unless by an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Done,
     Negative,
-    /// By the signal of this number.
+    /// By a signal of this number.
     Interrupted(u8),
 }
 
@@ -205,7 +205,7 @@ async fn run(command: Command, stopped: Stopped) -> anyhow::Result<Outcome> {
 }
 
 impl Command {
-    /// Whether it is told of signals, and not ended by them.
+    /// Whether the command handles signals itself.
     fn ends_itself(&self) -> bool {
         match self {
             #[cfg(feature = "serve")]
@@ -216,9 +216,9 @@ impl Command {
         }
     }
 
-    /// How many threads run its tasks.
+    /// The number of worker threads.
     fn threads(&self) -> usize {
-        /// A join may hold a thread for as long as it finds no row. Clients whose statements are not so heavy are answered by others.
+        /// A join may occupy a thread until it finds a row. Spare threads serve the other clients meanwhile.
         const SPARE: usize = 32;
         let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         if self.ends_itself() {
@@ -228,7 +228,7 @@ impl Command {
         }
     }
 
-    /// Whether Ctrl-C means what it is doing, and not the whole command.
+    /// Whether the command handles Ctrl-C itself.
     fn takes_interrupts(&self) -> bool {
         #[cfg(feature = "shell")]
         return matches!(self, Self::Shell(_));
@@ -236,7 +236,7 @@ impl Command {
         false
     }
 
-    /// Whether only errors and damage are told.
+    /// Whether only errors and damage are printed.
     fn is_quiet(&self) -> bool {
         let notes = match self {
             Self::Sql(args) => args.notes,
@@ -276,10 +276,10 @@ impl Command {
     }
 }
 
-/// Help and versions go to standard output; what is wrong with the arguments is shown without the secrets that may be among them.
+/// Prints help and versions to standard output; errors of arguments to standard error, without secrets.
 fn misuse(error: &clap::Error) -> ExitCode {
     let plain = error.render().to_string();
-    // Help is our own text, and goes to standard output, whatever addresses it shows.
+    // Help is our own text, so that its sample URLs are shown in full.
     if !error.use_stderr() || terminal::shown(&plain) == plain {
         let _ = error.print();
     } else {
@@ -288,12 +288,12 @@ fn misuse(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// Where the last panic was, which its payload does not say.
+/// The location of the last panic, which its payload lacks.
 static PANICKED_AT: Mutex<String> = Mutex::new(String::new());
 
 fn note_panic(panic: &panic::PanicHookInfo<'_>) {
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
-    // The end of the path: what comes before is the machine that built this.
+    // Only the end of the path: the rest depends on the build machine.
     let parts: Vec<&str> = place.rsplit(['/', '\\']).take(3).collect();
     let parts: Vec<&str> = parts.into_iter().rev().collect();
     if let Ok(mut noted) = PANICKED_AT.lock() {
@@ -301,7 +301,7 @@ fn note_panic(panic: &panic::PanicHookInfo<'_>) {
     }
 }
 
-/// A panic as an error: nobody who gives this program a file has made it.
+/// Converts a panic to an error: it is our defect, not the user's.
 fn defect(panic: &(dyn Any + Send)) -> anyhow::Error {
     let said = panic.downcast_ref::<String>().map(String::as_str);
     let said = said
@@ -311,7 +311,7 @@ fn defect(panic: &(dyn Any + Send)) -> anyhow::Error {
     anyhow!("a defect of Tidemill, at {place}: {said}; please report it with the command and, if you may, the file")
 }
 
-/// How much room is left where a disk was full.
+/// How much space is free, if the disk was full.
 fn full_disk(error: &anyhow::Error) -> Option<String> {
     let is_full = |cause: &io::Error| matches!(cause.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
     if !error.chain().filter_map(|cause| cause.downcast_ref()).any(is_full) {
@@ -320,7 +320,7 @@ fn full_disk(error: &anyhow::Error) -> Option<String> {
     let file = error
         .chain()
         .find_map(|cause| cause.downcast_ref::<tidemill_sql::Error>()?.path());
-    // The file may not be there any more.
+    // The file may no longer exist.
     let folder = file.and_then(|file| file.ancestors().find(|path| path.is_dir()));
     let folder = folder.unwrap_or_else(|| Path::new("."));
     let free = free_bytes(folder)?;
@@ -334,7 +334,7 @@ fn full_disk(error: &anyhow::Error) -> Option<String> {
 #[cfg(unix)]
 fn free_bytes(folder: &Path) -> Option<u64> {
     let found = nix::sys::statvfs::statvfs(folder).ok()?;
-    // Their types differ between systems.
+    // The types differ between systems.
     #[allow(clippy::useless_conversion, reason = "not on all systems")]
     u64::from(found.blocks_available()).checked_mul(u64::from(found.fragment_size()))
 }
@@ -344,7 +344,7 @@ fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
-/// Whether an index file is damaged, without which its table can be read.
+/// Whether an index file is damaged; the table can be read without it.
 fn is_index_damaged(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let of_table = cause.downcast_ref::<tidemill_sql::Error>();
@@ -353,7 +353,7 @@ fn is_index_damaged(error: &anyhow::Error) -> bool {
     })
 }
 
-/// Whether a file turned out to be damaged.
+/// Whether a file is damaged.
 fn is_damage(error: &anyhow::Error) -> bool {
     use tidemill_riegeli::Error as Riegeli;
     use tidemill_xbase::Error as Xbase;

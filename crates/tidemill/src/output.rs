@@ -1,4 +1,4 @@
-//! Rows for a person or a pipe.
+//! Writes rows to a terminal or a pipe.
 
 mod table;
 
@@ -25,12 +25,12 @@ pub(crate) fn default_format() -> AnswerFormat {
     }
 }
 
-/// Writes rows to standard output, or as many as are to be shown, and counts the others for a while.
+/// Writes rows to standard output, up to a limit, and counts the rest for a limited time.
 pub(crate) struct RowWriter {
     sink: Box<dyn Sink>,
-    /// Rows that are still shown, where not all are.
+    /// How many more rows are shown, if limited.
     left: Option<usize>,
-    /// Rows that were not shown, and since when.
+    /// How many rows were hidden, and since when.
     hidden: u64,
     hidden_since: Option<Instant>,
     is_whole: bool,
@@ -64,7 +64,7 @@ impl RowWriter {
         })
     }
 
-    /// Writes a batch. It breaks off when further rows would only be counted, and enough were.
+    /// Writes a batch. Breaks once the hidden rows have been counted long enough.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> anyhow::Result<ControlFlow<()>> {
         let shown = self.left.map_or(batch.num_rows(), |left| left.min(batch.num_rows()));
         if let Some(left) = &mut self.left {
@@ -95,10 +95,10 @@ impl RowWriter {
     }
 }
 
-/// How long rows are counted that are not shown.
+/// How long hidden rows are counted.
 const COUNTED: Duration = Duration::from_secs(1);
 
-/// Writes a whole answer and says how many rows it had.
+/// Writes a result, and returns how many rows it had.
 pub(crate) async fn write_answer(mut answer: Answer, format: AnswerFormat, screen: Screen) -> anyhow::Result<u64> {
     let mut writer = RowWriter::new(format, &answer.schema(), screen)?;
     let mut rows = 0;
@@ -112,7 +112,7 @@ pub(crate) async fn write_answer(mut answer: Answer, format: AnswerFormat, scree
     Ok(rows)
 }
 
-/// Writes the answers of a text: of a script all rows, and what its last statement changed.
+/// Writes the results of a text: all rows, and what the last statement changed.
 pub(crate) async fn write_answers(
     mut answers: Vec<Answer>,
     format: AnswerFormat,
@@ -139,7 +139,7 @@ pub(crate) async fn write_answers(
     Ok(rows)
 }
 
-/// Says on standard error what recovery left out.
+/// Prints what recovery skipped to standard error.
 pub(crate) fn report_damage(session: &Session) {
     for line in session.notes().into_iter().chain(session.damage()) {
         tell!("{line}");

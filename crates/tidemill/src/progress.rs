@@ -1,4 +1,4 @@
-//! Progress on a terminal: rows, bytes, rate, time left. Nothing where standard error is no terminal.
+//! Progress on a terminal: rows, bytes, rate, time left. Nothing if standard error is not a terminal.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub(crate) struct CopyProgress {
 }
 
 impl CopyProgress {
-    /// `source_bytes` is the size of what is read, 0 where that is not known.
+    /// `source_bytes` is the size of the source, 0 if unknown.
     pub(crate) fn new(what: &str, source_bytes: u64) -> Self {
         let drawn = io::stderr().is_terminal() && !is_quiet();
         let bar = ProgressBar::hidden()
@@ -65,7 +65,7 @@ impl CopyProgress {
     }
 }
 
-/// What was done, in one line: rows, bytes where they are known, time and rate.
+/// The work in one line: rows, bytes if known, time and rate.
 pub(crate) fn summary(rows: u64, source_bytes: u64, bytes: u64, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();
     let mut text = format!("{} rows", HumanCount(rows));

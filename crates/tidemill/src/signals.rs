@@ -5,10 +5,10 @@ use std::io;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// They are waited for from here on; before, they end the program by themselves.
+/// Handles the signals once it is created; until then they end the program.
 #[cfg(unix)]
 pub(crate) struct Signals {
-    /// `None` where the program was started to outlive its terminal, as by nohup.
+    /// `None` if the program was started to outlive its terminal, as by nohup.
     hangup: Option<Signal>,
     interrupt: Signal,
     terminate: Signal,
@@ -16,7 +16,7 @@ pub(crate) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// In the runtime that looks at them.
+    /// Must be called in the runtime that waits for them.
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             hangup: match is_ignored(HANGUP) {
@@ -28,7 +28,7 @@ impl Signals {
         })
     }
 
-    /// Waits for one and gives its number: 1 for HUP, 2 for INT, 15 for TERM.
+    /// Waits for a signal, and returns its number: 1 for HUP, 2 for INT, 15 for TERM.
     pub(crate) async fn next(&mut self) -> io::Result<u8> {
         let hangup = async {
             match &mut self.hangup {
@@ -47,7 +47,7 @@ impl Signals {
 #[cfg(unix)]
 const HANGUP: u8 = 1;
 
-/// Whether a signal is ignored, as proc_pid_status(5) tells; no where that is not known.
+/// Whether a signal is ignored (proc_pid_status(5)); false if unknown.
 #[cfg(unix)]
 fn is_ignored(signal: u8) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -56,7 +56,7 @@ fn is_ignored(signal: u8) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Elsewhere there is Ctrl-C, which is called 2 too.
+/// On other systems: only Ctrl-C, as number 2.
 #[cfg(not(unix))]
 pub(crate) struct Signals;
 
@@ -72,7 +72,7 @@ impl Signals {
 }
 
 impl Signals {
-    /// As [`Signals::next`], but for INT where the command takes it itself.
+    /// As [`Signals::next`], but skips INT if the command handles it itself.
     pub(crate) async fn next_but(&mut self, takes_interrupts: bool) -> io::Result<u8> {
         loop {
             match self.next().await? {

@@ -1,7 +1,7 @@
-//! Standard output and standard error: data to the one, everything else to the other.
+//! Standard output, for data, and standard error, for everything else.
 //!
-//! Text that is for a person goes through [`say`], [`tell`] and [`note`], which show what others wrote as [`printable`] does, and URLs without
-//! their secrets. Whoever reads standard output may stop, as `head` does; that is known here, by the write that failed, and is no error.
+//! Text for users goes through [`say`], [`tell`] and [`note`], which pass foreign text through [`printable`] and hide the secrets of URLs.
+//! If the reader of standard output stops, as `head` does, a write fails; that is recorded here, and is not an error.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -9,27 +9,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tidemill_trust::{TerminalWriter, printable, without_secrets};
 
-/// Writes a line for a person to standard output.
+/// Writes a line to standard output.
 macro_rules! say {
     ($($arg:tt)*) => { $crate::terminal::say_line(&format!($($arg)*)) };
 }
 
-/// Writes a line for a person to standard error.
+/// Writes a line to standard error.
 macro_rules! tell {
     ($($arg:tt)*) => { $crate::terminal::tell_line(&format!($($arg)*)) };
 }
 
-/// Writes a line for a person to standard error that says what was done, unless nobody wants to know.
+/// Writes a line about finished work to standard error, unless `--quiet` is set.
 macro_rules! note {
     ($($arg:tt)*) => { $crate::terminal::note_line(&format!($($arg)*)) };
 }
 
 pub(crate) use {note, say, tell};
 
-/// Whether notes and progress are left out.
+/// Whether notes and progress are suppressed.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Leaves notes and progress out from now on.
+/// Suppresses notes and progress from now on.
 pub(crate) fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
@@ -46,23 +46,23 @@ pub(crate) fn note_line(line: &str) {
 
 /// # Errors
 ///
-/// What writing to standard output meets.
+/// The error of a write to standard output.
 pub(crate) fn say_line(line: &str) -> io::Result<()> {
     let mut out = Output::new();
     writeln!(out, "{}", shown(line))
 }
 
-/// Nobody may read standard error, and there is nowhere else to say so.
+/// Ignores errors: there is nowhere to report them.
 pub(crate) fn tell_line(line: &str) {
     let _ = writeln!(io::stderr(), "{}", shown(line));
 }
 
-/// What others wrote, without secrets and with nothing that a terminal would obey.
+/// Foreign text without secrets and control characters.
 pub(crate) fn shown(text: &str) -> String {
     printable(&without_secrets(text)).into_owned()
 }
 
-/// Standard output, which remembers that nobody reads it any more.
+/// Standard output, which records whether its reader has stopped.
 #[derive(Debug)]
 pub(crate) struct Output(io::Stdout);
 
@@ -71,7 +71,7 @@ impl Output {
         Self(io::stdout())
     }
 
-    /// For data that is text: on a terminal a person reads it.
+    /// For text, which a terminal displays.
     pub(crate) fn of_text() -> Box<dyn Write + Send> {
         match io::stdout().is_terminal() {
             true => Box::new(TerminalWriter::new(Self::new())),
@@ -93,18 +93,18 @@ impl Write for Output {
 fn noted<T>(written: io::Result<T>) -> io::Result<T> {
     written.inspect_err(|error| match error.kind() {
         io::ErrorKind::BrokenPipe => CLOSED.store(true, Ordering::Release),
-        // It is asked again.
+        // The write is retried.
         io::ErrorKind::Interrupted => {}
         _ => drop(FAILED.set(error.to_string())),
     })
 }
 
-/// Whether whoever read our output stopped reading.
+/// Whether the reader of our output has stopped.
 pub(crate) fn is_closed() -> bool {
     CLOSED.load(Ordering::Acquire)
 }
 
-/// The error with which writing to standard output failed, if it did.
+/// The error of a failed write to standard output, if any.
 pub(crate) fn failed() -> Option<&'static str> {
     FAILED.get().map(String::as_str)
 }

@@ -1,4 +1,4 @@
-//! Options that would do nothing for a table are refused, and not ignored.
+//! Options without effect on a table are refused instead of ignored.
 
 use anyhow::bail;
 use tidemill_sql::{Format, Location};
@@ -9,7 +9,7 @@ use super::{CopyArgs, DeletedArg, MakingArgs, SalvageArgs, TableArgs};
 struct Given {
     option: &'static str,
     is_given: bool,
-    /// Whether it means anything for the table.
+    /// Whether the option has an effect on the table.
     applies: bool,
     /// What it is for.
     of: &'static str,
@@ -17,7 +17,7 @@ struct Given {
 
 /// # Errors
 ///
-/// The first option that was given and does not apply to the table.
+/// The first given option that does not apply to the table.
 fn refuse_unused(table: &Location, options: impl IntoIterator<Item = Given>) -> anyhow::Result<()> {
     let mut options = options.into_iter();
     match options.find(|option| option.is_given && !option.applies) {
@@ -29,7 +29,7 @@ fn refuse_unused(table: &Location, options: impl IntoIterator<Item = Given>) -> 
 impl TableArgs {
     /// # Errors
     ///
-    /// An option that would do nothing for the table, the only one that the command reads.
+    /// An option without effect on the table, if the command reads only this one.
     pub(crate) fn check(&self, table: &Location) -> anyhow::Result<()> {
         let is_xbase = table.format == Format::Xbase;
         let has_records = table.format.has_records();
@@ -68,7 +68,7 @@ impl TableArgs {
 impl CopyArgs {
     /// # Errors
     ///
-    /// An option that would do nothing for a destination of this kind.
+    /// An option without effect on a destination of this kind.
     pub(crate) fn check(&self, destination: &Location) -> anyhow::Result<()> {
         let of_format = |option, is_given, format, of| Given {
             option,
@@ -127,7 +127,7 @@ impl MakingArgs {
 impl SalvageArgs {
     /// # Errors
     ///
-    /// An option that would do nothing for a destination of this kind.
+    /// An option without effect on a destination of this kind.
     pub(crate) fn check(&self, destination: &Location) -> anyhow::Result<()> {
         let riegeli = Given {
             option: "--riegeli",

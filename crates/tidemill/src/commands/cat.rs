@@ -36,7 +36,7 @@ pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Straight from the engine, because rows may come with their record numbers and marks.
+/// Reads through the xBase engine, because rows may be shown with record numbers and deletion marks.
 fn cat_xbase(location: &Location, args: &CatArgs, format: AnswerFormat) -> anyhow::Result<()> {
     let table = Arc::new(Table::open(location.file()?, &args.tables.xbase())?);
     let mut scan = Scan::default()
@@ -59,7 +59,7 @@ fn cat_xbase(location: &Location, args: &CatArgs, format: AnswerFormat) -> anyho
     Ok(())
 }
 
-/// Records as they are, framed ones each behind its length.
+/// Writes the bytes of records; with `framed`, each after its length.
 async fn cat_records(location: &Location, args: &CatArgs) -> anyhow::Result<()> {
     let mut options = args
         .limits

@@ -1,19 +1,19 @@
-//! The change that a command is making, whose outcome is reported when a signal or a limit ends the command.
+//! The change in progress, whose outcome is reported if a signal or a limit ends the command.
 
 use std::sync::{Mutex, PoisonError};
 
-/// What is said of a change that was ended.
+/// What to report about an interrupted change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Whether a change that stops has taken back what it did.
+    /// Whether a change that is stopped rolls itself back.
     pub(crate) is_undone: bool,
-    /// What to do when the outcome is not known, or not all of the change is undone.
+    /// What to do if the outcome is unknown, or part of the change remains.
     pub(crate) advice: &'static str,
 }
 
 static UNDER_WAY: Mutex<Option<Change>> = Mutex::new(None);
 
-/// A change that lasts until this is dropped.
+/// Marks a change as in progress until it is dropped.
 pub(crate) struct Changing(());
 
 impl Changing {
@@ -29,7 +29,7 @@ impl Drop for Changing {
     }
 }
 
-/// The change that is being made, if there is one.
+/// The change in progress, if any.
 pub(crate) fn under_way() -> Option<Change> {
     *UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
 }

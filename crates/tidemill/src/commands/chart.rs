@@ -20,9 +20,9 @@ use crate::commands::counted;
 use crate::output::report_damage;
 use crate::terminal::{Output, note, tell};
 
-/// More points are not drawn.
+/// The most points that are drawn.
 const MOST_POINTS: usize = 1_000_000;
-/// More bars are not drawn.
+/// The most bars that are drawn.
 const MOST_BARS: usize = 60;
 
 pub(crate) async fn run(args: ChartArgs) -> anyhow::Result<Outcome> {
@@ -53,7 +53,7 @@ pub(crate) async fn run(args: ChartArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// A new file, whole or not at all.
+/// Writes a new file, completely or not at all.
 fn write_file(file: &Path, chart: &Chart) -> anyhow::Result<()> {
     let extension = file.extension().unwrap_or_default().to_ascii_lowercase();
     let is_png = extension == "png";
@@ -68,7 +68,7 @@ fn write_file(file: &Path, chart: &Chart) -> anyhow::Result<()> {
     written.inspect_err(|_| drop(fs::remove_file(file)))
 }
 
-/// What is drawn.
+/// The data of a chart.
 struct Chart {
     x: String,
     y: String,
@@ -76,9 +76,9 @@ struct Chart {
 }
 
 enum Shape {
-    /// A bar for each row: its label and its length.
+    /// One bar per row: its label and its length.
     Bars(Vec<(String, f64)>),
-    /// A point for each row. The type tells how values of the axis below are written.
+    /// One point per row. The type determines the labels of the horizontal axis.
     Points {
         points: Vec<(f64, f64)>,
         joined: bool,
@@ -219,15 +219,15 @@ fn columns(schema: &SchemaRef, args: &ChartArgs) -> anyhow::Result<(usize, usize
     Ok((x.unwrap_or(0), y))
 }
 
-/// How values of the axis below are written.
+/// The labels of the horizontal axis.
 struct Axis<'t> {
     data_type: &'t DataType,
-    /// Letters of an instant: those of its day where many days are shown, else those of its minute too.
+    /// How many characters of a timestamp are shown: the date over many days, else the time too.
     letters: usize,
 }
 
 impl<'t> Axis<'t> {
-    /// Of an axis as long as this, in the numbers of its type.
+    /// An axis of this length, in the units of its type.
     fn of(data_type: &'t DataType, length: f64) -> Self {
         const SECONDS: f64 = 3.0 * 86_400.0;
         let per_second = match data_type {
@@ -244,7 +244,7 @@ impl<'t> Axis<'t> {
         Self { data_type, letters }
     }
 
-    /// A value as its column would show it.
+    /// The label of a value, formatted like its column.
     fn label(&self, value: f64) -> String {
         let text = match self.data_type.is_temporal() {
             true => text_of_number(value.round(), self.data_type).ok(),
@@ -254,7 +254,7 @@ impl<'t> Axis<'t> {
     }
 }
 
-/// A number in few letters: `1234567` as `1.23M`.
+/// A short form of a number: `1234567` as `1.23M`.
 fn short(value: f64) -> String {
     const UNITS: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")];
     let trimmed = |number: f64| {

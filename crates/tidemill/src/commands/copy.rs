@@ -22,7 +22,7 @@ use crate::output::report_damage;
 use crate::progress::{CopyProgress, summary};
 use crate::terminal::{note, say, tell};
 
-/// How often a copy is gone on with, and how long the server is waited for each time.
+/// How often a copy is resumed, and how long it waits for the server each time.
 const ATTEMPTS: u32 = 60;
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -144,7 +144,7 @@ async fn copy_table(
     }
 }
 
-/// The options, with the keys of the source where they are wanted.
+/// The options, with the keys of the source if requested.
 fn with_keys_of(
     session: &Session,
     source: &Location,
@@ -162,7 +162,7 @@ fn with_keys_of(
     Ok(options)
 }
 
-/// Says what a copy of a table would be.
+/// Shows the plan of copying one table.
 async fn plan_table(
     session: &Session,
     source: &Location,
@@ -175,7 +175,7 @@ async fn plan_table(
     show_plan(&source.to_string(), destination, copy.columns(), Some(&options.table))
 }
 
-/// A plan is the answer to the command, so it goes to standard output.
+/// Writes the plan to standard output, since it is the result of the command.
 fn show_plan(
     source: &str,
     destination: &Location,
@@ -228,7 +228,7 @@ async fn copy_once(
     Ok(())
 }
 
-/// A copy into a table of a server that exists, which gets rows as they come.
+/// Marks a change in progress if rows are added to an existing table of a server.
 fn adding(destination: &Location, options: &CopyOptions) -> Option<Changing> {
     let adds = matches!(destination.place, Place::Server(_)) && !options.table.create;
     adds.then(|| {
@@ -239,7 +239,7 @@ fn adding(destination: &Location, options: &CopyOptions) -> Option<Changing> {
     })
 }
 
-/// Copies what is added to a table until somebody interrupts it.
+/// Copies new rows of a table until it is interrupted.
 async fn follow(
     session: &Session,
     source: &Location,
@@ -279,14 +279,14 @@ async fn follow(
     }
 }
 
-/// Which types the columns get, and what their values lose by it.
+/// Shows the types of the columns in the copy, and what their values lose.
 fn show_columns(columns: &[MappedColumn]) {
     if !columns.is_empty() {
         note!("{}", layout(columns));
     }
 }
 
-/// A line for each column.
+/// One line per column.
 fn layout(columns: &[MappedColumn]) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);

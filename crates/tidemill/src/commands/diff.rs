@@ -32,7 +32,7 @@ pub(crate) async fn run(args: DiffArgs) -> anyhow::Result<Outcome> {
                 Screen::of(args.answer.screen),
             )?),
         };
-        // Those that are not shown are counted, for the last line tells them all.
+        // Hidden rows are counted too, for the total in the last line.
         let _ = writer.write(&batch)?;
     }
     if let Some(writer) = writer {

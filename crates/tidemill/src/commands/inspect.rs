@@ -1,6 +1,6 @@
 //! `tidemill inspect`.
 //!
-//! A description is a value that serde writes as JSON; the text for a person is laid out from the same value.
+//! A description is a value that serde writes as JSON; the text form is laid out from the same value.
 
 mod index;
 mod log;
@@ -30,7 +30,7 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
         match inspect(file, are_several, &session, &args).await {
             Ok(Outcome::Done) => {}
             Ok(other) => outcome = other,
-            // One bad file hides no other.
+            // An error in one file does not stop the others.
             Err(error) if are_several && !terminal::is_closed() => {
                 tell!("{error:#}");
                 outcome = Outcome::Negative;
@@ -42,7 +42,7 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Describes what is named, one of several things or alone.
+/// Describes an argument, alone or as one of many.
 async fn inspect(file: &str, are_several: bool, session: &Session, args: &InspectArgs) -> anyhow::Result<Outcome> {
     let path = session.names().path(file)?;
     if let Some(path) = &path {
@@ -131,13 +131,13 @@ pub(crate) struct XbaseDescription {
     index: Option<index::IndexDescription>,
     #[serde(skip_serializing_if = "Option::is_none")]
     container: Option<ContainerDescription>,
-    /// What is not as the format has it, and read all the same.
+    /// Deviations from the format that do not prevent reading.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
     fields: Vec<FieldDescription>,
 }
 
-/// What the database container of a Visual FoxPro table says of it.
+/// The properties of a Visual FoxPro table in its database container.
 #[derive(Serialize)]
 struct ContainerDescription {
     file: String,
@@ -148,7 +148,7 @@ struct ContainerDescription {
     rule: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     triggers: Vec<String>,
-    /// Those to the tables whose keys this one has.
+    /// The relations to its parent tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     relations: Vec<String>,
 }
@@ -168,10 +168,10 @@ struct FieldDescription {
     decimals: u32,
     nullable: bool,
     arrow: String,
-    /// The name in the table's header, where it is another.
+    /// The name in the table's header, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     short_name: Option<String>,
-    /// What the container says of it: `caption: …`, `comment: …`, `default: …`, `rule: …`.
+    /// Its properties in the container: `caption: …`, `comment: …`, `default: …`, `rule: …`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     said: Vec<String>,
 }
@@ -180,7 +180,7 @@ struct FieldDescription {
 pub(crate) struct OtherDescription {
     file: String,
     format: String,
-    /// How a CSV file is written.
+    /// The dialect of a CSV file.
     #[serde(skip_serializing_if = "Option::is_none")]
     dialect: Option<String>,
     bytes: u64,
@@ -206,7 +206,7 @@ fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<Xbase
         }
         _ => None,
     };
-    // Hidden fields have no column.
+    // System fields, which are hidden, have no column.
     let visible = table
         .fields()
         .iter()
@@ -266,7 +266,7 @@ fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<Xbase
     })
 }
 
-/// A relation of a container, and what Visual FoxPro does to keep it.
+/// A relation of a container, and how Visual FoxPro enforces it.
 fn relation(relation: &ContainerRelation) -> String {
     let rules = [
         ("update", relation.on_update),
@@ -295,7 +295,7 @@ fn relation(relation: &ContainerRelation) -> String {
     }
 }
 
-/// What a container says of a field.
+/// The properties of a field in a container.
 fn said(table: &ContainerTable, field: &str) -> Vec<String> {
     let Some(known) = table.fields.iter().find(|known| known.name.eq_ignore_ascii_case(field)) else {
         return Vec::new();
@@ -343,7 +343,7 @@ pub(crate) fn is_log(path: &Path) -> bool {
 }
 
 impl Description {
-    /// Calls what is described `file`; of records.
+    /// Replaces the file name in the description of a record file.
     fn rename(&mut self, file: String) {
         match self {
             Self::Riegeli(riegeli) => riegeli.file = file,
@@ -366,7 +366,7 @@ impl Description {
         Ok(serde_json::to_string(self)?)
     }
 
-    /// The description in one line, for lists.
+    /// The description in one line, for lists of files.
     pub(crate) fn line(&self) -> String {
         match self {
             Self::Xbase(xbase) => format!(
@@ -398,7 +398,7 @@ impl Description {
         }
     }
 
-    /// The description as lines of a name and a value, with its columns as a table.
+    /// The description as lines of names and values, with its columns as a table.
     fn text(&self) -> String {
         match self {
             Self::Xbase(xbase) => xbase.text(),

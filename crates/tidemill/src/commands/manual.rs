@@ -1,4 +1,4 @@
-//! `tidemill completions` and `tidemill man`: what packages install beside the program.
+//! `tidemill completions` and `tidemill man`: files that packages install with the program.
 
 use anyhow::Context;
 use clap::CommandFactory;

@@ -1,4 +1,4 @@
-//! One module a command.
+//! One module per command.
 
 pub(crate) mod cat;
 pub(crate) mod changing;
@@ -32,7 +32,7 @@ use tidemill_sql::{Folder, Location};
 
 use crate::terminal::tell;
 
-/// So many things of a kind: `1 record`, `7 records`.
+/// A number with its unit: `1 record`, `7 records`.
 pub(crate) fn counted(number: u64, unit: &str) -> String {
     match number {
         1 => format!("1 {unit}"),
@@ -40,7 +40,7 @@ pub(crate) fn counted(number: u64, unit: &str) -> String {
     }
 }
 
-/// The tables of a folder. What is left out is told, so that nobody takes it for looked at.
+/// The tables of a folder. Reports the files that are left out, so that they are not assumed to be included.
 pub(crate) fn tables_in(folder: &Path) -> tidemill_sql::Result<Vec<Location>> {
     const TOLD: usize = 20;
     let listed = Folder::list(folder)?;

@@ -43,7 +43,7 @@ pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
         advice: "run recover again: it goes on where it stopped",
     });
     let recovered = match recover_folders(&folders) {
-        // Why a log is refused was told above; the others are worked off all the same.
+        // The reason for the refusal was reported above.
         Err(_) if outcome == Outcome::Negative => return Ok(outcome),
         recovered => recovered?,
     };
@@ -53,7 +53,7 @@ pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// What became of a log.
+/// Describes how a log was recovered.
 pub(crate) fn redone(recovered: &Recovered) -> String {
     let log = recovered.log.display();
     let done = counted(recovered.transactions as u64, "transaction");
@@ -66,7 +66,7 @@ pub(crate) fn redone(recovered: &Recovered) -> String {
     }
 }
 
-/// What a log has for its files.
+/// Describes the pending changes of a log.
 pub(crate) fn described(log: &PendingLog) -> String {
     let mut text = format!(
         "{}: {} for {}",

@@ -35,7 +35,7 @@ pub(crate) async fn run(args: SampleArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Rows of an answer, each with the same chance, in its order (Vitter, "Random sampling with a reservoir", 1985, algorithm R).
+/// Rows of a result, each with the same probability, in their order (Vitter, "Random sampling with a reservoir", 1985, algorithm R).
 async fn taken(mut answer: Answer, wanted: usize, seed: u64) -> anyhow::Result<Option<RecordBatch>> {
     let mut kept: Vec<(u64, RecordBatch)> = Vec::new();
     let mut random = StdRng::seed_from_u64(seed);
@@ -50,7 +50,7 @@ async fn taken(mut answer: Answer, wanted: usize, seed: u64) -> anyhow::Result<O
                     _ => continue,
                 },
             };
-            // A copy, so that a row does not keep its whole batch.
+            // A copy, so that the row does not keep its batch in memory.
             let alone = interleave_record_batch(&[&batch], &[(0, row)])?;
             match place.and_then(|place| kept.get_mut(place)) {
                 Some(known) => *known = (rows, alone),

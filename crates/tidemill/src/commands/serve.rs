@@ -181,7 +181,7 @@ pub(crate) async fn run(args: ServeArgs, mut stopped: Stopped) -> anyhow::Result
     say!("Press Ctrl-C to stop.")?;
     server
         .run(async move {
-            // It is told, or nobody is there who could.
+            // An error means that the sender is gone, which also ends the wait.
             let _ = stopped.wait_for(|stops| *stops).await;
         })
         .await?;

@@ -1,4 +1,4 @@
-//! `tidemill shell`: statements, one after the other, at a prompt or from a pipe.
+//! `tidemill shell`: runs statements from a prompt or from a pipe.
 
 mod completion;
 mod meta;
@@ -24,14 +24,14 @@ use crate::commands::sql::with_place;
 use crate::output::{Screen, default_format, report_damage, write_answers};
 use crate::terminal::{say, tell};
 
-/// What a person has set, and the session in which statements run.
+/// The session and the settings of the shell.
 struct Shell {
     session: Arc<Session>,
     options: SessionOptions,
     format: AnswerFormat,
     screen: ScreenArgs,
     is_timed: bool,
-    /// The file that the next answer is copied to, instead of the terminal.
+    /// The file that the next result is copied to.
     next_into: Option<Location>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn run(args: ShellArgs) -> anyhow::Result<Outcome> {
 }
 
 impl Shell {
-    /// Asks a person for statements until they leave.
+    /// Reads statements from the prompt until the user quits.
     async fn talk(&mut self) -> anyhow::Result<Outcome> {
         tell!(
             "Tidemill {}. \\? lists the commands, \\d the tables; end a statement with ; and the shell with \\q.",
@@ -66,7 +66,7 @@ impl Shell {
         let mut editor: Editor<Prompt, FileHistory> = Editor::with_config(config)?;
         let history = history_file();
         if let Some(file) = &history {
-            // There is none the first time.
+            // The file is missing the first time.
             let _ = editor.load_history(file);
         }
         loop {
@@ -85,7 +85,7 @@ impl Shell {
                     match self.take(&text).await {
                         Ok(true) => {}
                         Ok(false) => return Ok(Outcome::Done),
-                        // What is wrong with a statement ends the statement.
+                        // An error ends only its statement.
                         Err(error) => tell!("{error:#}"),
                     }
                 }
@@ -96,7 +96,7 @@ impl Shell {
         }
     }
 
-    /// Runs the statements of standard input, up to the first that fails.
+    /// Runs the statements of standard input until one fails.
     async fn read_all(&mut self) -> anyhow::Result<Outcome> {
         let mut text = String::new();
         let mut lines = io::stdin()
@@ -120,7 +120,7 @@ impl Shell {
         }
     }
 
-    /// Does what a text asks for; `false` when it asks to leave.
+    /// Runs one input; `false` if it quits the shell.
     async fn take(&mut self, text: &str) -> anyhow::Result<bool> {
         match Input::of(text) {
             Input::Nothing => {}
@@ -130,7 +130,7 @@ impl Shell {
         Ok(true)
     }
 
-    /// Runs a statement until it has answered, or Ctrl-C stops it.
+    /// Runs a statement until it ends, or Ctrl-C stops it.
     async fn interruptible(&mut self, statement: &str) -> anyhow::Result<()> {
         let session = Arc::clone(&self.session);
         let (into, format, screen, is_timed) = (self.next_into.take(), self.format, self.screen, self.is_timed);
@@ -203,10 +203,10 @@ impl Shell {
     }
 }
 
-/// Statements that are remembered.
+/// The most statements in the history.
 const HISTORY: usize = 10_000;
 
-/// Where statements are remembered from one day to the next: the XDG Base Directory Specification's folder for state.
+/// The file of the history, in the state folder of the XDG Base Directory Specification.
 fn history_file() -> Option<PathBuf> {
     let state = std::env::var_os("XDG_STATE_HOME")
         .map(PathBuf::from)

@@ -29,7 +29,7 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
     let mut options = args
         .limits
         .of_tables(args.tables.options().making(args.making.options()));
-    // It is asked once.
+    // The session runs only this statement.
     options = options.most_sorted(Some(250_000)).counts_scans(args.stats);
     if let Some(bytes) = args.memory {
         options = options.memory(bytes);
@@ -63,7 +63,7 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// A line for each scan.
+/// Prints a line for each scan.
 fn tell_scans(scans: &[ScanCount]) {
     if scans.is_empty() {
         tell!("no scan was counted: ADS SQL answered from the tables and their indexes; --explain shows how");
@@ -76,7 +76,7 @@ fn tell_scans(scans: &[ScanCount]) {
     }
 }
 
-/// An error of a statement, with the line of the statement that is wrong and a mark below the place.
+/// An error of a statement, with the line in which it occurs and a mark below the position.
 ///
 /// ```text
 /// column totl not found; did you mean TOTAL?
@@ -113,7 +113,7 @@ pub(crate) fn with_place(error: tidemill_sql::Error, statement: &str) -> anyhow:
     anyhow!("{text}\n{line}  {wrong}\n  {mark}^")
 }
 
-/// The part of a line around a place, and how many letters stand before it.
+/// The part of a line around a position, and how many characters precede it.
 fn excerpt(line: &str, before: usize) -> (String, usize) {
     const SHOWN: usize = 100;
     let begin = before.saturating_sub(SHOWN / 2);

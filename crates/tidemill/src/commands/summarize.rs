@@ -45,14 +45,14 @@ async fn read(answer: Answer, what: &str) -> anyhow::Result<Summary> {
     Ok(summary)
 }
 
-/// A table of the columns; below it what needs more room, and the number of rows.
+/// Writes the columns as a table, then the details that need more room and the number of rows.
 fn write_text(summary: &Summary, format: AnswerFormat, screen: Screen) -> anyhow::Result<()> {
     let style = match format {
         AnswerFormat::Markdown => TextStyle::Markdown,
         _ => TextStyle::Table,
     };
     let columns = &summary.columns;
-    // What a column has not is no NULL of its table.
+    // A statistic that a column lacks is shown as empty, not as NULL.
     let blank = |text: &dyn Fn(&ColumnSummary) -> Option<String>| {
         texts(columns, |column| Some(text(column).unwrap_or_default()))
     };
@@ -86,7 +86,7 @@ fn write_text(summary: &Summary, format: AnswerFormat, screen: Screen) -> anyhow
     Ok(())
 }
 
-/// Everything, a row for each column.
+/// All statistics, one row per column.
 fn whole(summary: &Summary) -> anyhow::Result<RecordBatch> {
     let columns = &summary.columns;
     Ok(RecordBatch::try_from_iter_with_nullable([
@@ -160,7 +160,7 @@ fn frequent(column: &ColumnSummary) -> String {
     values.collect::<Vec<_>>().join(", ")
 }
 
-/// Six digits, as many as help the eye.
+/// A number with six digits.
 fn rounded(number: f64) -> String {
     const DIGITS: i32 = 6;
     if number == 0.0 || !number.is_finite() {
@@ -181,7 +181,7 @@ fn rounded(number: f64) -> String {
     }
 }
 
-/// A histogram in a line: a block for each bar, as high as the bar's share of the highest one.
+/// A histogram in one line: a block per bar, as high as its share of the largest bar.
 fn bars(histogram: &[u64]) -> String {
     const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let highest = histogram.iter().max().copied().unwrap_or_default().max(1);

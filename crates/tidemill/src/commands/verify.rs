@@ -40,7 +40,7 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
         Some(folder) => tables_in(folder)?,
         None => session.locate(&args.file).await?.parts().await?,
     };
-    // What is not written yet is no damage, and nobody can say what of it is.
+    // Pending changes are not damage, but what they would change cannot be judged.
     let logs = folder.iter().flat_map(pending_logs).flatten();
     for log in logs.filter(|log| !log.in_use) {
         report.outcome = Outcome::Negative;
@@ -71,7 +71,7 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
             },
         };
         match verified {
-            // A table that cannot be read hides no other.
+            // An error in one table does not stop the others.
             Err(error) if folder.is_some() && !terminal::is_closed() => {
                 tell!("{error:#}");
                 report.outcome = Outcome::Negative;
@@ -85,21 +85,21 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
     Ok(report.outcome)
 }
 
-/// What a file holds and where it is damaged.
+/// The contents of a file, and its damage.
 struct Findings {
     file: String,
     unit: Unit,
     good: u64,
     damaged: Vec<Damage>,
-    /// What was not looked at.
+    /// What was not checked.
     note: Option<String>,
-    /// What is not as the format has it, and no damage.
+    /// Deviations from the format that are not damage.
     notes: Vec<Damage>,
-    /// What nobody knows to be sound or not.
+    /// Parts whose soundness is unknown.
     unknown: Vec<Damage>,
 }
 
-/// What a file is made of.
+/// The unit in which a file is counted.
 #[derive(Clone, Copy, PartialEq)]
 enum Unit {
     Records,
@@ -107,16 +107,16 @@ enum Unit {
     Transactions,
 }
 
-/// A range of bytes that can't be read, and why.
+/// A damaged range of bytes, and the reason.
 struct Damage {
     begin: u64,
     end: u64,
-    /// The first and the last record that is meant, counted from 1.
+    /// The first and the last affected record, counted from 1.
     records: Option<(u32, u32)>,
     why: String,
 }
 
-/// Findings as they are written, and what they add up to.
+/// Writes findings, and derives the outcome from them.
 struct Report {
     format: ReportFormat,
     outcome: Outcome,
@@ -149,7 +149,7 @@ impl Findings {
     }
 
     fn json(&self) -> String {
-        // Built by hand around serde_json's strings: the order of the keys is part of what scripts may rely on.
+        // Written without serde: scripts may rely on the order of the keys.
         let damaged: Vec<String> = self.damaged.iter().map(Damage::json).collect();
         let (good, mut damaged) = (self.good, format!("[{}]", damaged.join(", ")));
         for (name, found) in [("notes", &self.notes), ("unknown", &self.unknown)] {
@@ -213,7 +213,7 @@ impl Findings {
 }
 
 impl Damage {
-    /// Where it is, for a person.
+    /// The location as text.
     fn place(&self) -> String {
         let bytes = format!("bytes {} to {}", self.begin, self.end);
         match self.records {
@@ -232,14 +232,14 @@ impl Damage {
     }
 }
 
-/// A table and its indexes; these are no strays.
+/// Verifies a table and its indexes, and removes these from `strays`.
 fn verify_xbase(
     location: &Location,
     args: &VerifyArgs,
     report: &mut Report,
     strays: &mut Vec<PathBuf>,
 ) -> anyhow::Result<()> {
-    // Recovering, so that a damaged header is a finding too, and what is behind it is still looked at.
+    // Recovery mode reports a damaged header and still checks the rest of the file.
     let table = match Table::open(location.file()?, &args.tables.xbase().recover(true)) {
         Ok(table) => Arc::new(table),
         Err(error @ XbaseError::Pending(_)) => return Err(error.into()),
@@ -289,7 +289,7 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
                 (Some(source), _) => Ok(Some(verify_source_within(source, &name, &limits)?)),
                 (None, _) => {
                     let (format, stream) = match standard_input() {
-                        // No records: it is read as a file.
+                        // Not a stream of records: it is read as a file.
                         Err(tidemill_sql::Error::Unsupported { .. } | tidemill_sql::Error::NotATable { .. }) => {
                             return Ok(None);
                         }
@@ -318,7 +318,7 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
     })
 }
 
-/// Reads all rows.
+/// Verifies a table by reading all rows.
 async fn verify_rows(table: &Location, session: &Session) -> anyhow::Result<Findings> {
     let counted = async {
         let mut answer = session.read(table, None).await?;
@@ -335,7 +335,7 @@ async fn verify_rows(table: &Location, session: &Session) -> anyhow::Result<Find
     }
 }
 
-/// Whether an error says nothing of the table: it could not be reached or opened, or nobody knows how to read it.
+/// Whether an error is not about the table's contents: it could not be found or opened, or its format cannot be read.
 fn is_unread(table: &Location, error: &tidemill_sql::Error) -> bool {
     use tidemill_sql::Error as Sql;
     let is_of_reading = matches!(error, Sql::Io { .. }) || error.fault() == Some(tidemill_sql::Fault::Io);
@@ -346,7 +346,7 @@ fn is_unread(table: &Location, error: &tidemill_sql::Error) -> bool {
         || (is_of_reading && (table.file().is_err() || is_of_system(error)))
 }
 
-/// Whether the operating system says what is wrong, and not a reader of the bytes.
+/// Whether an error comes from the operating system, not from a decoder.
 fn is_of_system(error: &(dyn std::error::Error + 'static)) -> bool {
     std::iter::successors(Some(error), |error| error.source()).any(|error| {
         let error = error.downcast_ref::<io::Error>();

@@ -131,7 +131,7 @@ pub(crate) async fn run(args: WorkerArgs, mut stopped: Stopped) -> anyhow::Resul
     say!("Worker      tidemill sql --workers {scheme}{address} …")?;
     say!("Press Ctrl-C to stop.")?;
     let serving = worker.serve(listener, async move {
-        // It is told, or nobody is there who could.
+        // An error means that the sender is gone, which also ends the wait.
         let _ = stopped.wait_for(|stops| *stops).await;
     });
     serving.await?;

@@ -1,4 +1,4 @@
-//! Rows laid out for the eye.
+//! Lays out rows as text.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -15,19 +15,19 @@ use unicode_width::UnicodeWidthStr;
 use crate::args::ScreenArgs;
 use crate::terminal::Output;
 
-/// What there is room for. The default is room for everything.
+/// The space for output. The default is unlimited.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Screen {
-    /// Letters in a line.
+    /// Characters per line.
     pub(crate) width: Option<usize>,
     /// Rows of a table.
     pub(crate) rows: Option<usize>,
-    /// Rows in any format, where a number was asked for.
+    /// Rows in any format, if a number was given.
     pub(crate) asked_rows: Option<usize>,
 }
 
 impl Screen {
-    /// The terminal, as far as the arguments do not say otherwise; in a pipe there is room for everything.
+    /// The size of the terminal, unless arguments override it; a pipe is unlimited.
     pub(crate) fn of(args: ScreenArgs) -> Self {
         let size = terminal_size::terminal_size().filter(|_| io::stdout().is_terminal());
         let (width, height) = size.map_or((None, None), |(width, height)| {
@@ -44,7 +44,7 @@ impl Screen {
     }
 }
 
-/// Lines of a screen that are not rows: the frame, the names, the prompt.
+/// Lines of the screen besides rows: the frame, the header, the prompt.
 const AROUND: usize = 7;
 const FEWEST_ROWS: usize = 10;
 
@@ -55,7 +55,7 @@ pub(crate) enum TextStyle {
 }
 
 impl TextStyle {
-    /// What stands for NULL; in a table nothing is an empty text.
+    /// The text for NULL.
     fn null(self) -> &'static str {
         match self {
             Self::Table => "NULL",
@@ -64,8 +64,8 @@ impl TextStyle {
     }
 }
 
-/// Lays rows out as text: names above, numbers to the right. Where they are wider than the screen, texts are shortened, and then columns are
-/// left out, which are named below.
+/// Lays rows out as text: column names above, numbers aligned right. If they are wider than the screen, texts are shortened first; then
+/// columns are omitted, and named below the table.
 pub(crate) fn layout(
     style: TextStyle,
     schema: &SchemaRef,
@@ -102,7 +102,7 @@ pub(crate) fn layout(
                 let cell = shortened(cell, *width).into_owned();
                 match style {
                     TextStyle::Table => cell,
-                    // It would begin another cell.
+                    // It would start another cell.
                     TextStyle::Markdown => cell.replace('|', "\\|"),
                 }
             })
@@ -157,7 +157,7 @@ fn cells(batch: &RecordBatch, style: TextStyle) -> anyhow::Result<Vec<Vec<String
     (0..batch.num_rows()).map(row).collect()
 }
 
-/// Bytes of a value that are shown in a table.
+/// How many bytes of a binary value are shown in a table.
 const SHOWN_BYTES: usize = 16;
 
 fn short_bytes(bytes: &[u8]) -> String {
@@ -173,12 +173,12 @@ fn is_text(data_type: &DataType) -> bool {
     data_type.is_string() || data_type.is_binary() || data_type.is_nested()
 }
 
-/// Letters that a column of texts has at least, where there are as many.
+/// The least width of a shortened text column.
 const NARROWEST: usize = 12;
-/// Letters around the values of a column.
+/// The width of the frame around a column's values.
 const FRAME: usize = 3;
 
-/// The widths of the columns that are shown. Texts give way first, all to the same width; then the last columns are left out.
+/// The widths of the shown columns. Texts are shortened first, all to the same width; then the last columns are omitted.
 fn fitted(widths: &[usize], is_text: &[bool], room: usize) -> Vec<usize> {
     let total = |columns: usize, most: usize| {
         let columns = widths.iter().zip(is_text).take(columns);
@@ -199,7 +199,7 @@ fn fitted(widths: &[usize], is_text: &[bool], room: usize) -> Vec<usize> {
         .collect()
 }
 
-/// A text in this width, with `…` at its end where it is cut.
+/// A text of at most this width, with `…` at the end if it was cut.
 pub(crate) fn shortened(text: &str, width: usize) -> Cow<'_, str> {
     if text.width() <= width {
         return Cow::Borrowed(text);
@@ -216,7 +216,7 @@ pub(crate) fn shortened(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(short)
 }
 
-/// A memo of many lines stays one row of the table, and a terminal obeys nothing of it.
+/// A text in one line, without control characters for the terminal.
 pub(crate) fn one_line(text: &str) -> String {
     let text = text.trim_end();
     let text = match text.contains(['\r', '\n', '\t']) {
@@ -226,7 +226,7 @@ pub(crate) fn one_line(text: &str) -> String {
     printable(&text).into_owned()
 }
 
-/// A table is laid out when its widths are known, so a long answer comes as several tables.
+/// Each batch becomes a table, since a table's widths must be known; a long result has more than one.
 pub(super) struct TextSink {
     style: TextStyle,
     schema: SchemaRef,

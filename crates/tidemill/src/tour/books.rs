@@ -1,5 +1,5 @@
-//! A small company's books as a program of the nineties would have kept them: DBF tables with FPT memos, in code page
-//! 850, with umlauts and with records that are deleted but still there. The same books every time.
+//! A small company's books, as a program of the nineties would have stored them: DBF tables with FPT memos, in code page 850, with umlauts
+//! and deleted records. They are the same each time.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(super) fn make(dir: &Path) -> anyhow::Result<()> {
     lines.write(dir, "LINES")
 }
 
-/// A table in the making: fields with their columns, and which records are marked as deleted.
+/// A table under construction: fields with their columns, and the deletion marks.
 struct Book {
     columns: Vec<(FieldSpec, ArrayRef)>,
     deleted: Vec<bool>,

@@ -1,4 +1,4 @@
-//! The last step: a load test of the books, with a picture of it.
+//! The last step: a load test of the books, with a chart.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use tidemill_sql::Session;
 
 use crate::terminal::say;
 
-/// Runs the load test for so many seconds over the tables in `books`. Gives the picture, as SVG.
+/// Runs the load test for this many seconds over the tables in `books`. Returns the chart as SVG.
 pub(super) async fn run(session: &Session, books: &Path, out: &Path, seconds: u32) -> anyhow::Result<String> {
     for field in ["ORDER_NO", "CUST_NO"] {
         let statement = format!("CREATE INDEX {field} ON orders ({field})");
@@ -45,7 +45,7 @@ pub(super) async fn run(session: &Session, books: &Path, out: &Path, seconds: u3
     fs::read_to_string(&picture).with_context(|| format!("cannot read {}", picture.display()))
 }
 
-/// What `tidemill bench` does with these arguments. It has runtimes of its own.
+/// Runs `tidemill bench` with these arguments. It creates its own runtimes.
 async fn bench(arguments: &[&str]) -> anyhow::Result<()> {
     say!("$ tidemill bench {}", arguments.join(" "))?;
     let cli = Cli::try_parse_from([&["tidemill-bench"], arguments].concat())?;

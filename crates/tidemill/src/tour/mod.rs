@@ -1,7 +1,7 @@
-//! `tidemill tour`: the main job on real files, with the command for each step, and a report to keep.
+//! `tidemill tour`: the main steps on real files, with the command of each, and a report.
 //!
-//! Every step calls what the command it prints would call. The answers of the copies are compared with those of the
-//! tables, value by value.
+//! Each step calls the code of the command that it prints. Query results of the copies are compared with those of the tables, value by
+//! value.
 
 mod books;
 #[cfg(feature = "bench")]
@@ -132,24 +132,24 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
     Ok(if agree { Outcome::Done } else { Outcome::Negative })
 }
 
-/// What the page shows besides the questions.
+/// The contents of the page besides the questions.
 #[derive(Default)]
 struct Report {
     /// Steps and how long they took.
     times: Vec<(String, Duration)>,
     /// Folders and the bytes of the files in them.
     sizes: Vec<(String, u64)>,
-    /// The picture of the load test, as SVG; empty without one.
+    /// The chart of the load test, as SVG; empty without one.
     load_test: String,
     agree: bool,
     total: Duration,
 }
 
-/// An answer, laid out as text; equal text is an equal answer.
+/// A question's result as text; equal texts mean equal results.
 struct Asked {
     text: String,
     elapsed: Duration,
-    /// Format of a copy, time, and whether it gave the same answer.
+    /// Format of a copy, time, and whether the result was the same.
     copies: Vec<(String, Duration, bool)>,
 }
 
@@ -176,7 +176,7 @@ fn verdict(agree: bool, questions: usize) -> String {
 fn session_in(tables: &TableArgs, dir: &Path) -> Session {
     TableArgs {
         dir: Some(dir.to_path_buf()),
-        // A copy keeps a blank as NULL, and its answers are to be the same.
+        // Copies store blanks as NULL, and their results must be the same.
         blank: tables.blank.or(Some(BlankArg::Null)),
         ..tables.clone()
     }
@@ -206,9 +206,9 @@ async fn ask_quietly(session: &Session, question: &Question) -> anyhow::Result<A
     Asked::new(session.query(&question.sql).await?, started).await
 }
 
-/// Who is asked the same again.
+/// Where a question is asked again.
 enum Whom<'a> {
-    /// Copies of this format, by the engine of a session.
+    /// Copies in this format, through a session.
     Copies(String, &'a Session),
     /// A server, in its own SQL.
     Server(&'a Session, &'a ServerUrl),
@@ -237,7 +237,7 @@ impl fmt::Display for Whom<'_> {
     }
 }
 
-/// Asks the same again, and says whether the answers were the same.
+/// Asks a question again, and compares the results.
 async fn ask_again(
     whom: &Whom<'_>,
     questions: &[Question],
@@ -337,12 +337,12 @@ fn heading(text: &str) -> io::Result<()> {
     say!("\n── {text}\n")
 }
 
-/// Prints the command that does what comes next.
+/// Prints the command of the next step.
 fn command(text: &str) -> io::Result<()> {
     say!("$ tidemill {text}")
 }
 
-/// As a word for a shell.
+/// Quotes a word for a shell.
 fn quoted(text: &str) -> String {
     if !text.contains(|letter: char| !letter.is_ascii_alphanumeric() && !"/._-".contains(letter)) {
         return text.to_owned();

@@ -1,15 +1,15 @@
-//! The questions that the tour asks: five about the books it makes, or five that fit the user's own tables.
+//! The questions of the tour: five about its books, or five about the user's own tables.
 
 use arrow_schema::{DataType, Field, SchemaRef};
 use tidemill_clickhouse::sql_text;
 use tidemill_sql::{Location, Session};
 
-/// A question for a person and its SQL. Every statement sorts its whole answer, so that answers can be compared.
+/// A question and its SQL. Every statement sorts its whole result, so that results can be compared.
 pub(crate) struct Question {
     pub(crate) title: String,
     pub(crate) sql: String,
-    /// The same for ClickHouse itself, in words that old servers know as well as those of today: one join at a time by `USING`, of
-    /// subqueries with names, no literals of dates, no decimal numbers from subqueries in conditions.
+    /// The same in ClickHouse's SQL, in a form that old servers accept too: one join at a time by `USING`, of named subqueries, no date
+    /// literals, no decimals from subqueries in conditions.
     pub(crate) clickhouse: String,
 }
 
@@ -70,8 +70,7 @@ pub(crate) fn about_books() -> Vec<Question> {
     ]
 }
 
-/// Questions for tables that nobody has seen before: what their columns allow of a join, a group, a top ten, a filter
-/// and a date range.
+/// Questions about unknown tables: what their columns allow of a join, a group, a top ten, a filter and a date range.
 pub(crate) async fn about(session: &Session, tables: &[Location]) -> anyhow::Result<Vec<Question>> {
     let mut known = Vec::new();
     for table in tables {
@@ -83,7 +82,7 @@ pub(crate) async fn about(session: &Session, tables: &[Location]) -> anyhow::Res
             bytes,
         });
     }
-    // The largest tables have most to tell.
+    // The largest tables are the most interesting.
     known.sort_by_key(|table| std::cmp::Reverse(table.bytes));
 
     let mut questions = Vec::new();
@@ -115,7 +114,7 @@ impl Known {
         fields.find(|field| fits(field.data_type())).map(AsRef::as_ref)
     }
 
-    /// The name in the text of a statement for ClickHouse.
+    /// The name as ClickHouse's SQL needs it.
     fn clickhouse(&self) -> String {
         sql_text::name(&self.alias)
     }
@@ -241,12 +240,12 @@ fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8)
 }
 
-/// What is written alike by every store.
+/// Types that all stores write in the same way.
 fn is_key(data_type: &DataType) -> bool {
     is_text(data_type) || is_exact_number(data_type) || *data_type == DataType::Date32
 }
 
-/// Sums and averages of these are the same in whatever order rows come.
+/// Types whose sums and averages do not depend on the order of rows.
 fn is_exact_number(data_type: &DataType) -> bool {
     data_type.is_integer() || data_type.is_decimal()
 }

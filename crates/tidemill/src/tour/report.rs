@@ -1,4 +1,4 @@
-//! The report: one HTML page that needs nothing beside itself.
+//! The report: one self-contained HTML page.
 
 use std::fmt::Write;
 
@@ -57,7 +57,7 @@ pub(super) fn page(report: &Report, questions: &[Question], answers: &[Asked]) -
     )
 }
 
-/// A bar a row, its length in proportion to the largest, its figure beside it.
+/// A bar chart: one bar per row, with its value.
 fn chart(title: &str, unit: &str, rows: &[(&str, f64)]) -> String {
     const ROW: usize = 30;
     const LABEL: f64 = 260.0;

@@ -1,4 +1,4 @@
-//! A chart as a picture in a file, by plotters.
+//! Draws a chart to an image file, with plotters.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::{Axis, Chart, Shape, short};
 const SIZE: (u32, u32) = (900, 540);
 const BLUE: RGBColor = RGBColor(0x1f, 0x77, 0xb4);
 
-/// The text of an SVG file.
+/// The chart as SVG.
 pub(super) fn svg(chart: &Chart) -> anyhow::Result<String> {
     let mut text = String::new();
     draw(chart, &SVGBackend::with_string(&mut text, SIZE).into_drawing_area())?;
@@ -79,7 +79,7 @@ fn draw_bars<DB: DrawingBackend>(
     let low = bars.iter().map(|(_, value)| *value).fold(0.0, f64::min);
     let high = bars.iter().map(|(_, value)| *value).fold(0.0, f64::max);
     let high = if low == high { 1.0 } else { high };
-    // From the top down, as they are read.
+    // The first bar is at the top.
     let count = i32::try_from(bars.len())?;
     let mut axes = ChartBuilder::on(area)
         .margin(20)

@@ -1,11 +1,11 @@
-//! A chart in letters: blocks for bars, dots of Braille for points.
+//! Draws a chart as text: blocks for bars, Braille dots for points.
 
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Axis, Chart, Shape, short};
 use crate::output::{one_line, shortened};
 
-/// Draws a chart into lines of at most `width` letters, at most `height` of them where it has an axis.
+/// Draws a chart of lines of at most `width` characters; if it has axes, of at most `height` lines.
 pub(super) fn draw(chart: &Chart, width: usize, height: usize) -> String {
     match &chart.shape {
         Shape::Bars(bars) => draw_bars(chart, bars, width),
@@ -33,7 +33,7 @@ pub(super) fn draw(chart: &Chart, width: usize, height: usize) -> String {
     }
 }
 
-/// Letters for the numbers of the axis on the left.
+/// The width of the labels of the vertical axis, in characters.
 const LABEL: usize = 9;
 
 fn draw_bars(chart: &Chart, bars: &[(String, f64)], width: usize) -> String {
@@ -60,7 +60,7 @@ fn draw_bars(chart: &Chart, bars: &[(String, f64)], width: usize) -> String {
     text
 }
 
-/// A bar of this share of the room, to an eighth of a letter.
+/// A bar of this share of the width, to an eighth of a character.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -74,10 +74,10 @@ fn bar(share: f64, room: usize) -> String {
     format!("{}{part}", "█".repeat(eighths / 8))
 }
 
-/// Dots, of which each letter has two columns and four lines.
+/// A grid of dots; each character has two columns and four rows of them.
 struct Canvas {
     columns: usize,
-    /// By lines from the top; bits as Braille has them.
+    /// Row by row from the top; the bits are those of Braille.
     cells: Vec<u8>,
     x: (f64, f64),
     y: (f64, f64),
@@ -89,7 +89,7 @@ impl Canvas {
         let range = |values: &dyn Fn(&(f64, f64)) -> f64| {
             let low = points.iter().map(values).fold(f64::INFINITY, f64::min);
             let high = points.iter().map(values).fold(f64::NEG_INFINITY, f64::max);
-            // One value has room on both sides.
+            // A single value is drawn in the middle.
             if low == high {
                 (low - 0.5, high + 0.5)
             } else {
@@ -131,7 +131,7 @@ impl Canvas {
         reason = "within the canvas"
     )]
     fn set(&mut self, across: f64, down: f64) {
-        /// Of a letter, by columns and lines (Unicode, "Braille Patterns").
+        /// The bits of a character, by columns and rows (Unicode, "Braille Patterns").
         const DOTS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
         let (across, down) = (across.round() as usize, down.round() as usize);
         let dot = DOTS.get(across % 2).and_then(|column| column.get(down % 4));

@@ -1,6 +1,6 @@
-//! Many tables at once: those of a folder or of a database.
+//! Copies many tables: those of a folder or of a database.
 //!
-//! Every destination is made and compared with the others, with the sources and with what is there, before anything is written.
+//! All destinations are determined and checked against each other, the sources and existing files before anything is written.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -57,7 +57,7 @@ pub(super) async fn copy_all(
         fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {folder}"))?;
     }
     let are_related = pairs.iter().any(|pair| !pair.foreign_keys.is_empty());
-    // A table that others refer to cannot be replaced, and a copy that is resumed may have made some of them before.
+    // A table that others refer to cannot be replaced, and a resumed copy may have made some of the keys before.
     if are_related && (options.overwrite || options.resume) {
         let known = pairs.iter().filter(|pair| pair.has_known_keys);
         let tables: Vec<Location> = known.map(|pair| pair.destination.clone()).collect();
@@ -94,9 +94,9 @@ pub(super) async fn copy_all(
             },
         };
         if !args.keep_going {
-            // What others have begun is removed with their tasks.
+            // Dropping the other tasks removes their drafts.
             running.shutdown().await;
-            // Tables that stay as they were get their keys back.
+            // Unchanged tables get their dropped keys back.
             make_foreign_keys(session, &all, None).await;
             let left = count - copied - 1;
             return Err(error.context(match left {
@@ -123,15 +123,15 @@ struct Pair {
     source: Location,
     destination: Location,
     foreign_keys: Vec<ForeignKey>,
-    /// False where the source cannot be read: what keys its table in the database has to have, nobody knows.
+    /// False if the source cannot be read: the keys of its table in the database are then unknown.
     has_known_keys: bool,
 }
 
-/// The relations of the tables among each other as foreign keys of their copies. Tables that others refer to come first.
+/// Turns the relations between the tables into foreign keys of their copies. Tables that others refer to come first.
 ///
 /// # Errors
 ///
-/// A source that cannot be read, unless the others are copied all the same: its copy reports it then.
+/// A source that cannot be read, unless `keeps_going`: its copy then reports the error.
 fn relate(session: &Session, pairs: &mut Vec<Pair>, keeps_going: bool) -> anyhow::Result<()> {
     let Some(first) = pairs.first() else { return Ok(()) };
     if !session.has_foreign_keys(&first.destination)? {
@@ -173,7 +173,7 @@ fn relate(session: &Session, pairs: &mut Vec<Pair>, keeps_going: bool) -> anyhow
                 key.parent != pair.source.table_name() && others.any(|other| other.source.table_name() == key.parent)
             })
         };
-        // Tables that refer to each other come as they are.
+        // Tables that refer to each other stay in order.
         let next = pairs.iter().position(|pair| !waits(pair)).unwrap_or(0);
         sorted.push(pairs.remove(next));
     }
@@ -181,8 +181,8 @@ fn relate(session: &Session, pairs: &mut Vec<Pair>, keeps_going: bool) -> anyhow
     Ok(())
 }
 
-/// Makes the foreign keys of the copied tables. Reports each key that cannot be made, with the reason, but for tables that
-/// failed; without a list of these, none.
+/// Makes the foreign keys of the copied tables. Reports each key that cannot be made, except for tables that failed; without a list of
+/// these, reports none.
 async fn make_foreign_keys(session: &Session, pairs: &[Pair], failed: Option<&[String]>) {
     for pair in pairs {
         let table = &pair.destination;
@@ -202,7 +202,7 @@ async fn make_foreign_keys(session: &Session, pairs: &[Pair], failed: Option<&[S
     }
 }
 
-/// Says what would be done. A table that cannot be copied is told like the others.
+/// Shows the plan of all copies. An error of one table does not stop the others.
 async fn plan_all(
     session: &Session,
     pairs: &[Pair],
@@ -221,9 +221,9 @@ async fn plan_all(
     Ok(outcome)
 }
 
-/// Where the tables go.
+/// Where the copies go.
 enum Into<'a> {
-    /// A folder, or the URL of a bucket or a prefix, and the extension of the copies.
+    /// A folder, or the URL of a bucket or prefix, and the extension of the copies.
     Folder(&'a str, &'a str),
     Database(ServerUrl),
 }
@@ -245,7 +245,7 @@ impl<'a> Into<'a> {
         }
     }
 
-    /// The name of the table is the whole name of its file without the extension: `sales.2023` of `sales.2023.dbf`.
+    /// The copy is named after the source file without its last extension: `sales.2023` for `sales.2023.dbf`.
     fn destination(&self, table: &Location) -> anyhow::Result<Location> {
         let name = table.table_name();
         Ok(match self {
@@ -257,14 +257,13 @@ impl<'a> Into<'a> {
 
 /// # Errors
 ///
-/// Two tables that would become one, a table that would be replaced by another's copy, and, unless they may be replaced, destinations
-/// that are there.
+/// Two tables with the same destination, a table that another's copy would replace, and, unless `may_replace`, an existing destination.
 fn compare(pairs: &[Pair], may_replace: bool) -> anyhow::Result<()> {
     let mut problems = Vec::new();
     let mut made: BTreeMap<String, &Location> = BTreeMap::new();
     for pair in pairs {
         let (table, destination) = (&pair.source, &pair.destination);
-        // Tables are found by their names in any case, and some file systems know no cases.
+        // Table names are case-insensitive, and so are some file systems.
         if let Some(other) = made.insert(destination.to_string().to_lowercase(), table) {
             problems.push(format!("{other} and {table} would both become {destination}"));
         }

@@ -1,4 +1,4 @@
-//! What an index file is, and which orders it has.
+//! Describes an index file and its orders.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(crate) struct IndexDescription {
     format: &'static str,
     bytes: u64,
     page_bytes: u64,
-    /// `None` where the table should have the file and it is not there.
+    /// `None` if the table's header requires the file, and it is missing.
     orders: Option<Vec<OrderDescription>>,
 }
 
@@ -32,7 +32,7 @@ struct OrderDescription {
     custom: bool,
 }
 
-/// An index whose table is not known, so that candidate indexes are taken for custom orders.
+/// Describes an index without its table; candidate indexes then look like custom ones.
 pub(crate) fn describe(path: &Path, args: &TableArgs) -> anyhow::Result<IndexDescription> {
     describe_with(IndexOptions::new(), path, args)
 }
@@ -59,7 +59,7 @@ fn describe_with(mut options: IndexOptions, path: &Path, args: &TableArgs) -> an
     })
 }
 
-/// The production index of a table: the file beside it, or that there should be one.
+/// Describes the production index of a table, or reports that it is missing.
 pub(crate) fn production(table: &Table, args: &TableArgs) -> anyhow::Result<Option<IndexDescription>> {
     match production_path(table) {
         Ok(path) => {
@@ -100,7 +100,7 @@ impl IndexDescription {
         text
     }
 
-    /// The file in a line.
+    /// The file in one line.
     pub(crate) fn line(&self) -> String {
         match &self.orders {
             Some(orders) => format!("{} ({})", self.file, counted(orders.len() as u64, "index tag")),
@@ -108,7 +108,7 @@ impl IndexDescription {
         }
     }
 
-    /// Its orders.
+    /// Its orders as a table.
     pub(crate) fn table(&self) -> String {
         let Some(orders) = &self.orders else {
             return String::new();

@@ -1,4 +1,4 @@
-//! What a transaction log still has to write.
+//! Describes the pending changes of a transaction log.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(crate) struct LogDescription {
     replacements: Vec<ReplacementDescription>,
 }
 
-/// A table that another takes the place of.
+/// A table that is replaced by a new one.
 #[derive(Serialize)]
 struct ReplacementDescription {
     /// The folder of the new files.

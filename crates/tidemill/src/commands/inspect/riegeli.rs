@@ -1,4 +1,4 @@
-//! What is in a Riegeli file: its metadata, its chunks, and what each field of its messages takes.
+//! Describes a Riegeli file: its metadata, its chunks, and the size of each field of its messages.
 
 use anyhow::bail;
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub(crate) struct RiegeliDescription {
     columns: Vec<ColumnDescription>,
 }
 
-/// Chunks of one kind, together.
+/// All chunks of one kind.
 #[derive(Serialize)]
 struct ChunkDescription {
     r#type: String,
@@ -36,7 +36,7 @@ struct ChunkDescription {
     record_bytes: u64,
 }
 
-/// What a field of the messages in transposed chunks takes.
+/// The size of a field in transposed chunks.
 #[derive(Serialize)]
 struct FieldDescription {
     path: String,
@@ -52,7 +52,7 @@ pub(super) async fn describe(
     args: &TableArgs,
 ) -> anyhow::Result<RiegeliDescription> {
     let name = location.to_string();
-    // The footer and the postscript of an ArrayRecord file are no records of it.
+    // The footer and the postscript of an ArrayRecord file are not records.
     let options = ReaderOptions::default().recover(args.recover).stop_at_footer(true);
     let Some(source) = location.source().await? else {
         bail!("{name}: this can be described once it is a file");
@@ -95,7 +95,7 @@ pub(super) async fn describe(
     })
 }
 
-/// What is read for a description.
+/// What is collected for a description.
 struct Contents {
     chunks: Vec<ChunkDescription>,
     fields: FieldSizes,
@@ -157,7 +157,7 @@ impl FieldDescription {
 }
 
 impl RiegeliDescription {
-    /// The description in one line, for lists.
+    /// The description in one line, for lists of files.
     pub(super) fn line(&self) -> String {
         let format = match self.format {
             ARRAY_RECORD => "ArrayRecord",
@@ -173,7 +173,7 @@ impl RiegeliDescription {
         )
     }
 
-    /// The description as lines of a name and a value, with tables of the chunks, the fields and the columns.
+    /// The description as lines of names and values, with tables of the chunks, the fields and the columns.
     pub(super) fn text(&self) -> String {
         let format = match self.format {
             ARRAY_RECORD => "ArrayRecord",
@@ -235,7 +235,7 @@ impl RiegeliDescription {
     }
 }
 
-/// Stored bytes for each byte; nothing for nothing.
+/// Stored bytes per byte; empty for zero bytes.
 fn ratio(stored: u64, bytes: u64) -> String {
     match bytes {
         0 => String::new(),
@@ -243,5 +243,5 @@ fn ratio(stored: u64, bytes: u64) -> String {
     }
 }
 
-/// What a file with an index is called where programs read it.
+/// The format name of an ArrayRecord file in JSON.
 const ARRAY_RECORD: &str = "array_record";

@@ -1,4 +1,4 @@
-//! What the Tab key offers: words of SQL, functions, tables, and the columns of the tables that the statement names.
+//! Completion by the Tab key: keywords, functions, tables, and the columns of the statement's tables.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,16 +13,16 @@ use tokio::runtime::Handle;
 
 use super::statements::is_complete;
 
-/// What the editor asks while somebody types.
+/// The helper of the line editor.
 pub(super) struct Prompt {
     session: Arc<Session>,
     runtime: Handle,
-    /// The tables by their names in lower case, with their own; looked for when they are first asked for.
+    /// The tables with their locations, by names in lower case; listed on first use.
     tables: Mutex<Option<HashMap<String, (String, Location)>>>,
 }
 
 impl Prompt {
-    /// In a runtime, which answers what has to be asked for.
+    /// Must be called in a runtime, which it uses for queries of names.
     pub(super) fn new(session: Arc<Session>) -> Self {
         Self {
             session,
@@ -31,7 +31,7 @@ impl Prompt {
         }
     }
 
-    /// Names that a line may go on with.
+    /// Names of tables, and of the columns of the tables in the line.
     fn names(&self, line: &str) -> Vec<String> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         let tables = tables.get_or_insert_with(|| {

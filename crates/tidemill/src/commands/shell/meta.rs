@@ -42,7 +42,7 @@ pub(super) enum Meta {
 impl Meta {
     /// # Errors
     ///
-    /// For a command that there is not, and for what it does not take.
+    /// An unknown command, or an invalid argument.
     pub(super) fn of(line: &str) -> anyhow::Result<Self> {
         let (command, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim().trim_end_matches(';').trim_end();
@@ -82,7 +82,7 @@ impl Meta {
     }
 }
 
-/// A table as a statement names it: paths stand in quotes.
+/// A table's name as a statement needs it: paths are quoted.
 pub(super) fn as_name(table: &str) -> String {
     let is_plain = table
         .chars()

@@ -1,6 +1,6 @@
 //! Where a statement ends.
 
-/// What somebody has typed.
+/// An input at the prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Input<'t> {
     Nothing,
@@ -19,10 +19,10 @@ impl<'t> Input<'t> {
     }
 }
 
-/// Words that scripts begin with, which have semicolons within.
+/// The first words of scripts, which contain semicolons.
 const SCRIPTS: [&str; 6] = ["DECLARE", "IF", "WHILE", "TRY", "FOR", "OPEN"];
 
-/// Whether a text is to be run: a command of the shell at the end of its line, a statement at the semicolon that ends its last line, and a
+/// Whether an input is complete: a command of the shell at the end of its line, a statement at the semicolon that ends its last line, and a
 /// script at an empty line.
 pub(super) fn is_complete(text: &str) -> bool {
     let (begin, ends_with_line) = (text.trim_start(), text.ends_with("\n\n") || text.ends_with("\n\r\n"));
@@ -37,7 +37,7 @@ pub(super) fn is_complete(text: &str) -> bool {
     !is_script && ends_statement(text)
 }
 
-/// Whether the last thing in a text, but for comments, is a semicolon outside of quotes.
+/// Whether a text, apart from comments, ends in a semicolon outside of quotes.
 fn ends_statement(text: &str) -> bool {
     let mut letters = text.chars().peekable();
     let mut last = ' ';

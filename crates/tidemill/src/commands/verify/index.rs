@@ -1,4 +1,4 @@
-//! Index files: alone, or against the records of their table.
+//! Verifies index files, alone or against the records of their table.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::args::VerifyArgs;
 
 use super::{Damage, Findings, Unit};
 
-/// The index files of a folder, in the order of their names.
+/// The index files of a folder, sorted by name.
 pub(super) fn indexes_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut indexes = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))? {
@@ -25,7 +25,7 @@ pub(super) fn indexes_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(indexes)
 }
 
-/// Whether a file only has the name of an index: other programs have files called .mdx and .idx, too.
+/// Whether a file only has the extension of an index: other programs use .mdx and .idx too.
 fn is_stranger(path: &Path) -> bool {
     use IndexDialect::{Idx, Mdx, Ndx};
     let has_table = || {
@@ -38,7 +38,8 @@ fn is_stranger(path: &Path) -> bool {
         && Index::open(path, &IndexOptions::new()).is_err()
 }
 
-/// The production index of a table. That it has none though its header says so is a note: tables are sent without their indexes.
+/// The production index of a table. If the header requires one and it is missing, that is only a note: tables are sent without their
+/// indexes.
 pub(super) fn production(table: &Table, findings: &mut Findings) -> Option<PathBuf> {
     production_path(table).unwrap_or_else(|error| {
         findings.notes.push(Damage {
@@ -51,7 +52,7 @@ pub(super) fn production(table: &Table, findings: &mut Findings) -> Option<PathB
     })
 }
 
-/// Each page, and each key against its record.
+/// Verifies each page, and each key against its record.
 pub(super) fn verify(path: &Path, table: &Table, args: &VerifyArgs) -> anyhow::Result<Findings> {
     let settings = args.keys.settings(path, table)?;
     match TableIndex::open_known(path, table, &settings) {
@@ -69,7 +70,7 @@ pub(super) fn verify(path: &Path, table: &Table, args: &VerifyArgs) -> anyhow::R
     }
 }
 
-/// Of an index whose table is not named: compared with the table of its name, if there is one.
+/// Verifies an index without a given table, against the table of the same name if it exists.
 pub(super) fn verify_alone(path: &Path, args: &VerifyArgs) -> anyhow::Result<Findings> {
     let beside = ["dbf", "DBF"].map(|extension| path.with_extension(extension));
     if let Some(table) = beside.iter().find(|table| table.is_file())
@@ -87,7 +88,7 @@ pub(super) fn verify_alone(path: &Path, args: &VerifyArgs) -> anyhow::Result<Fin
     })
 }
 
-/// Each page, without the order of its keys.
+/// Verifies each page, but not the order of the keys.
 fn pages(path: &Path) -> anyhow::Result<Findings> {
     match Index::open(path, &IndexOptions::new()) {
         Ok(index) => {

@@ -1,4 +1,4 @@
-//! A transaction log: each group of changes that it has.
+//! Verifies the transactions of a log.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use tidemill_xbase::{Error, LogContents};
 
 use super::{Damage, Findings, Unit};
 
-/// A group that was not written to its end is no damage: nobody was told that it was committed.
+/// An incomplete transaction is not damage: no program was told that it was committed.
 pub(super) fn verify(path: &Path) -> anyhow::Result<Findings> {
     let findings = |good: usize, damaged, note| Findings {
         file: path.display().to_string(),
