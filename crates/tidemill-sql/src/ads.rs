@@ -1,6 +1,6 @@
-//! What `tidemill-ads` answers: statements over xBase tables alone, changes of their records or structure, and scripts.
+//! Runs statements in `tidemill-ads`: queries over xBase tables, changes of their records or structure, and scripts.
 //!
-//! All texts of a session have one connection (`ads_connection.rs`), so that what one begins or makes is there for the next.
+//! All statements of a session share a connection (`ads_connection.rs`), with its transaction and temporary tables.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -29,16 +29,16 @@ use crate::session::Session;
 use crate::stop::Stop;
 use crate::{Error, Result};
 
-/// What a text is, as far as its way depends on it.
+/// The kind of a statement, as far as its execution depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextKind {
-    /// A query, whose joins the session itself hands to the planner.
+    /// A query, whose joins the session passes to the planner.
     Query,
-    /// A query over a table that the connection alone has, which hands joins to the planner itself.
+    /// A query over a table that exists only in the connection, which passes joins to the planner itself.
     OwnQuery,
-    /// It changes records, and belongs into a transaction that spans statements.
+    /// It changes records, and takes part in transactions.
     Change,
-    /// It makes or changes tables, or transactions.
+    /// It creates or changes tables, or controls transactions.
     Definition,
 }
 
@@ -57,15 +57,15 @@ pub(crate) struct Text<'t> {
     pub(crate) values: &'t [Value],
     /// What it is.
     pub(crate) kind: TextKind,
-    /// The types that it declares for its columns, which its look-up gets too.
+    /// The types that it declares for its columns; a cached look-up has them too.
     pub(crate) types: Option<&'t [Option<DataType>]>,
 }
 
-/// Runs a text, whose tables have these names and files before all others. Of changes the answer is one row with their number.
+/// Runs a text. `files` are names of tables that precede all others. The answer of a change is one row with the number of changed rows.
 ///
 /// # Errors
 ///
-/// [`Error::Ads`]: what the parser or the tables say.
+/// [`Error::Ads`]: errors of the parser or of the tables.
 pub(crate) async fn run(
     text: &Text<'_>,
     options: &SessionOptions,
@@ -110,8 +110,8 @@ pub(crate) async fn run(
     answer(given.await?, stop)
 }
 
-/// The answer to a look-up that was run before in the same file. It runs on this thread: that takes less time than waking another one.
-/// `None` for all else, which [`run`] answers.
+/// Answers a look-up that was run before in the same file; `None` for all else, which [`run`] answers. It runs on the calling thread:
+/// waking another takes longer.
 pub(crate) fn looked_up(session: &Session, sql: &str, values: &[Value], options: &SessionOptions) -> Option<Answer> {
     if !std::ptr::eq(options, &raw const session.options) {
         return None;
@@ -136,11 +136,11 @@ pub(crate) fn looked_up(session: &Session, sql: &str, values: &[Value], options:
     })
 }
 
-/// Runs a text as [`run`] does; of a script, each statement answers.
+/// Runs a text as [`run`] does; each statement of a script has an answer.
 ///
 /// # Errors
 ///
-/// As [`run`]. What the statements before the fault have changed stays.
+/// As [`run`]. Changes of the statements before the error remain.
 pub(crate) async fn run_all(
     sql: &str,
     kind: TextKind,
@@ -173,7 +173,7 @@ pub(crate) async fn run_all(
         run?;
         rested.map(|()| answers)
     });
-    // Each is stopped when all of them are dropped.
+    // The work is stopped when all answers are dropped.
     let stop = Arc::new(stop);
     let given = given.await?.into_iter();
     given.map(|streamed| answer(streamed, Arc::clone(&stop))).collect()
@@ -201,11 +201,12 @@ fn in_memory(schema: SchemaRef, batches: Vec<RecordBatch>) -> Answer {
 /// Lists of values, each for one run of a statement.
 pub(crate) type Runs = Box<dyn Iterator<Item = Result<Vec<Value>>> + Send>;
 
-/// Runs a text once for each list of values, as a whole where no transaction is under way; returns how many rows it changed.
+/// Runs a text once for each list of values. Unless a transaction is open, all runs are one transaction. Returns the number of changed
+/// rows.
 ///
 /// # Errors
 ///
-/// As [`run`]; what the iterator says.
+/// As [`run`]; errors of the iterator.
 pub(crate) async fn run_each(
     sql: &str,
     kind: TextKind,
@@ -256,7 +257,7 @@ pub(crate) async fn run_each(
     .await
 }
 
-/// What all runs of a text have in common.
+/// The common state of all runs of a text.
 struct Lane<'o> {
     options: &'o SessionOptions,
     settings: Settings,
@@ -278,7 +279,7 @@ impl<'o> Lane<'o> {
         self.run(text, state, |prepared, tables| prepared.stream(tables, text.values))
     }
 
-    /// Does something with a text that is bound to the tables of the connection, anew where they are not what they were.
+    /// Runs a text that is bound to the tables of the connection. It is bound again if a table's structure has changed.
     fn run<T>(
         &self,
         text: &Text<'_>,
@@ -307,7 +308,7 @@ impl<'o> Lane<'o> {
     }
 }
 
-/// Rows that are read on a thread of their own while they are taken, which is stopped when they are dropped.
+/// Reads rows on a separate thread as they are consumed; dropping the stream stops the thread.
 fn rows_of(rows: RowStream, stop: impl Send + Sync + 'static) -> SendableRecordBatchStream {
     let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(rows.schema()), BATCHES_IN_FLIGHT);
     let sender = stream.tx();
@@ -328,11 +329,11 @@ fn rows_of(rows: RowStream, stop: impl Send + Sync + 'static) -> SendableRecordB
     Box::pin(RecordBatchStreamAdapter::new(schema, held))
 }
 
-/// The planner for queries within other statements: what they read goes into a table, a variable or a cursor of ADS SQL.
+/// Plans the queries within other statements, whose rows go into a table, a variable or a cursor of ADS SQL.
 #[derive(Debug)]
 struct Planner(Handle);
 
-/// What these queries are planned in. They read lent tables alone, and a MERGE may ask the same again for each row.
+/// The session that plans these queries. They read only lent tables, and a MERGE may run the same query for each row.
 static WITHIN: LazyLock<Session> = LazyLock::new(|| Session::new(SessionOptions::default()));
 
 impl Analytical for Planner {
@@ -348,7 +349,7 @@ impl Analytical for Planner {
 }
 
 impl From<Error> for SqlError {
-    /// In the terms of ADS SQL, with the place that it has.
+    /// Converts to an error of ADS SQL, with its position.
     fn from(error: Error) -> Self {
         match error {
             Error::Ads(error) => (*error).into(),
@@ -360,7 +361,7 @@ impl From<Error> for SqlError {
     }
 }
 
-/// What is wrong with an index that a statement would have used. The records can be read without it.
+/// The damage of an index that a statement would have used. The records can be read without it.
 pub(crate) fn fault_of_index(error: &Error) -> Option<String> {
     let Error::Ads(error) = error else { return None };
     match &**error {
@@ -372,7 +373,7 @@ pub(crate) fn fault_of_index(error: &Error) -> Option<String> {
     }
 }
 
-/// What another engine may know and the direct lanes do not.
+/// Why the direct lanes refuse a statement that another engine may answer; `None` for other errors.
 pub(crate) fn left_to_others(error: &Error) -> Option<Kind> {
     let Error::Ads(error) = error else { return None };
     let tidemill_ads::Error::Statement(error) = &**error else {
@@ -386,7 +387,7 @@ pub(crate) fn left_to_others(error: &Error) -> Option<Kind> {
     .then(|| kind.clone())
 }
 
-/// The function that there is not, in small letters, where the error is that.
+/// The name of the unknown function in lower case, if that is the error.
 pub(crate) fn absent_function(error: &Error) -> Option<String> {
     let Error::Ads(error) = error else { return None };
     let tidemill_ads::Error::Statement(error) = &**error else {

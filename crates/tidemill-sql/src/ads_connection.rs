@@ -1,4 +1,4 @@
-//! The connection of ADS SQL that a session has, and transactions that span its statements.
+//! The ADS SQL connection of a session, and its transactions.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,27 +24,27 @@ use crate::session::Session;
 use crate::stop::Stop;
 use crate::{Error, Result};
 
-/// How long a record that others have locked is waited for.
+/// How long to wait for a record that is locked by others.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The most look-ups that are kept.
+/// The most cached look-ups.
 const MOST_LOOK_UPS: usize = 200;
 
-/// The connection of ADS SQL that a session has, from its first statement over xBase tables on. Transactions, temporary tables, views
-/// and cursors of its statements are this connection's.
+/// The ADS SQL connection of a session, opened for its first statement over xBase tables. It owns the transactions, temporary tables, views
+/// and cursors of the session's statements.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AdsConnection(Opaque<Mutex<State>>);
 
 #[derive(Debug, Default)]
 pub(crate) struct State {
     connection: Option<Connection>,
-    /// Whether a change begins a transaction, which lasts until somebody ends it.
+    /// Whether a change begins a transaction that lasts until COMMIT or ROLLBACK.
     is_manual: bool,
-    /// Whether the connection hands joins to the analytical engine itself.
+    /// Whether the connection passes joins to the analytical engine itself.
     has_analytical: bool,
-    /// Bound without the analytical engine, and with it.
+    /// Prepared statements, bound without the analytical engine and with it.
     prepared: [Statements; 2],
-    /// Look-ups that an index has answered, by their text.
+    /// Cached look-ups that an index has answered, by their text.
     look_ups: HashMap<String, Arc<LookUp>>,
 }
 
@@ -64,7 +64,7 @@ impl State {
     ///
     /// # Errors
     ///
-    /// [`Error::Ads`] when there is no such folder.
+    /// [`Error::Ads`] if the folder does not exist.
     pub(crate) fn connection(&mut self, options: &SessionOptions) -> Result<&mut Connection> {
         match &mut self.connection {
             Some(connection) => Ok(connection),
@@ -72,7 +72,7 @@ impl State {
         }
     }
 
-    /// The connection, and the statements that were bound to its tables.
+    /// The connection, and its prepared statements.
     ///
     /// # Errors
     ///
@@ -97,11 +97,11 @@ impl State {
         Ok((connection, if has_analytical { with } else { without }))
     }
 
-    /// Gives back what changes have open, and the log among the data, where no transaction is under way.
+    /// Outside a transaction, closes the files that changes have opened, and removes the log.
     ///
     /// # Errors
     ///
-    /// [`Error::Ads`] when the log cannot be removed.
+    /// [`Error::Ads`] if the log cannot be removed.
     pub(crate) fn rest(&mut self) -> Result<()> {
         match &mut self.connection {
             Some(connection) if !connection.is_in_transaction() => Ok(connection.end_transactions()?),
@@ -109,12 +109,12 @@ impl State {
         }
     }
 
-    /// Whether a change begins a transaction, which lasts until somebody ends it.
+    /// Whether a change begins a transaction that lasts until COMMIT or ROLLBACK.
     pub(crate) fn is_manual(&self) -> bool {
         self.is_manual
     }
 
-    /// Keeps a look-up.
+    /// Caches a look-up.
     pub(crate) fn insert_look_up(&mut self, sql: &str, look_up: LookUp) {
         if self.look_ups.len() >= MOST_LOOK_UPS {
             self.look_ups.clear();
@@ -126,7 +126,7 @@ impl State {
         self.look_ups.get(sql).cloned()
     }
 
-    /// Forgets what was bound to the tables as they were.
+    /// Drops the prepared statements, after a change of the tables' structure.
     pub(crate) fn forget_statements(&self) {
         self.prepared.iter().for_each(Statements::clear);
     }
@@ -134,7 +134,7 @@ impl State {
 
 impl Drop for State {
     fn drop(&mut self) {
-        // What is not committed is taken back; there is nobody left to hear of a fault.
+        // Uncommitted changes are rolled back; an error cannot be reported any more.
         if let Some(connection) = &mut self.connection {
             let _ = connection.end_transactions();
         }
@@ -146,7 +146,7 @@ impl AdsConnection {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection, unless another statement has it.
+    /// The connection, unless another statement holds it.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, State>> {
         match self.0.try_lock() {
             Ok(state) => Some(state),
@@ -155,18 +155,18 @@ impl AdsConnection {
         }
     }
 
-    /// Whether a transaction is under way.
+    /// Whether a transaction is open.
     pub(crate) fn is_in_transaction(&self) -> bool {
         let state = self.lock();
         state.connection.as_ref().is_some_and(Connection::is_in_transaction)
     }
 
-    /// Checks that a table of a server may be changed now: the connection's transactions do not include it. Without autocommit it may, and
-    /// the change stays after a rollback.
+    /// Checks that a table of a server may be changed now, since the connection's transactions do not include it. With autocommit off it
+    /// may, and the change remains after a rollback.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] where the statements before have begun a transaction.
+    /// [`Error::Unsupported`] if an earlier statement began a transaction.
     pub(crate) fn change_at_once(&self, table: &str) -> Result<()> {
         let state = self.lock();
         let has_begun = state.connection.as_ref().is_some_and(Connection::is_in_transaction);
@@ -187,11 +187,11 @@ impl AdsConnection {
         name.starts_with('#') || self.lock().connection.as_ref().is_some_and(is_view)
     }
 
-    /// The names of the fields of a temporary table.
+    /// The field names of a temporary table.
     ///
     /// # Errors
     ///
-    /// [`Error::Ads`] when there is none.
+    /// [`Error::Ads`] if it does not exist.
     pub(crate) fn fields_of(&self, table: &str, options: &SessionOptions) -> Result<Vec<String>> {
         let (settings, statements) = settings(options, &[])?;
         let mut state = self.lock();
@@ -205,11 +205,11 @@ impl AdsConnection {
             .collect())
     }
 
-    /// Makes an xBase table for rows of these columns.
+    /// Creates an xBase table for rows of these columns.
     ///
     /// # Errors
     ///
-    /// [`Error::Ads`] when it is there; [`Error::Xbase`] for a type that xBase has not.
+    /// [`Error::Ads`] if it exists; [`Error::Xbase`] for a type that xBase lacks.
     pub(crate) fn create(&self, table: &TableName, columns: &Schema, options: &SessionOptions) -> Result<()> {
         let keeps_names = table.to_string().starts_with('#') || options.makes_standard_tables();
         let fields = match keeps_names {
@@ -224,11 +224,11 @@ impl AdsConnection {
         Ok(())
     }
 
-    /// Removes a table that was just made.
+    /// Removes a table that was just created.
     ///
     /// # Errors
     ///
-    /// [`Error::Ads`] when somebody has it open.
+    /// [`Error::Ads`] if another program has it open.
     pub(crate) fn drop_table(&self, table: &TableName, options: &SessionOptions) -> Result<()> {
         let (settings, statements) = settings(options, &[])?;
         let mut state = self.lock();
@@ -239,7 +239,7 @@ impl AdsConnection {
         Ok(())
     }
 
-    /// An xBase table with what the open transaction has changed; `None` when there is none.
+    /// An xBase table as the open transaction sees it; `None` if it does not exist.
     pub(crate) fn table(&self, file: &Path, options: &SessionOptions) -> Result<Option<Arc<Table>>> {
         let mut state = self.lock();
         let Some(connection) = state
@@ -266,7 +266,7 @@ fn open(options: &SessionOptions) -> Result<Connection> {
     Ok(Connection::open(folder)?)
 }
 
-/// How statements of ADS SQL see tables under these options: those of `files` have these names before all others.
+/// The settings of ADS SQL for these options; the names of `files` precede all others.
 pub(crate) fn settings(options: &SessionOptions, files: &[(String, PathBuf)]) -> Result<(Settings, StatementOptions)> {
     let mut paths = Paths::with_drives(&options.names.drives())?;
     let files = files.iter().map(|(name, file)| (name.as_str(), Ok(file.clone())));
@@ -288,7 +288,7 @@ pub(crate) fn settings(options: &SessionOptions, files: &[(String, PathBuf)]) ->
     let mut statements = StatementOptions {
         blanks: options.blanks(),
         standard_tables: options.makes_standard_tables(),
-        // Who sees deleted records may want them back.
+        // A session that shows deleted records may restore them.
         reuses_deleted: !options.shows_deleted(),
         ..StatementOptions::default()
     };
@@ -299,14 +299,14 @@ pub(crate) fn settings(options: &SessionOptions, files: &[(String, PathBuf)]) ->
 
 impl Session {
     /// Whether each statement that changes an xBase table is a transaction of its own, unless BEGIN TRANSACTION has begun one. Otherwise
-    /// the first change begins one, which lasts until [`Session::commit`] or [`Session::rollback`]; other statements see what it has
-    /// changed, other sessions do not. Turning autocommit on commits. Default: true.
+    /// the first change begins a transaction, which lasts until [`Session::commit`] or [`Session::rollback`]; later statements of this
+    /// session see its changes, other sessions do not. Turning autocommit on commits. Default: true.
     ///
-    /// Tables of other stores, and new files, are written at once either way.
+    /// Tables of other stores and new files are written at once in both cases.
     ///
     /// # Errors
     ///
-    /// [`Error::Ads`] when the folder is not there, or what was changed can't be written.
+    /// [`Error::Ads`] if the folder does not exist, or changes cannot be written.
     pub fn set_autocommit(&self, autocommit: bool) -> BoxFuture<'_, Result<()>> {
         self.change_autocommit(autocommit).boxed()
     }
@@ -327,25 +327,25 @@ impl Session {
         .await
     }
 
-    /// Whether each statement is a transaction of its own, unless one was begun.
+    /// Whether each statement is a transaction of its own, unless one was begun explicitly.
     pub fn autocommit(&self) -> bool {
         !self.connection.lock().is_manual
     }
 
-    /// Keeps what the open transaction has done. Without one nothing happens.
+    /// Commits the open transaction. Without one, does nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::Ads`] when what was changed can't be written: the transaction is taken back then.
+    /// [`Error::Ads`] if the changes cannot be written; the transaction is then rolled back.
     pub fn commit(&self) -> BoxFuture<'_, Result<()>> {
         self.end(Connection::commit_transaction).boxed()
     }
 
-    /// Takes back what the open transaction has done. Without one nothing happens.
+    /// Rolls the open transaction back. Without one, does nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::Ads`] when the tables can't be read again.
+    /// [`Error::Ads`] if the tables cannot be read again.
     pub fn rollback(&self) -> BoxFuture<'_, Result<()>> {
         self.end(Connection::rollback_transaction).boxed()
     }
@@ -357,7 +357,7 @@ impl Session {
             let Some(connection) = &mut state.connection else {
                 return Ok(());
             };
-            // A text may have begun others within it.
+            // Transactions may be nested.
             while connection.is_in_transaction() {
                 how(connection)?;
             }
@@ -366,12 +366,12 @@ impl Session {
         .await
     }
 
-    /// Appends rows to an xBase table, all of them or none, and returns their number. Columns go to fields of their names; other
-    /// fields are blank. The iterator is read on another thread.
+    /// Appends rows to an xBase table, all of them or none, and returns their number. Columns are assigned to fields by name; other fields
+    /// are blank. The iterator is read on another thread.
     ///
     /// # Errors
     ///
-    /// [`Error::Ads`] for a table that is not there, a column without a field, and a value that does not fit.
+    /// [`Error::Ads`] for a table that does not exist, a column without a field, and a value that does not fit.
     pub fn append<'a>(
         &'a self,
         table: &'a str,
@@ -416,7 +416,7 @@ impl Session {
 }
 
 impl Session {
-    /// [`Session::append`] of an answer.
+    /// [`Session::append`] with the rows of an answer.
     pub(crate) async fn append_answer(&self, table: &str, mut answer: Answer) -> Result<u64> {
         let (sender, mut receiver) = mpsc::channel(BATCHES_IN_FLIGHT);
         let batches = std::iter::from_fn(move || receiver.blocking_recv());
@@ -434,13 +434,13 @@ impl Session {
     }
 }
 
-/// How statements of the connection name a file, whichever folder the connection is for.
+/// The name of a file in statements of the connection, independent of the connection's folder.
 pub(crate) fn name_of_file(file: &Path) -> Result<String> {
     let whole = std::path::absolute(file).map_err(Error::io(file, "find"))?;
     Ok(whole.to_string_lossy().into_owned())
 }
 
-/// Work of a thread that may block.
+/// Runs work that may block on a blocking thread.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let done = spawn_blocking(work).await;
     done.map_err(|error| DataFusionError::External(error.into()))?

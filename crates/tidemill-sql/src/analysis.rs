@@ -1,4 +1,4 @@
-//! What is done with a logical plan before it is optimised, and the functions that are put into it.
+//! The analyzer rules for logical plans, and the functions that they insert.
 
 use std::sync::{Arc, LazyLock};
 
@@ -23,10 +23,10 @@ use crate::subqueries::below::SubqueriesBelow;
 use crate::subqueries::limited::LimitsByRow;
 use crate::subqueries::scalar::{ScalarSubqueries, only_value};
 
-/// The same for all statements.
+/// Shared by all statements.
 static BINARY_FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(binary_functions::all);
 
-/// The rules, in their order: the engine's own among those of this crate.
+/// The rules in order: DataFusion's, with those of this crate before and after.
 pub(crate) fn rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules: Vec<Arc<dyn AnalyzerRule + Send + Sync>> = vec![
         Arc::new(ColumnsOfDatesAndNumbers),
@@ -34,7 +34,7 @@ pub(crate) fn rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
         Arc::new(SortedByKeys),
         Arc::new(ColumnsWithDecimals),
         Arc::new(SubqueriesBelow),
-        // Behind the keys of sorts.
+        // After the rules for keys of sorts.
         Arc::new(ScalarSubqueries),
         Arc::new(LimitsByRow),
     ];
@@ -44,11 +44,12 @@ pub(crate) fn rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     rules
 }
 
-/// Registers the functions, and what rewrites expressions before the rules; `has_blanks` tells whether blanks of xBase tables are values.
+/// Registers the functions, and the rewrites of expressions that precede the rules; `has_blanks` says whether blanks of xBase tables are
+/// values.
 pub(crate) fn register(state: &mut SessionState, has_blanks: bool) {
     let of_plans = [many_to_one::function(), only_value()];
     let of_plans = numeric_text::functions().into_iter().chain(of_plans);
-    // Only a registry that cannot be changed refuses.
+    // Only an immutable registry refuses.
     for function in BINARY_FUNCTIONS.iter().cloned().chain(of_plans) {
         let _ = state.register_udf(function);
     }

@@ -1,4 +1,4 @@
-//! What a statement gives: rows that are read as they are taken, or the number of rows that it changed.
+//! The answer of a statement: rows that are read on demand, or the number of rows that it changed.
 
 use std::sync::Arc;
 
@@ -15,21 +15,21 @@ use crate::scope::Renamed;
 use crate::sink::distinct_names;
 use crate::{Error, Result, blanks};
 
-/// The rows that a statement gives, batch by batch.
+/// The rows of a statement, batch by batch.
 pub struct Answer {
     stream: SendableRecordBatchStream,
     changed: Option<Changed>,
 }
 
-/// What a statement did that changes something.
+/// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// How many rows it changed; `None` of a statement that changes no rows, such as CREATE TABLE.
+    /// How many rows it changed; `None` for a statement that changes no rows, such as CREATE TABLE.
     pub rows: Option<u64>,
 }
 
 impl Answer {
-    /// How many rows were changed, where a statement changes rows.
+    /// The answer of a change, with the number of changed rows if the statement changes rows.
     pub(crate) fn counted(changed: Option<u64>) -> Result<Self> {
         let rows: UInt64Array = changed.into_iter().map(Some).collect();
         let batch = RecordBatch::try_from_iter([("rows", Arc::new(rows) as ArrayRef)])?;
@@ -40,7 +40,7 @@ impl Answer {
         })
     }
 
-    /// In the types of ADS SQL.
+    /// Converts the columns to the types of ADS SQL.
     pub(crate) fn settled(stream: SendableRecordBatchStream) -> Self {
         let schema = blanks::settled_schema(&stream.schema());
         let batches = stream.map({
@@ -54,7 +54,7 @@ impl Answer {
         Self { stream, changed: None }
     }
 
-    /// The same rows, whose columns all have names of their own: the second `id` is `id_2`.
+    /// The same rows with unique column names: the second `id` becomes `id_2`.
     pub(crate) fn with_distinct_names(self) -> Result<Self> {
         match distinct_names(&self.schema()) {
             Some(names) => self.named(&names),
@@ -62,7 +62,7 @@ impl Answer {
         }
     }
 
-    /// The same rows under other names of their columns, in order.
+    /// The same rows with these column names, in order.
     pub(crate) fn named(self, names: &[String]) -> Result<Self> {
         let schema = self.schema();
         if schema.fields().len() != names.len() {
@@ -82,7 +82,7 @@ impl Answer {
         ))))
     }
 
-    /// The same rows with other names for some of their columns.
+    /// The same rows with some columns renamed.
     pub(crate) fn renamed(self, renamed: &[Renamed]) -> Result<Self> {
         let schema = self.schema();
         let names = schema.fields().iter().map(|field| {
@@ -92,7 +92,7 @@ impl Answer {
         self.named(&names.collect::<Vec<_>>())
     }
 
-    /// The same rows with other types of some columns, in order. A value that a type does not hold is an error.
+    /// The same rows with some columns converted, by position. A value that does not fit its new type is an error.
     pub(crate) fn in_types(self, types: &[Option<DataType>]) -> Self {
         let schema = self.schema();
         let fields = schema.fields().iter().enumerate();
@@ -115,12 +115,12 @@ impl Answer {
         Self::streamed(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
     }
 
-    /// What the statement changed; `None` of one that gives rows. Its batches are then one row with the number.
+    /// The outcome of a change; its batches are then one row with the number. `None` for a statement that returns rows.
     pub fn changed(&self) -> Option<Changed> {
         self.changed
     }
 
-    /// The same rows, all of which are read.
+    /// Reads all rows into memory.
     ///
     /// # Errors
     ///
@@ -131,21 +131,21 @@ impl Answer {
         Ok(Self::streamed(Box::pin(MemoryStream::try_new(batches, schema, None)?)))
     }
 
-    /// The columns of the answer, spelled as their tables or aliases spell them.
+    /// The columns of the answer, in the spelling of their tables or aliases.
     pub fn schema(&self) -> SchemaRef {
         self.stream.schema()
     }
 
-    /// The next batch, or `None` behind the last. A batch may be empty.
+    /// The next batch, or `None` at the end. A batch may be empty.
     ///
     /// # Errors
     ///
-    /// What reading or evaluating meets; nothing comes after an error.
+    /// Errors of reading and evaluating; after an error, the answer has ended.
     pub async fn next(&mut self) -> Result<Option<RecordBatch>> {
         Ok(self.stream.next().await.transpose()?)
     }
 
-    /// All batches. For answers that fit in memory.
+    /// All batches, for answers that fit into memory.
     ///
     /// # Errors
     ///

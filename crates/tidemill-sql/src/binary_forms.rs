@@ -1,6 +1,6 @@
-//! Operations of two values whose types DataFusion makes poorer than they are: a date and hours are a moment, and a decimal and a number
-//! that is written with a point are a decimal. And literal texts beside values of other types: moments of any year, numbers and logicals
-//! (`order_no = '3'`, `paid = 't'`, as PostgreSQL's drivers write them).
+//! Rewrites operations whose operands DataFusion would convert to a type that loses information: a date plus hours is a timestamp, and a
+//! decimal with a literal with a point is a decimal. It also converts string literals that are compared with timestamps of any year,
+//! numbers and logicals (`order_no = '3'`, `paid = 't'`, as PostgreSQL's drivers write them).
 
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use datafusion::common::config::ConfigOptions;
@@ -68,7 +68,7 @@ fn is_date(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Date32 | DataType::Date64)
 }
 
-/// Whether an interval may have more than whole days.
+/// Whether an interval may contain a part of a day.
 fn has_time(value: &Expr, data_type: &DataType) -> bool {
     match (value, data_type) {
         (Expr::Literal(ScalarValue::IntervalMonthDayNano(Some(interval)), _), _) => interval.nanoseconds != 0,
@@ -78,7 +78,7 @@ fn has_time(value: &Expr, data_type: &DataType) -> bool {
     }
 }
 
-/// The number that a literal text is beside a number.
+/// The number that a string literal spells, if the other operand is a number.
 fn number_beside(value: &Expr, data_type: &DataType) -> Option<ScalarValue> {
     match value {
         Expr::Literal(text, _) if data_type.is_numeric() => spelled(text.try_as_str().flatten()?, data_type),
@@ -86,7 +86,7 @@ fn number_beside(value: &Expr, data_type: &DataType) -> Option<ScalarValue> {
     }
 }
 
-/// The number or the logical that a text is beside values of a type.
+/// The number or logical that a text spells, for comparison with values of a type.
 fn spelled(text: &str, beside: &DataType) -> Option<ScalarValue> {
     let type_of = if *beside == DataType::Boolean {
         Type::Logical
@@ -95,7 +95,7 @@ fn spelled(text: &str, beside: &DataType) -> Option<ScalarValue> {
     };
     Some(match literal_of_type(text, type_of)? {
         Value::Logical(logical) => ScalarValue::Boolean(Some(logical)),
-        // Beside a floating-point number it is one.
+        // The literal follows the floating-point operand.
         _ if beside.is_floating() => ScalarValue::Float64(text.trim().parse().ok()),
         Value::Integer(number) => ScalarValue::Int64(Some(number)),
         Value::Decimal { unscaled, scale } => {
@@ -107,14 +107,15 @@ fn spelled(text: &str, beside: &DataType) -> Option<ScalarValue> {
     })
 }
 
-/// The beginning of a day.
+/// Midnight at the start of a date.
 fn moment(date: &Expr) -> Expr {
     let of = DataType::Timestamp(TimeUnit::Microsecond, None);
     Expr::Cast(Cast::new(Box::new(date.clone()), of))
 }
 
-/// Gives literal texts the type of the moments, numbers or logicals that they are compared with. DataFusion makes moments of nanoseconds of
-/// both, of which there are none before 1677 and after 2262, takes no `'0.5'` beside a whole number, and no text beside a logical.
+/// Converts string literals to the type of the timestamps, numbers or logicals that they are compared with. DataFusion would convert both
+/// sides of a timestamp comparison to nanoseconds, which cannot represent years before 1677 and after 2262, and it refuses `'0.5'` with a
+/// whole number, and a string with a logical.
 #[derive(Debug)]
 pub(crate) struct LiteralTexts;
 
@@ -129,7 +130,8 @@ impl FunctionRewrite for LiteralTexts {
     }
 }
 
-/// Whether a text was given a type. None is where one of them spells no such value, or a moment that is finer than those beside it.
+/// Converts the literals, all or none. None if one spells no such value, or a timestamp that is finer than the others. Returns whether it
+/// did.
 fn fit(values: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let mut typed = values.iter().filter_map(|value| {
         let data_type = value.get_type(schema).ok()?;
@@ -153,7 +155,7 @@ fn fit(values: &mut [&mut Expr], schema: &DFSchema) -> bool {
     true
 }
 
-/// A text as a value beside others of a type; `None` where it spells none, or a finer moment.
+/// A string as a value of a type; `None` if it spells none, or a finer timestamp.
 fn read(text: &ScalarValue, of: &DataType) -> Option<ScalarValue> {
     let DataType::Timestamp(unit, _) = of else {
         return spelled(text.try_as_str().flatten()?, of);
@@ -177,7 +179,7 @@ fn read(text: &ScalarValue, of: &DataType) -> Option<ScalarValue> {
     }
 }
 
-/// Whether a text is a moment that ends with its minutes: the planner reads none without seconds.
+/// Whether a text is a timestamp without seconds, which the planner cannot parse.
 pub(crate) fn lacks_seconds(text: &str) -> bool {
     let is_like = |shape: &str| {
         text.len() == shape.len()

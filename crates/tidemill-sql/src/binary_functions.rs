@@ -1,6 +1,6 @@
-//! Functions of text that take binary values too: LENGTH, OCTET_LENGTH, BIT_LENGTH, SUBSTR, LEFT and RIGHT count bytes there.
+//! String functions that also accept binary values: LENGTH, OCTET_LENGTH, BIT_LENGTH, SUBSTR, LEFT and RIGHT then count bytes.
 //!
-//! What files of records have is one binary column, so that these are the first questions to it.
+//! Record files have a single binary column, so that these are the first functions used on them.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-/// The functions, each around that of text.
+/// The functions, each wrapping the string function.
 pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
     use datafusion::functions::{string, unicode};
     let of = |text: Arc<ScalarUDF>, kind: Kind| {
@@ -45,7 +45,7 @@ enum Kind {
     Right,
 }
 
-/// A function of binary values that is called like one of text.
+/// A function of binary values with the name of a string function.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct BinaryFunction {
     text: Arc<ScalarUDF>,
@@ -161,8 +161,8 @@ impl ScalarUDFImpl for BinaryFunction {
     }
 }
 
-/// A part of each value: from its byte of this number, of which the first is 1, so many bytes or all. As of text, the bytes before the
-/// first count, though there are none.
+/// A part of each value: from a byte, counted from 1, a number of bytes or all. As for strings, positions before the first byte count
+/// although they are empty.
 fn parts(
     values: &BinaryArray,
     begins: &Int64Array,
@@ -191,7 +191,7 @@ fn parts(
     Ok(made.finish())
 }
 
-/// So many bytes of each value, its first or its last. As of text, a negative number counts the bytes that are left out at the other end.
+/// The first or last bytes of each value. As for strings, a negative number counts the bytes omitted at the other end.
 fn ends(values: &BinaryArray, counts: &Int64Array, are_first: bool) -> BinaryArray {
     let pairs = values.iter().zip(counts);
     let ends = pairs.map(|(value, count)| {

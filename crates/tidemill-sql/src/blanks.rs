@@ -1,4 +1,4 @@
-//! Blanks of xBase tables in a query that the engine answers: a blank date is a value that comes before every day, until it leaves.
+//! Blanks of xBase tables in the query engine: a blank date is a value before every day, and becomes NULL in the answer.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use tidemill_ads::sql::{BLANK_IS_NULL, EMPTY_DATE, EMPTY_TIMESTAMP, Type};
 
 use crate::scalars;
 
-/// Gives DataFusion's functions NULL for blank dates, which they would take for days out of every calendar.
+/// Passes NULL for blank dates to DataFusion's functions, which would take them for days outside the calendar.
 #[derive(Debug)]
 pub(crate) struct BlanksToFunctions;
 
@@ -27,7 +27,7 @@ impl FunctionRewrite for BlanksToFunctions {
     }
 
     fn rewrite(&self, expr: Expr, schema: &DFSchema, _: &ConfigOptions) -> EngineResult<Transformed<Expr>> {
-        // Those that give one of their arguments back, or count them, see ADS's values.
+        // Functions that return an argument, or count, see the blanks.
         const TRANSPARENT: [&str; 13] = [
             "coalesce",
             "nvl",
@@ -65,7 +65,7 @@ impl FunctionRewrite for BlanksToFunctions {
     }
 }
 
-/// The expression, or NULL where it is a blank date.
+/// The expression, with NULL for a blank date.
 fn without_blank(expr: Expr, schema: &DFSchema) -> EngineResult<Expr> {
     if matches!(expr, Expr::Literal(..)) {
         return Ok(expr);
@@ -80,7 +80,7 @@ fn without_blank(expr: Expr, schema: &DFSchema) -> EngineResult<Expr> {
     Ok(nullif(expr, Expr::Literal(blank, None)))
 }
 
-/// A batch with values for its blank dates. The columns' fields are told by `schema`.
+/// A batch with values for its blank dates. `schema` has the fields of the columns.
 pub(crate) fn filled(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().zip(schema.fields());
     let columns = columns.map(|(array, field)| match field.metadata().contains_key(BLANK_IS_NULL) {
@@ -107,7 +107,7 @@ fn fill(array: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// The columns of an answer: fields of a table have the types of the table, what was computed has those of ADS SQL.
+/// The columns of an answer: fields of a table keep their types, computed columns have those of ADS SQL.
 pub(crate) fn settled_schema(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| {
         let mut metadata = field.metadata().clone();
@@ -121,7 +121,7 @@ pub(crate) fn settled_schema(schema: &Schema) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// A batch in a schema that [`settled_schema`] made; blank dates are NULL.
+/// A batch converted to a schema of [`settled_schema`]; blank dates become NULL.
 pub(crate) fn settled(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().zip(schema.fields()).map(|(array, field)| {
         let array = match array.data_type() == field.data_type() {

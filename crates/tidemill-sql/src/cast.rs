@@ -1,4 +1,4 @@
-//! Batches in the types of another schema.
+//! Converts batches to another schema.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use arrow_schema::SchemaRef;
 
 use crate::Result;
 
-/// The rows of a batch in the types, names and metadata of another schema with as many columns.
+/// A batch converted to the types, names and metadata of another schema with the same number of columns.
 ///
 /// # Errors
 ///
-/// [`Error::Engine`](crate::Error::Engine) for a value that the other type does not hold.
+/// [`Error::Engine`](crate::Error::Engine) for a value that does not fit the other type.
 ///
 /// ```
 /// use std::sync::Arc;

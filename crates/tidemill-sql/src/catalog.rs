@@ -1,4 +1,4 @@
-//! The tables that a session finds by their names alone.
+//! The tables that statements of a session can name without a path.
 
 use std::path::Path;
 
@@ -11,21 +11,20 @@ use crate::names::Attached;
 use crate::session::Session;
 use crate::{Error, Result};
 
-/// Tables by the names that statements give them.
+/// Tables by their names in statements.
 pub type NamedTables = Vec<(String, Location)>;
 
-/// The name of a database or a folder that is attached, and its tables; without a name those of the session itself.
+/// The name of an attached database or folder, and its tables; `None` for those of the session itself.
 pub type SchemaTables = (Option<String>, NamedTables);
 
 impl Session {
-    /// The tables of the folder or the database of this session, with those that are attached by a name, and behind them the
-    /// tables of each database and each folder that is attached, by its name.
+    /// The tables of the session's folder or database, with those attached by a name; then the tables of each attached database and folder.
     ///
-    /// Of files that have their names in common but for the extension, each is named with it.
+    /// Files whose names differ only in the extension are listed with it.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when the folder can't be listed; [`Error::Server`](crate::Error::Server) when a server can't be asked.
+    /// [`Error::Io`] if the folder cannot be listed; [`Error::Server`](crate::Error::Server) if a server does not answer.
     pub fn all_tables(&self) -> BoxFuture<'_, Result<Vec<SchemaTables>>> {
         self.list_tables().boxed()
     }
@@ -47,7 +46,7 @@ impl Session {
                 Some(tables) => databases.push((Some(name.to_owned()), named(tables))),
                 None => match self.locate(name).await {
                     Ok(location) => own.push((name.to_owned(), location)),
-                    // What is attached and not there is no table.
+                    // An attached place that does not exist is not listed.
                     Err(Error::NotFound { .. }) => {}
                     Err(error) => return Err(error),
                 },

@@ -1,4 +1,4 @@
-//! Changes that are not those of ADS SQL: rows of any store that go into a table, and what a server does with its own tables.
+//! Changes outside of ADS SQL: inserting rows of any store into a table, and changes of a server's table by the server.
 
 use arrow_schema::Schema;
 use sqlparser::ast::Ident;
@@ -17,7 +17,7 @@ use crate::stores::server::{Filling, IfThere, ServerUrl, TableChange};
 use crate::{Error, Result, copy};
 
 impl Session {
-    /// Adds the rows of a query to a table: of a server, or of xBase.
+    /// Inserts the rows of a query into a table of a server or of xBase.
     pub(crate) async fn insert(
         &self,
         insert: Insert,
@@ -72,13 +72,13 @@ impl Session {
         };
         self.connection.change_at_once(&url.to_string())?;
         let sink = self.servers.of(url)?.fill(url, &answer.schema(), &filling).await?;
-        // Columns go by their places, whatever the query calls them.
+        // Columns are assigned by position, whatever their names are.
         let answer = answer.named(&sink.columns())?;
         let rows = copy::insert(answer, sink, |_, _| Ok(())).await?;
         Answer::counted(Some(rows))
     }
 
-    /// Makes an xBase table of the rows of a query.
+    /// Creates an xBase table with the rows of a query.
     pub(crate) async fn select_into(
         &self,
         mut select: Select,
@@ -130,7 +130,7 @@ impl Session {
         }
     }
 
-    /// Has a server drop or empty a table of its own.
+    /// Makes a server drop or truncate its table.
     pub(crate) async fn change_on_server(&self, table: &ServerUrl, change: TableChange) -> Result<Answer> {
         self.connection.change_at_once(&table.to_string())?;
         self.servers.of(table)?.change(table, change).await?;
@@ -140,7 +140,7 @@ impl Session {
 
 /// # Errors
 ///
-/// [`Error::Ads`] for a column that is named twice.
+/// [`Error::Ads`] for a column that is named more than once.
 pub(crate) fn check_once<'c>(columns: impl Iterator<Item = &'c Ident>) -> Result<()> {
     let mut before: Vec<&Ident> = Vec::new();
     for column in columns {

@@ -1,5 +1,4 @@
-//! Whole numbers that do not wrap around: what leaves its type is an error, as in other databases. DataFusion's `+`, `-` and `*` give
-//! what is left of the bits.
+//! Arithmetic of whole numbers that reports an overflow as an error, as other databases do. DataFusion's `+`, `-` and `*` wrap around.
 
 use std::sync::Arc;
 
@@ -25,7 +24,7 @@ use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
 
-/// Makes the arithmetic of projections, filters, groups, sorts and joins fail where it overflows.
+/// Makes the arithmetic in projections, filters, groups, sorts and joins check for overflow.
 #[derive(Debug)]
 pub(crate) struct CheckedArithmetic;
 
@@ -106,7 +105,7 @@ fn of_aggregate(aggregate: &AggregateExec) -> Checked {
     for function in aggregate.aggr_expr() {
         let parts = function.all_expressions();
         let checked = function.with_new_expressions(all(parts.args)?, all(parts.order_by_exprs)?);
-        // One that was reversed is not told apart afterwards, and has no more than an order to be checked.
+        // A reversed function would lose that mark. Besides, only its order could be checked.
         functions.push(match checked.filter(|_| !function.is_reversed()) {
             Some(checked) => Arc::new(checked),
             None => Arc::clone(function),
@@ -162,7 +161,7 @@ fn of_join(filter: Option<&JoinFilter>) -> Result<Option<JoinFilter>> {
     Ok(changed.then(|| JoinFilter::new(expression, columns, schema)))
 }
 
-/// An expression over a scan's columns, which fails where it overflows.
+/// An expression over a scan's columns that checks for overflow.
 pub(crate) fn checked_expr(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Arc<dyn PhysicalExpr>> {
     checked(expr, schema, &mut false)
 }
@@ -174,7 +173,7 @@ fn checked(expr: &Arc<dyn PhysicalExpr>, schema: &Schema, changed: &mut bool) ->
             if !of.is_integer() {
                 return Ok(Transformed::no(expr));
             }
-            // The least number has no opposite.
+            // The least number has no negation, so that it is subtracted from zero.
             let zero = Arc::new(Literal::new(ScalarValue::new_zero(&of)?));
             let negated = BinaryExpr::new(zero, Operator::Minus, Arc::clone(negative.arg()));
             let negated = negated.with_fail_on_overflow(true);
@@ -193,7 +192,7 @@ fn checked(expr: &Arc<dyn PhysicalExpr>, schema: &Schema, changed: &mut bool) ->
     Ok(expr.data)
 }
 
-/// Folds constants before DataFusion does, which wraps them around too.
+/// Folds constants before DataFusion does, which would wrap around.
 #[derive(Debug)]
 pub(crate) struct CheckedConstants;
 
@@ -217,7 +216,7 @@ impl FunctionRewrite for CheckedConstants {
     }
 }
 
-/// The value of an operation on two whole numbers of one type.
+/// The result of an operation on two whole numbers of one type.
 fn folded(left: &ScalarValue, op: Operator, right: &ScalarValue) -> Result<Option<ScalarValue>> {
     if left.data_type() != right.data_type() || !left.data_type().is_integer() {
         return Ok(None);
@@ -230,8 +229,8 @@ fn folded(left: &ScalarValue, op: Operator, right: &ScalarValue) -> Result<Optio
     }))
 }
 
-/// Has the arguments of window functions computed below the windows, by a projection, which [`CheckedArithmetic`] finds: the physical
-/// plan's windows keep their arguments to themselves.
+/// Moves the arguments of window functions into a projection below the window, where [`CheckedArithmetic`] finds them: the physical plan
+/// does not expose a window's arguments.
 #[derive(Debug)]
 pub(crate) struct WindowArguments;
 
@@ -282,12 +281,12 @@ fn over_arguments(window: Window) -> Result<Transformed<LogicalPlan>> {
     let arguments: Vec<Expr> = columns(below).into_iter().chain(computed).collect();
     let arguments = Projection::try_new(arguments, Arc::clone(&window.input))?;
     let over = Window::try_new(functions, Arc::new(LogicalPlan::Projection(arguments)))?;
-    // The arguments are no columns of what comes.
+    // The arguments are not columns of the result.
     let result = Projection::try_new(columns(&window.schema), Arc::new(LogicalPlan::Window(over)))?;
     Ok(Transformed::yes(LogicalPlan::Projection(result)))
 }
 
-/// Whether an expression has arithmetic of whole numbers in it.
+/// Whether an expression contains arithmetic of whole numbers.
 fn may_overflow(expr: &Expr, schema: &DFSchema) -> Result<bool> {
     expr.exists(|part| match part {
         Expr::BinaryExpr(Logical { op, .. }) if is_arithmetic(*op) => Ok(part.get_type(schema)?.is_integer()),

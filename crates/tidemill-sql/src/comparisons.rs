@@ -1,10 +1,10 @@
-//! The expressions that compare values, whose types are made one before DataFusion does it.
+//! Expressions that compare values, whose types are unified before DataFusion does it.
 
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
 
-/// The values that an expression compares with one another: the sides of `=` and the like, those of BETWEEN, and those of IN with a list.
-/// Empty for other expressions.
+/// The values that an expression compares: the operands of `=` and the like, of BETWEEN, and of IN with a list. Empty for other
+/// expressions.
 pub(crate) fn compared(expr: &mut Expr) -> Vec<&mut Expr> {
     match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(*op) => vec![left, right],

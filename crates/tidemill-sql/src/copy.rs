@@ -1,13 +1,13 @@
-//! `copy`: a table read at one place and written at another.
+//! `copy`: reads a table and writes it to another place.
 //!
-//! Rows stream through a bounded channel to a thread that writes them, so memory is bounded by a few batches. The
-//! result is made in a temporary folder beside its destination and renamed when it is whole and on disk; then it is
-//! opened as any reader would open it, and its rows are counted. A table of a server is filled in the task that reads.
+//! Rows stream through a bounded channel to a writing thread, so that memory is bounded by a few batches. The result is written to a
+//! temporary folder next to its destination, and renamed when it is complete and synced; before that, it is opened like any table, and its
+//! rows are counted. A table of a server is filled in the task that reads.
 //!
-//! Columns and what their values lose are told before anything is read (`mapping.rs`); columns are compared by checksums where that is
-//! asked for (`checksum.rs`).
+//! Columns and what their values lose are known before anything is read (`mapping.rs`); on request, columns are compared by checksums
+//! (`checksum.rs`).
 //!
-//! Between two files of records (Riegeli, ArrayRecord, TFRecord) records are copied as they are, so that nothing is read into them.
+//! Between two record files (Riegeli, ArrayRecord, TFRecord), records are copied as bytes, without decoding.
 
 mod checksum;
 mod draft;
@@ -54,27 +54,27 @@ use crate::sink::{FileOptions, ShardedSink, Shares, Sink, file_sink};
 use crate::stores::server::{TableOptions, TableSink};
 use crate::{Error, Result};
 
-/// The settings of a copy.
+/// The options of a copy.
 #[derive(Clone, Debug, Default)]
 pub struct CopyOptions {
-    /// Whether a destination that is there already is replaced. Default: no, it is an error.
+    /// Whether an existing destination is replaced. Default: no, it is an error.
     pub overwrite: bool,
-    /// How the file is written, where its format leaves a choice.
+    /// How the file is written, for the options of its format.
     pub file: FileOptions,
-    /// How a table of a server is made.
+    /// How a table of a server is created.
     pub table: TableOptions,
-    /// Whether columns are copied whose values may lose something by their new type. Default: no, it is an error.
+    /// Whether columns may be copied whose values may lose something in their new type. Default: no, it is an error.
     pub lossy: bool,
-    /// How the copy is compared with what was read.
+    /// How the copy is verified.
     pub verify: Verify,
-    /// Whether a copy into a table of a server goes on where one that broke has stopped: as many rows of the source are passed over
-    /// as the table has. A new table of ClickHouse is then filled under its own name; one of MySQL, PostgreSQL or SQLite is filled
-    /// in several transactions under another name. Default: no, rows are added to those of the table.
+    /// Whether a copy into a table of a server resumes an interrupted one: it skips as many rows of the source as the table has. A new
+    /// table of ClickHouse is then filled under its final name; one of MySQL, PostgreSQL or SQLite is filled in multiple transactions under
+    /// another name. Default: no, rows are added to the table.
     pub resume: bool,
 }
 
 impl CopyOptions {
-    /// What becomes of files that are there.
+    /// What to do with existing files.
     fn existing(&self) -> Existing {
         match self.overwrite {
             true => Existing::Replace,
@@ -83,42 +83,42 @@ impl CopyOptions {
     }
 }
 
-/// How a copy is compared with what was read.
+/// How a copy is verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verify {
-    /// The rows that a reader finds are counted. Default.
+    /// Rows of the copy are counted. Default.
     #[default]
     Counts,
-    /// The copy is read again, and each column's checksum compared with that of what was written; of records, that of their bytes.
-    /// Columns that lose something are left out. A copy as CSV or JSON has no types by which its values could be read again.
+    /// The copy is read again, and the checksum of each column, or of the records' bytes, is compared with that of the written rows.
+    /// Columns that lose something are left out. A CSV or JSON copy has no types, so that its values cannot be compared.
     Full,
 }
 
-/// How far a copy is.
+/// The progress of a copy.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Progress {
     /// Rows read so far.
     pub rows: u64,
-    /// Rows that are expected, where the source says.
+    /// The expected number of rows, if the source knows it.
     pub expected_rows: Option<u64>,
 }
 
-/// What a copy did.
+/// The outcome of a copy.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Copied {
-    /// Rows written, and found again in the result.
+    /// Rows written, and counted again in the result.
     pub rows: u64,
-    /// Bytes of the source's files; 0 for a source that is not files.
+    /// The size of the source's files in bytes; 0 for other sources.
     pub source_bytes: u64,
-    /// Bytes of the files that were made; 0 for a table of a server.
+    /// The size of the written files in bytes; 0 for a table of a server.
     pub bytes: u64,
-    /// How many columns were compared by their checksums, under [`Verify::Full`]; 0 of records, whose bytes were.
+    /// How many columns were compared by checksums under [`Verify::Full`]; 0 for records, whose bytes were compared.
     pub compared_columns: Option<usize>,
 }
 
-/// A copy whose columns are known and of which nothing is read yet.
+/// A copy whose columns are known, before anything is read.
 pub struct PlannedCopy<'s> {
     session: &'s Session,
     source: Source<'s>,
@@ -126,9 +126,9 @@ pub struct PlannedCopy<'s> {
     options: &'s CopyOptions,
     columns: Vec<MappedColumn>,
     source_bytes: u64,
-    /// What is copied, as a name that another run of the same copy has too; nothing for the answer of a statement.
+    /// The source, in a form that is equal for each run of the same copy; `None` for a statement.
     name: Option<String>,
-    /// Sizes and times of the source's files. A source that has changed is copied from the beginning.
+    /// Sizes and times of the source's files. If they change, a copy starts again.
     state: String,
 }
 
@@ -137,23 +137,21 @@ enum Source<'s> {
     Rows {
         answer: Answer,
         expected: Option<u64>,
-        /// Whether they come in the same order when they are read again.
+        /// Whether the order of rows is the same when they are read again.
         in_order: bool,
     },
 }
 
 impl Session {
-    /// Copies the table at `source` to a new file or to a table of a server. `progress` is called after each batch, from this
-    /// task.
+    /// Copies the table at `source` to a new file or to a table of a server. `progress` is called after each batch, in this task.
     ///
-    /// Where deleted records of an xBase table are rows too, their marks are a column `_deleted`, and such a column becomes marks in
-    /// an xBase table.
+    /// If deleted records of an xBase table are rows too, their marks are a column `_deleted`, which becomes marks again in an xBase table.
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`], [`Error::Lossy`], what reading or writing meets, [`Error::RowCount`] when the result does not hold the
-    /// rows that were written, and [`Error::Checksum`] when it holds other values. The destination is as it was before, whatever
-    /// the error, unless it is a table of a server to which rows were added.
+    /// [`Error::Exists`], [`Error::Lossy`], errors of reading and writing, [`Error::RowCount`] if the result has another number of rows
+    /// than were written, and [`Error::Checksum`] if its values differ. After an error the destination is unchanged, unless it is a table
+    /// of a server to which rows were added.
     pub fn copy<'s>(
         &'s self,
         source: &'s Location,
@@ -181,11 +179,11 @@ impl Session {
         async move { planned.await?.run(progress).await }.boxed()
     }
 
-    /// [`Session::copy`], of which nothing is read or written yet.
+    /// Plans [`Session::copy`], before anything is read or written.
     ///
     /// # Errors
     ///
-    /// As opening the source; what the destination has no type for.
+    /// As opening the source; a column type that the destination lacks.
     pub fn plan_copy<'s>(
         &'s self,
         source: &'s Location,
@@ -236,11 +234,11 @@ impl Session {
         Ok(copy)
     }
 
-    /// [`Session::copy_query`], of which nothing is written yet.
+    /// Plans [`Session::copy_query`], before anything is written.
     ///
     /// # Errors
     ///
-    /// As planning the statement; what the destination has no type for.
+    /// As planning the statement; a column type that the destination lacks.
     pub fn plan_copy_query<'s>(
         &'s self,
         sql: &'s str,
@@ -249,7 +247,7 @@ impl Session {
     ) -> BoxFuture<'s, Result<PlannedCopy<'s>>> {
         async move {
             route::check_query(sql)?;
-            // A copy keeps a blank as NULL.
+            // A copy stores a blank as NULL.
             let answer = self.answer(sql, &self.options.of_copies()).await?;
             self.plan(answer, None, false, destination, options).await
         }
@@ -264,7 +262,7 @@ impl Session {
         destination: &'s Location,
         options: &'s CopyOptions,
     ) -> Result<PlannedCopy<'s>> {
-        // Names in xBase tables and sheets are made to differ where these are written, and tables of servers have their own.
+        // Sinks of xBase tables and sheets make the names unique themselves, and tables of servers have their own names.
         let answer = match (&destination.place, destination.format) {
             (Place::Server(_), _) | (_, Format::Xbase | Format::Excel(_)) => answer,
             _ => answer.with_distinct_names()?,
@@ -311,12 +309,12 @@ impl Session {
 }
 
 impl<'s> PlannedCopy<'s> {
-    /// The columns, with their types there and here; none where records are copied as they are.
+    /// The columns, with their types in the source and in the copy; empty if records are copied as bytes.
     pub fn columns(&self) -> &[MappedColumn] {
         &self.columns
     }
 
-    /// Copies.
+    /// Runs the copy.
     ///
     /// # Errors
     ///
@@ -366,7 +364,7 @@ impl Session {
         }
     }
 
-    /// Copies records byte for byte, with the file's metadata.
+    /// Copies records as bytes, with the file's metadata.
     async fn copy_records(
         &self,
         source: &Location,
@@ -444,7 +442,7 @@ impl Session {
     }
 }
 
-/// Sizes and times of a source's files, memos among them.
+/// Sizes and times of a source's files, including memo files.
 fn state_of(source: &Location) -> Result<String> {
     let files = match (&source.place, source.format) {
         (Place::File(path), Format::Xbase) => TableSet::of(path).files()?,
@@ -461,7 +459,7 @@ fn state_of(source: &Location) -> Result<String> {
     Ok(states.collect::<Result<Vec<_>>>()?.join(" "))
 }
 
-/// The checksum of records that can be read.
+/// The checksum of all readable records.
 fn sum_of(records: Records) -> Result<RecordSum> {
     let mut sum = RecordSum::new(true);
     records.read(|record| {
@@ -471,7 +469,7 @@ fn sum_of(records: Records) -> Result<RecordSum> {
     Ok(sum)
 }
 
-/// Rows on their way.
+/// The state of a copy of rows.
 struct Writing<'s> {
     session: &'s Session,
     in_order: bool,
@@ -534,7 +532,7 @@ impl Writing<'_> {
         writer.finish().map_err(|error| error.of_copy(&place))?;
 
         let format = match self.destination.format {
-            // Names that are numbers are not taken for a row.
+            // A header of numbers must not be taken for a row.
             Format::Csv(options) => Format::Csv(CsvOptions {
                 header: Some(options.header.unwrap_or(true)),
                 ..options
@@ -569,7 +567,7 @@ impl Writing<'_> {
         Ok(self.copied(rows, bytes, sums.as_ref()))
     }
 
-    /// Of no rows yet, of the columns that are kept.
+    /// Empty checksums of the columns that lose nothing.
     fn checksums(&self, schema: &SchemaRef) -> Result<Option<Checksums>> {
         if self.options.verify == Verify::Counts {
             return Ok(None);
@@ -578,7 +576,7 @@ impl Writing<'_> {
         Ok(Some(Checksums::new(schema, is_kept)))
     }
 
-    /// How many rows a reader of the copy finds, and their checksums.
+    /// Reads the copy: its number of rows, and their checksums.
     async fn found(&self, copy: &Location, written: &Checksums) -> Result<(u64, Checksums)> {
         let place = self.destination.to_string();
         let mut answer = self.session.read_under(copy, None, &self.reading()).await?;
@@ -597,7 +595,7 @@ impl Writing<'_> {
         Ok((rows, found))
     }
 
-    /// How the copy is read: nothing that was said of the source's files is true of it.
+    /// The options to read the copy with; those about the source's files do not apply to it.
     fn reading(&self) -> SessionOptions {
         let has_marks = self.columns.iter().any(|column| column.name == DELETED_COLUMN);
         self.session.options.of_result(has_marks)
@@ -625,7 +623,7 @@ impl Writing<'_> {
     }
 }
 
-/// Puts an answer into a table of a server. `progress` is called with each batch and the number of rows with it.
+/// Inserts an answer into a table of a server. `progress` is called for each batch, with the number of rows so far.
 pub(crate) async fn insert(
     mut answer: Answer,
     mut sink: Box<dyn TableSink + '_>,
@@ -651,8 +649,8 @@ pub(crate) async fn insert(
     }
 }
 
-/// Writes all records to new files, and tells now and then how many there are. Returns how many there are, their checksum if it `is_full`, and
-/// what was left out.
+/// Writes all records to new files, and reports their number from time to time. Returns the number, the checksum if `is_full`, and what was
+/// skipped.
 fn write_records(
     records: Records,
     mut sinks: Vec<(RecordsSink, &Path)>,
@@ -669,7 +667,7 @@ fn write_records(
         }
         written.add(record);
         if written.records().is_multiple_of(STEP) {
-            // Nobody listens any more when the copy was given up; the thread ends with the file.
+            // The receiver is gone if the copy was aborted; the thread ends with the file.
             let _ = tell.send(written.records());
         }
         Ok(ControlFlow::Continue(()))
@@ -680,7 +678,7 @@ fn write_records(
     Ok((written, skipped))
 }
 
-/// The thread that writes, and the channel to it.
+/// The writing thread, and the channel to it.
 struct Writer {
     batches: Option<mpsc::SyncSender<RecordBatch>>,
     thread: Option<thread::JoinHandle<Result<()>>>,
@@ -702,10 +700,10 @@ impl Writer {
         }
     }
 
-    /// Waits while the channel is full. `false` when the writer has stopped: [`Writer::finish`] says why.
+    /// Waits while the channel is full. `false` if the writer has stopped; [`Writer::finish`] returns the error.
     fn send(&mut self, batch: RecordBatch) -> bool {
         let Some(sender) = &self.batches else { return false };
-        // The engines read on threads of their own, so the task that waits here keeps nobody else waiting.
+        // Engines read on their own threads, so that blocking here delays no other task.
         sender.send(batch).is_ok()
     }
 

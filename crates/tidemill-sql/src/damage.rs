@@ -1,10 +1,10 @@
-//! What recovery leaves out, and what else a session tells, collected over its scans.
+//! Damage that recovery skips, and other notes, collected over the scans of a session.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the scans of a session left out. Parts of one table are read in parallel and see the same damage: it counts once.
+/// What the scans of a session skipped. Parallel scans of one table see the same damage, which is listed once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DamageLog(Arc<Mutex<BTreeSet<String>>>);
 

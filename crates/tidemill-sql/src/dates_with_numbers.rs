@@ -1,7 +1,7 @@
-//! Dates and times beside numbers, which are refused.
+//! Refuses comparisons of dates and times with numbers.
 //!
-//! DataFusion takes a number for the days or the units since 1970, so that `day > 20240115` is true of no date, and a UNION makes dates of
-//! numbers. PostgreSQL, DuckDB and the lanes of ADS SQL refuse it too.
+//! DataFusion converts a number to days or other units since 1970, so that `day > 20240115` is true for no date, and a UNION turns numbers
+//! into dates. PostgreSQL, DuckDB and the lanes of ADS SQL refuse it too.
 
 use arrow_schema::DataType;
 use datafusion::common::config::ConfigOptions;
@@ -15,7 +15,7 @@ use datafusion::optimizer::AnalyzerRule;
 use crate::Error;
 use crate::comparisons::compared;
 
-/// Refuses comparisons of both.
+/// Refuses such comparisons in expressions.
 #[derive(Debug)]
 pub(crate) struct DatesWithNumbers;
 
@@ -46,7 +46,7 @@ impl FunctionRewrite for DatesWithNumbers {
     }
 }
 
-/// Refuses both where the sides are no expression: columns of USING, EXCEPT, INTERSECT and UNION.
+/// Refuses them outside of expressions: columns of USING, EXCEPT, INTERSECT and UNION.
 #[derive(Debug)]
 pub(crate) struct ColumnsOfDatesAndNumbers;
 
@@ -81,7 +81,7 @@ impl AnalyzerRule for ColumnsOfDatesAndNumbers {
 
 /// # Errors
 ///
-/// [`Error::Unsupported`] where some of these types are dates or times, and others numbers.
+/// [`Error::Unsupported`] if some of these types are dates or times, and others are numbers.
 fn check(types: &[DataType]) -> Result<()> {
     let moment = types.iter().find(|of| is_moment(of));
     let number = types.iter().find(|of| of.is_numeric());

@@ -1,16 +1,16 @@
-//! CREATE TABLE statements for databases that Tidemill need not reach.
+//! CREATE TABLE statements for databases, without connecting to them.
 
 use arrow_schema::Schema;
 
 use crate::stores::server::ServerKind;
 use crate::{Error, Result};
 
-/// The statement that makes a table in a database of this kind (`postgres`, `sqlite`, `clickhouse`, `duckdb`, …) for rows of this schema, with
-/// the types that `copy --create` would give it.
+/// The statement that creates a table for rows of this schema in a kind of database (`postgres`, `sqlite`, `clickhouse`, `duckdb`, …), with
+/// the types that `copy --create` would use.
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] for another kind, and for a column that the database has no type for.
+/// [`Error::Unsupported`] for an unknown kind, and for a column whose type the database lacks.
 pub fn create_table(kind: &str, table: &str, schema: &Schema) -> Result<String> {
     let known = ServerKind::all().filter_map(|kind| Some((kind.scheme(), kind.ddl()?)));
     let known: Vec<_> = known.collect();
@@ -27,7 +27,7 @@ pub fn create_table(kind: &str, table: &str, schema: &Schema) -> Result<String> 
     }
 }
 
-/// The text of a statement: a column and its type in a line.
+/// The text of a statement, with one column per line.
 #[cfg(any(feature = "adbc", feature = "clickhouse", feature = "sqlite"))]
 pub(crate) fn statement(table: &str, columns: impl Iterator<Item = String>) -> String {
     let columns: Vec<_> = columns.map(|column| format!("\n    {column}")).collect();

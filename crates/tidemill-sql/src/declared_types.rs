@@ -1,20 +1,20 @@
-//! The types that a query declares for its columns: those of a CAST that is a column by itself.
+//! The types that a query declares for its columns, by a CAST around the whole column.
 //!
-//! What ADS SQL computes is whole numbers of 64 bits, decimals of 38 digits, doubles. A program that asks for `CAST(n AS INT)` or
-//! `CAST(n AS DECIMAL(10, 2))` expects this type, and not one that has its values.
+//! ADS SQL computes with whole numbers of 64 bits, decimals of 38 digits, and doubles. A program that writes `CAST(n AS INT)` or
+//! `CAST(n AS DECIMAL(10, 2))` expects that type, not another that holds its values.
 
 use arrow_schema::{DECIMAL128_MAX_PRECISION, DataType};
 use sqlparser::ast::{DataType as SqlType, ExactNumberInfo, Expr, SelectItem, SetExpr};
 use tidemill_ads::sql::Select;
 
-/// The types of a query's columns, in order, as far as they are declared; `None` where no type is.
+/// The declared types of a query's columns, in order; `None` if no type is declared.
 pub(crate) fn of(select: &Select) -> Option<Vec<Option<DataType>>> {
     let SetExpr::Select(body) = &*select.query.body else {
         return None;
     };
     let types = body.projection.iter().map(|item| match item {
         SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(declared(expr)),
-        // The places of columns behind a `*` are not known.
+        // The positions of columns after a `*` are unknown.
         _ => None,
     });
     let types: Vec<Option<DataType>> = types.collect::<Option<_>>()?;

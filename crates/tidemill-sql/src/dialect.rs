@@ -1,8 +1,8 @@
-//! The SQL text, parsed.
+//! Parses SQL.
 //!
-//! The grammar is sqlparser's generic one, with one thing that ADS and Access users write every day: `[bracketed names]`.
-//! They are told at the level of tokens; so an array is written `ARRAY[1, 2]`, not `[1, 2]`. What stands in brackets right behind a
-//! name, without a blank, is a subscript: `features['label']`, `list[1]`.
+//! The grammar is sqlparser's generic one, with the `[bracketed names]` of ADS and Access. They are recognised among the tokens, so that an
+//! array is written `ARRAY[1, 2]`, not `[1, 2]`. Brackets directly after a name, without a blank, are a subscript: `features['label']`,
+//! `list[1]`.
 
 use sqlparser::ast::Statement;
 use sqlparser::dialect::{Dialect, GenericDialect};
@@ -13,7 +13,7 @@ use tidemill_trust::without_secrets;
 
 use crate::{Error, Result};
 
-/// Parses exactly one statement; semicolons at its end are passed over.
+/// Parses exactly one statement; trailing semicolons are ignored.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
     }
 }
 
-/// Whether a statement has a subscript or an array, which ADS SQL has not: it would read another name of the column.
+/// Whether a statement has a subscript or an array, which ADS SQL lacks: it would read brackets as a column name.
 pub(crate) fn has_subscripts(sql: &str) -> bool {
     sql.contains('[') && tokens_of(sql).is_ok_and(|tokens| (1..tokens.len()).any(|at| is_subscript(&tokens, at)))
 }
@@ -46,8 +46,7 @@ fn tokens_of(sql: &str) -> Result<Vec<TokenWithSpan>> {
     tokens.map_err(|error| wrong(&error.to_string()))
 }
 
-/// Whether the token is a text or a number in brackets, right behind a name or another subscript, or whatever stands in them right
-/// behind ARRAY.
+/// Whether the token is a string or number in brackets directly after a name or another subscript, or anything in brackets after ARRAY.
 fn is_subscript(tokens: &[TokenWithSpan], at: usize) -> bool {
     let Some(Token::Word(word)) = tokens.get(at).map(|token| &token.token) else {
         return false;
@@ -66,7 +65,7 @@ fn is_subscript(tokens: &[TokenWithSpan], at: usize) -> bool {
     word.quote_style == Some('[') && !word.value.is_empty() && is_of_one && follows
 }
 
-/// The tokens with those of their subscripts.
+/// Merges the tokens of subscripts.
 fn with_subscripts(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
     let mut all = Vec::with_capacity(tokens.len());
     for (at, token) in tokens.iter().enumerate() {
@@ -92,7 +91,7 @@ fn parse_error(error: ParserError) -> Error {
     }
 }
 
-/// The parser cites the statement, and a table in it may be named with its server's password.
+/// Hides secrets in the parser's message: it quotes the statement, in which a URL may contain a password.
 fn wrong(message: &str) -> Error {
     Error::Parse {
         message: without_secrets(message).into_owned(),

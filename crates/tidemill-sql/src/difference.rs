@@ -1,9 +1,8 @@
-//! What two tables, or the answers to two queries, do not have in common.
+//! The difference between two tables or queries.
 //!
-//! Rows are compared as a whole, each as often as it comes, whatever their order: the engine counts the rows of the left side up and
-//! those of the right side down, and what does not come to 0 is a difference. Columns are those that both sides have, by their names in
-//! any case; their types become one as in a UNION. With keys, a row of the left and one of the right that have the same key are one row
-//! that changed.
+//! Rows are compared as multisets: the engine adds 1 for each row of the left side and subtracts 1 for each of the right, and a row whose
+//! sum is not 0 differs. Columns are matched by name, without regard to case; only those of both sides are compared, in a common type as in
+//! a UNION. With keys, differing rows of the same key are a changed row.
 
 use std::sync::Arc;
 
@@ -20,32 +19,32 @@ use futures::future::BoxFuture;
 use crate::route;
 use crate::{Answer, Error, Result, Session, source_is_query, summary};
 
-/// Two tables or queries that are compared, row by row.
+/// A comparison of two tables or queries.
 pub struct Comparison {
-    /// Columns that the left side has alone.
+    /// Columns that only the left side has.
     pub only_left: Vec<String>,
-    /// Columns that the right side has alone.
+    /// Columns that only the right side has.
     pub only_right: Vec<String>,
     differences: Answer,
-    /// Where the key columns stand, in order; empty without keys.
+    /// The number of key columns, which come first; 0 without keys.
     keys: usize,
     counts: Counts,
-    /// Rows of a key of which others may come.
+    /// The rows of a key that may continue in the next batch.
     pending: Option<Pending>,
     schema: SchemaRef,
     converter: Option<RowConverter>,
 }
 
-/// How many rows are the same, and how many are not.
+/// How many rows are equal, and how many differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Rows of the left side.
     pub left: u64,
     /// Rows of the right side.
     pub right: u64,
-    /// Rows of the left side that the right side lacks.
+    /// Rows that only the left side has.
     pub only_left: u64,
-    /// Rows of the right side that the left side lacks.
+    /// Rows that only the right side has.
     pub only_right: u64,
     /// Keys whose rows differ.
     pub changed: u64,
@@ -61,16 +60,16 @@ impl Counts {
 /// The rows of one key, which differ.
 struct Pending {
     key: OwnedRow,
-    /// Each with how often the left side has it more often than the right one.
+    /// Each with its count on the left minus that on the right.
     rows: Vec<(RecordBatch, i64)>,
 }
 
 impl Session {
-    /// Compares two tables, each by its name or as a SELECT. `keys` are columns of both.
+    /// Compares two tables, each given by its name or as a SELECT. `keys` are columns of both.
     ///
     /// # Errors
     ///
-    /// As [`Session::query`]; [`Error::Unsupported`] when the sides have no columns in common, or lack a key.
+    /// As [`Session::query`]; [`Error::Unsupported`] if the sides have no columns in common, or a key is missing.
     pub fn compare<'a>(
         &'a self,
         left: &'a str,
@@ -127,7 +126,7 @@ impl Session {
             ..Counts::default()
         };
         let differences = self.query(&statement(&left, &right, &ordered, keys)).await?;
-        // The last column is the count.
+        // The count is the last column.
         let found = differences.schema();
         let columns = found.fields().iter().take(ordered.len()).cloned().collect::<Vec<_>>();
         let converter = match keys {
@@ -184,7 +183,7 @@ impl Session {
     }
 }
 
-/// What stands behind FROM.
+/// A source as it follows FROM.
 fn source(named: &str) -> String {
     match source_is_query(named) {
         true => format!("({}) AS q", named.trim().trim_end_matches(';')),
@@ -192,7 +191,7 @@ fn source(named: &str) -> String {
     }
 }
 
-/// The columns of both sides, as each spells them.
+/// The common columns, in the spelling of each side.
 fn common(left: &[String], right: &[String]) -> Vec<(String, String)> {
     let pairs = left.iter().filter_map(|column| {
         let exact = right.iter().find(|other| *other == column);
@@ -202,7 +201,7 @@ fn common(left: &[String], right: &[String]) -> Vec<(String, String)> {
     pairs.collect()
 }
 
-/// Rows by how often the left side has them more often than the right one; in the order of their keys.
+/// The query of the rows whose counts differ, with the difference; ordered by the keys.
 fn statement(left: &str, right: &str, columns: &[(String, String)], keys: usize) -> String {
     let list = |item: &dyn Fn(usize, &(String, String)) -> String| {
         let items = columns.iter().enumerate().map(|(place, names)| item(place + 1, names));
@@ -227,23 +226,23 @@ fn statement(left: &str, right: &str, columns: &[(String, String)], keys: usize)
 }
 
 impl Comparison {
-    /// The columns of the differences: `diff`, which is `only left`, `only right` or `changed`; then without keys `rows`, how often the
-    /// row comes more often there, and the columns; with keys these, and for a row that changed the `column` and its value on the `left`
-    /// and on the `right`, a line for each column.
+    /// The columns of the differences. The first is `diff`: `only left`, `only right` or `changed`. Without keys follow `rows`, by how much
+    /// the counts differ, and the columns. With keys follow the keys and, for a changed row, the `column` and its values on the `left` and
+    /// on the `right`, one line per column.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
 
-    /// How many rows are the same, and how many are not: of those that were read so far, at the end of all.
+    /// How many rows are equal, and how many differ, among those read so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// The next differences, or `None` behind the last.
+    /// The next differences, or `None` at the end.
     ///
     /// # Errors
     ///
-    /// What reading and comparing meet.
+    /// Errors of reading and comparing.
     pub async fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             let Some(batch) = self.differences.next().await? else {
@@ -324,7 +323,7 @@ fn name_of(side: i64) -> &'static str {
 }
 
 impl Counts {
-    /// Counts the rows of a key, and writes what differs.
+    /// Counts the rows of a key, and writes their differences.
     fn add_key(&mut self, rows: &[(RecordBatch, i64)], keys: usize, lines: &mut Lines) -> Result<()> {
         let pair = match rows {
             [(a, 1), (b, -1)] => Some((a, b)),
@@ -361,7 +360,7 @@ impl Counts {
     }
 }
 
-/// The value of one row as text; `None` of NULL.
+/// The value of one row as text; `None` for NULL.
 fn text_of(value: &ArrayRef) -> Result<Option<String>> {
     match value.is_null(0) {
         true => Ok(None),
@@ -375,7 +374,7 @@ struct Change {
     right: Option<String>,
 }
 
-/// Differences of rows with keys.
+/// The lines of differences with keys.
 #[derive(Default)]
 struct Lines {
     diff: StringBuilder,
@@ -423,7 +422,7 @@ mod tests {
     use super::*;
     use crate::SessionOptions;
 
-    /// The differences as CSV without its header, in the order of their lines, and the counts.
+    /// The differences as CSV without a header, sorted, and the counts.
     async fn compared(left: &str, right: &str, keys: &[&str]) -> (Vec<String>, Counts) {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(

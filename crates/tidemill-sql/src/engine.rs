@@ -1,9 +1,9 @@
 //! Blocking engines behind DataFusion's table interface.
 //!
-//! An engine that reads files gives batches from an ordinary iterator. [`EngineTable`] makes it a table: projection,
-//! filters and limit go down into the scan, the iterator runs on tokio's blocking pool behind a channel of two batches,
-//! and it stops when nobody takes its batches any more. One implementation serves every such engine, and a table may be
-//! made of several, which are read one behind another or side by side.
+//! An engine that reads files returns batches from an ordinary iterator. [`EngineTable`] makes it a DataFusion table: projection, filters
+//! and limit are pushed down into the scan, and the iterator runs on tokio's blocking pool behind a channel of two batches, until its
+//! receiver is dropped. One implementation serves every such engine. A table may consist of multiple engines, which are read in sequence or
+//! in parallel.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -40,20 +40,20 @@ pub(crate) use members::Members;
 use members::Reads;
 pub(crate) use offsets::Offsets;
 
-/// Batches between who reads a table and who takes its rows.
+/// Batches in the channel between the reading thread and the consumer.
 pub(crate) const BATCHES_IN_FLIGHT: usize = 2;
 
 /// A source of batches that reads in the calling thread.
 pub(crate) trait Engine: Send + Sync + 'static {
-    /// What EXPLAIN calls a scan of this engine.
+    /// The name of this engine's scan in EXPLAIN.
     fn scan_name(&self) -> &'static str;
 
-    /// The file that is read, for EXPLAIN.
+    /// The file, for EXPLAIN.
     fn file(&self) -> String;
 
     fn schema(&self) -> SchemaRef;
 
-    /// Rows of an unfiltered scan, if that is known without reading them.
+    /// The number of rows of an unfiltered scan, if known without reading them.
     fn row_count(&self) -> Precision<usize>;
 
     /// The approximate size of a row in memory, in bytes; `None` if it is unknown. Default: unknown.
@@ -61,26 +61,26 @@ pub(crate) trait Engine: Send + Sync + 'static {
         None
     }
 
-    /// Whether a scan can be cut into parts that are read side by side.
+    /// Whether a scan can be divided into parts that are read in parallel.
     fn divisible(&self) -> bool;
 
-    /// Whether a scan reads less where [`Request::members`] says that members of structs are enough. Default: no.
+    /// Whether a scan reads less if [`Request::members`] names the required members of structs. Default: no.
     fn reads_members(&self) -> bool {
         false
     }
 
-    /// Whether a scan without a filter finds its first row by its number. Default: no.
+    /// Whether a scan without a filter can start at a row number. Default: no.
     fn skips(&self) -> bool {
         false
     }
 
-    /// What the engine is told of a condition, which it keeps exactly. Default: a predicate.
+    /// The form in which a filter is pushed down to the engine, which must apply it exactly. Default: a predicate.
     fn condition(&self, filter: &Expr) -> Condition {
         let _ = filter;
         Condition::Predicate
     }
 
-    /// The index by which a scan under these conditions reads some of the rows alone, for EXPLAIN. Default: none.
+    /// The index that a scan with these conditions uses to read only some rows, for EXPLAIN. Default: none.
     fn index(&self, conditions: &[Expr]) -> Option<String> {
         let _ = conditions;
         None
@@ -137,40 +137,40 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
 
 pub(crate) type Batches = Box<dyn Iterator<Item = crate::Result<RecordBatch>> + Send>;
 
-/// How an engine is told a condition.
+/// The form in which a filter is pushed down to an engine.
 pub(crate) enum Condition {
-    /// As a predicate over batches of its columns.
+    /// A predicate over batches of the engine's columns.
     Predicate,
-    /// In words of its own.
+    /// Text in the engine's own language.
     Text(String),
-    /// Not at all: it is looked at behind the scan.
+    /// It is not pushed down: the plan evaluates it after the scan.
     None,
 }
 
-/// What a scan is asked for.
+/// The parameters of a scan.
 pub(crate) struct Request {
     /// Indices into the engine's schema, in output order.
     pub(crate) projection: Vec<usize>,
-    /// Columns, in the projection or of the filter, whose structs may come with these members alone.
+    /// Columns of the projection or the filter of which only these struct members are required.
     pub(crate) members: Members,
     pub(crate) filter: Option<Filter>,
-    /// What the filter looks at, condition by condition.
+    /// The conditions of the filter.
     pub(crate) conditions: Arc<[Expr]>,
-    /// Conditions in the engine's own words, all of which hold.
+    /// Pushed-down conditions in the engine's own language; all must hold.
     pub(crate) texts: Vec<String>,
-    /// Rows at the beginning that are left out, where the engine [skips](Engine::skips); there is no filter then.
+    /// How many rows to skip at the start, if the engine [can](Engine::skips); there is no filter then.
     pub(crate) offset: usize,
-    /// Rows after the filter.
+    /// The limit of rows after the filter.
     pub(crate) limit: Option<usize>,
     pub(crate) batch_rows: usize,
-    /// Which part of how many.
+    /// The number of the part, and the number of parts.
     pub(crate) part: (usize, usize),
 }
 
-/// The most values of a batch: where a table has very many columns, a batch has fewer rows.
+/// The most values of a batch: batches of very many columns have fewer rows.
 const BATCH_VALUES: usize = 1 << 20;
 
-/// How many rows a batch of these columns has.
+/// The number of rows in a batch of these columns.
 fn batch_rows(schema: &Schema, rows: usize) -> usize {
     fn values(field: &FieldRef) -> usize {
         match field.data_type() {
@@ -183,16 +183,16 @@ fn batch_rows(schema: &Schema, rows: usize) -> usize {
     rows.min(BATCH_VALUES / values.max(1)).max(1)
 }
 
-/// A condition over some columns; the engine decodes these first and the others for the chosen rows only.
+/// A condition over some columns; the engine decodes these first, and the other columns only for the selected rows.
 pub(crate) struct Filter {
-    /// Indices into the engine's schema, ascending: the columns of the batches that `predicate` is given.
+    /// Indices into the engine's schema, ascending: the columns that `predicate` receives.
     pub(crate) columns: Vec<usize>,
     pub(crate) predicate: Predicate,
 }
 
 pub(crate) type Predicate = Box<dyn FnMut(&RecordBatch) -> Result<BooleanArray, ArrowError> + Send>;
 
-/// One or several [`Engine`]s as a table.
+/// One or more [`Engine`]s as a table.
 pub(crate) struct EngineTable<E> {
     engines: Arc<Shards<E>>,
 }
@@ -205,11 +205,11 @@ struct Shards<E> {
 }
 
 impl<E: Engine> EngineTable<E> {
-    /// The table of the engines' rows, one engine behind another. `name` is what EXPLAIN calls it.
+    /// The table of all engines' rows, one engine after another. `name` is its name in EXPLAIN.
     ///
     /// # Errors
     ///
-    /// When an engine has other columns than the first, or there are none.
+    /// If an engine has other columns than the first, or there are none.
     pub(crate) fn new(name: String, engines: Vec<E>) -> crate::Result<Self> {
         let Some(first) = engines.first() else {
             return Err(crate::Error::NotFound {
@@ -242,7 +242,7 @@ impl<E: Engine> EngineTable<E> {
 }
 
 impl<E: Engine> EngineTable<E> {
-    /// See [`Engine::row_bytes`]; of the engine whose rows are longest.
+    /// The largest [`Engine::row_bytes`] of the engines.
     pub(crate) fn row_bytes(&self) -> Option<u64> {
         self.engines.all.iter().filter_map(|engine| engine.row_bytes()).max()
     }
@@ -258,14 +258,14 @@ impl<E: Engine> Shards<E> {
         self.all.iter().all(|engine| engine.reads_members())
     }
 
-    /// Engines of one table are told conditions in the same way.
+    /// All engines of a table push filters down in the same form.
     fn condition(&self, filter: &Expr) -> Condition {
         self.all
             .first()
             .map_or(Condition::None, |engine| engine.condition(filter))
     }
 
-    /// Into how many parts a scan can be cut, of as many as are wanted.
+    /// Into how many parts a scan can be divided, of those wanted.
     fn parts(&self, wanted: usize) -> usize {
         match self.all.as_slice() {
             [engine] if engine.divisible() => wanted,
@@ -274,7 +274,7 @@ impl<E: Engine> Shards<E> {
         }
     }
 
-    /// The engines of a part, and which of how many parts of each.
+    /// The engines of a part, and which part of each is read.
     fn of_part(&self, (part, parts): (usize, usize)) -> (Vec<Arc<E>>, (usize, usize)) {
         match self.all.as_slice() {
             [engine] => (vec![Arc::clone(engine)], (part, parts)),
@@ -380,20 +380,20 @@ pub(crate) struct EngineScan<E> {
     engines: Arc<Shards<E>>,
     projection: Vec<usize>,
     projected: SchemaRef,
-    /// What is made of these columns, when it is not they themselves.
+    /// A projection over these columns, if any.
     output: Option<Output>,
     filter: Option<Arc<dyn PhysicalExpr>>,
-    /// What the filter is made of.
+    /// The conditions of the filter.
     conditions: Arc<[Expr]>,
     texts: Vec<String>,
-    /// Rows at the beginning that are not read.
+    /// How many rows are skipped at the start.
     offset: usize,
     limit: Option<usize>,
     parts: usize,
     metrics: ExecutionPlanMetricsSet,
 }
 
-/// Expressions over the columns of a scan, and the schema of what they make.
+/// Expressions over the columns of a scan, and the schema of their results.
 #[derive(Clone)]
 struct Output {
     exprs: ProjectionExprs,
@@ -418,7 +418,7 @@ impl Output {
 }
 
 impl<E: Engine> EngineScan<E> {
-    /// The same scan without its first rows, where these need not be read.
+    /// The same scan with an offset, if it can skip rows without reading them.
     fn beginning_at(&self, offset: usize) -> Option<Self> {
         let engines = &self.engines.all;
         let is_counted = engines.iter().all(|engine| engine.row_count().is_exact() == Some(true));
@@ -431,8 +431,8 @@ impl<E: Engine> EngineScan<E> {
         })
     }
 
-    /// This scan, restricted to the rows that an index finds for these values of a column, perhaps with some others; `None` without such
-    /// an index.
+    /// This scan, restricted to the rows that an index finds for these values of a column, which may include others; `None` without such an
+    /// index.
     pub(crate) fn among(&self, column: usize, values: &[ScalarValue]) -> Option<Arc<dyn ExecutionPlan>> {
         let column = *self.projection.get(column)?;
         let name = Column::from_name(self.engines.schema.field(column).name());
@@ -453,12 +453,12 @@ impl<E: Engine> EngineScan<E> {
         })
     }
 
-    /// The schema of the batches that the plan sees.
+    /// The schema of the batches in the plan.
     fn schema(&self) -> &SchemaRef {
         self.output.as_ref().map_or(&self.projected, |output| &output.schema)
     }
 
-    /// What the plan is given of each column.
+    /// Which parts of each column the plan reads.
     fn reads(&self) -> Reads {
         let mut reads = Reads::default();
         match &self.output {
@@ -475,7 +475,7 @@ impl<E: Engine> EngineScan<E> {
             .for_each(|expr| reads.add(&expr, &self.projected, &number));
     }
 
-    /// The columns of which members are enough.
+    /// The columns of which only some members are read.
     fn members(&self) -> Members {
         if !self.engines.read_members() {
             return Members::new();
@@ -536,7 +536,7 @@ impl<E> Clone for EngineScan<E> {
             offset: self.offset,
             limit: self.limit,
             parts: self.parts,
-            // Another scan has counts of its own.
+            // A copy of the scan has its own metrics.
             metrics: ExecutionPlanMetricsSet::new(),
         }
     }
@@ -549,7 +549,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
         let mut requests = Vec::new();
         let mut offset = self.offset;
         for engine in engines {
-            // Before the first row of an offset there are engines whose rows are counted.
+            // Engines whose rows all lie before the offset are skipped. Their row counts are exact.
             let rows = engine.row_count().get_value().copied().unwrap_or_default();
             if offset > 0 && rows <= offset {
                 offset -= rows;
@@ -664,7 +664,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
         EquivalenceProperties::new(Arc::clone(self.schema()))
     }
 
-    /// The channel to the reading thread yields to other tasks by itself.
+    /// The channel to the reading thread yields to the tokio scheduler.
     fn scheduling_type(&self) -> SchedulingType {
         SchedulingType::Cooperative
     }
@@ -697,7 +697,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
         self.metrics.clone()
     }
 
-    /// Takes expressions that read members of structs into the scan, which then need not read the others.
+    /// Pulls expressions that read members of structs into the scan, so that it need not read the other members.
     fn try_swapping_with_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn DataSource>>> {
         let mut reads = Reads::default();
         self.add_reads(&mut reads, projection);
@@ -741,7 +741,8 @@ fn external(error: crate::Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
-/// Estimates the rows of a text from its size and the mean length of its first rows. For compressed text this is a guess.
+/// Estimates the number of rows of a text file from its size and the mean length of its first rows. For compressed text the estimate is
+/// rough.
 pub(crate) fn estimated_rows(size: u64, is_packed: bool, row_length: u64) -> Precision<usize> {
     const PACKED: u64 = 4;
     let size = if is_packed { size.saturating_mul(PACKED) } else { size };

@@ -1,4 +1,4 @@
-//! What can go wrong between a statement and its answer.
+//! The errors of statements and copies.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::plain::Plain;
 /// The result of this crate's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a statement or a copy failed. The text names the table or file and, where there is one, the next thing to try.
+/// Why a statement or a copy failed. The text names the table or file and, if known, a hint.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -21,60 +21,60 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What was tried, as a verb phrase: "open", "create".
+        /// The operation, as a verb phrase: "open", "create".
         action: &'static str,
-        /// The refusal.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A name in a statement or on the command line leads to no table.
+    /// A name in a statement or on the command line does not match a table.
     #[error("{name}: no such table; {hint}")]
     NotFound {
         /// The name as it was given.
         name: String,
-        /// Where it was looked for and what is there.
+        /// Where it was looked for, and what exists there.
         hint: String,
     },
-    /// A name fits more than one table.
+    /// A name matches more than one table.
     #[error("{name}: could be any of {}; name one with its extension", candidates.join(", "))]
     Ambiguous {
         /// The name as it was given.
         name: String,
-        /// The files that it fits.
+        /// The matching files.
         candidates: Vec<String>,
     },
-    /// The statement is not SQL that the parser knows.
+    /// The parser does not accept the statement.
     #[error("{message}")]
     Parse {
-        /// The parser's words, with line and column.
+        /// The parser's message, with line and column.
         message: String,
     },
-    /// Something that this version does not do.
+    /// Something that this version does not support.
     #[error("{what} is not supported; {hint}")]
     Unsupported {
-        /// What was asked for.
+        /// What was requested.
         what: String,
-        /// The next thing to try.
+        /// A hint.
         hint: String,
     },
-    /// Something that this session may not do.
+    /// Something that this session is not allowed to do.
     #[error("{what} is not allowed here; {hint}")]
     Denied {
-        /// What was asked for.
+        /// What was requested.
         what: String,
-        /// The next thing to try.
+        /// A hint.
         hint: String,
     },
-    /// A file that is no table, by its bytes and its name.
+    /// A file that is not a table, by its bytes and its name.
     #[error("{place}: {what}; {hint}")]
     NotATable {
         /// The file.
         place: String,
         /// What it is.
         what: String,
-        /// What to do about it.
+        /// A hint.
         hint: String,
     },
-    /// A part of a file would take more memory than it may.
+    /// A part of a file would exceed a memory limit.
     #[error("{place}: {what}; --max-memory SIZE allows more")]
     TooLarge {
         /// The file.
@@ -82,25 +82,25 @@ pub enum Error {
         /// Which part, and how much.
         what: String,
     },
-    /// The destination of a copy is there already.
+    /// The destination of a copy exists already.
     #[error("{place}: already exists; --overwrite replaces it")]
     Exists {
         /// The destination.
         place: String,
     },
-    /// The destination of a finished copy holds another number of rows than were read.
+    /// The finished copy has another number of rows than were written.
     #[error("{place}: {found} rows were found after copying {written}; {left}")]
     RowCount {
         /// The destination.
         place: String,
         /// Rows that were written.
         written: u64,
-        /// Rows that a reader finds in the result.
+        /// Rows found when the copy was read.
         found: u64,
-        /// What became of the copy.
+        /// What remains of the copy.
         left: Left,
     },
-    /// A table that is followed is shorter than what was copied of it.
+    /// A followed table is shorter than the part already copied.
     #[error("{place}: it ends at {found}, and was copied as far as {copied}: it is not the table that was followed")]
     Shrunk {
         /// The source.
@@ -110,49 +110,49 @@ pub enum Error {
         /// The position where the source ends.
         found: u64,
     },
-    /// A table that is followed, or the one that it is followed into, is not the one that it was.
+    /// A followed table, or its target, is not the same table as before.
     #[error("{place}: {why}; to follow from the beginning, remove the target and follow again")]
     Replaced {
         /// The source, or the target.
         place: String,
-        /// By what it differs.
+        /// The difference.
         why: String,
     },
-    /// A copy holds other values than those that were written.
+    /// A copy has other values than those written.
     #[error("{place}: column {column} does not hold what was written: {written} went in, {found} came back; {left}")]
     Checksum {
         /// The destination.
         place: String,
-        /// The column, or that it is the rows as a whole.
+        /// The column, or the rows as a whole.
         column: String,
-        /// The checksum of what was written, its NULLs, or its type.
+        /// The checksum of the written values, their NULLs, or their type.
         written: String,
-        /// The same of what is found.
+        /// The same of the values found.
         found: String,
-        /// What became of the copy.
+        /// What remains of the copy.
         left: Left,
     },
-    /// Values of a copy may lose something by the types of its columns.
+    /// Values may lose something in the column types of the copy.
     #[error("{place}: {}; --lossy copies them so", columns.join("; "))]
     Lossy {
         /// The destination.
         place: String,
-        /// The columns, their types there and here, and what they lose.
+        /// The columns, their types in the source and in the copy, and what they lose.
         columns: Vec<String>,
     },
-    /// A table of a server does not take a column of the rows, or a value of it.
+    /// A table of a server cannot store a column of the rows, or one of its values.
     #[error("{place}: column {column}: {why}; {hint}")]
     UnfitColumn {
         /// The destination.
         place: String,
         /// The column's name in the table.
         column: String,
-        /// What it does not take, with the row where it is a value.
+        /// Why not, with the row of the value if it is one.
         why: String,
-        /// What to do next.
+        /// A hint.
         hint: String,
     },
-    /// A table that is made cannot hold a value.
+    /// A new table cannot store a value.
     #[error("{place}: row {row}, column {column}: expected {expected}, found {found}; {hint}")]
     Unfit {
         /// The destination.
@@ -161,17 +161,17 @@ pub enum Error {
         row: u64,
         /// The column's name in the copy.
         column: String,
-        /// What the column takes.
+        /// What the column accepts.
         expected: String,
         /// The value.
         found: String,
-        /// What to do about it.
+        /// A hint.
         hint: &'static str,
     },
     /// An xBase table could not be read or written.
     #[error(transparent)]
     Xbase(Box<tidemill_xbase::Error>),
-    /// A statement was refused or failed. The text is [`Error::plain`]'s; that of ADS is the inner error's own.
+    /// A statement was refused or failed. The message is that of [`Error::plain`]; the inner error has the message of ADS.
     #[error("{}", Plain::of(.0))]
     Ads(Box<tidemill_ads::Error>),
     /// A Riegeli file could not be read or written.
@@ -182,7 +182,7 @@ pub enum Error {
     Native {
         /// The file.
         place: String,
-        /// What was wrong.
+        /// The error.
         error: Box<tidemill_clickhouse::Error>,
     },
     /// A CSV file could not be read or written.
@@ -190,7 +190,7 @@ pub enum Error {
     Csv {
         /// The file.
         place: String,
-        /// What was wrong.
+        /// The error.
         error: Box<tidemill_csv::Error>,
     },
     /// A record of a JSON file could not be read.
@@ -200,7 +200,7 @@ pub enum Error {
         place: String,
         /// The record, by its line or its number, both counted from 1.
         at: String,
-        /// What was wrong.
+        /// The error.
         what: String,
     },
     /// A workbook could not be read or written.
@@ -209,19 +209,19 @@ pub enum Error {
     Excel {
         /// The file.
         place: String,
-        /// What was wrong.
+        /// The error.
         error: Box<tidemill_excel::Error>,
     },
-    /// A server could not be asked, or refused.
+    /// A server did not answer, or refused.
     #[error("{place}: {}", with_causes(&**.error))]
     Server {
         /// The URL of the table without its password.
         place: String,
         /// What the error is about.
         fault: Fault,
-        /// Whether the server could not be reached, or went away.
+        /// Whether the server could not be reached, or the connection broke.
         is_of_connection: bool,
-        /// What the client or the server found wrong.
+        /// The error of the client or the server.
         error: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Planning or execution failed in the query engine.
@@ -229,30 +229,30 @@ pub enum Error {
     Engine(Box<DataFusionError>),
 }
 
-/// What an error of the planner or of a server is about.
+/// The category of an error of the planner or of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// Something that it does not do.
+    /// An unsupported feature.
     Unsupported,
-    /// A table or a database that is not there.
+    /// A table or a database that does not exist.
     NotFound,
     /// The statement: its grammar, a name, a type, an option.
     Statement,
-    /// A value that was met: a text that is no number, an overflow, a damaged Parquet file.
+    /// A value: a text that is not a number, an overflow, a damaged Parquet file.
     Value,
-    /// The operating system, the network, an object store, a server that refuses, or memory that is used up.
+    /// The operating system, the network, an object store, a server that refuses, or exhausted memory.
     Io,
-    /// The planner itself.
+    /// A defect of the planner.
     Internal,
 }
 
-/// What became of a copy that does not hold what was written.
+/// What remains of a copy that failed its verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// Nothing is left of it.
+    /// Nothing.
     Removed,
-    /// It is there: rows that a server has taken, or a table that has its name already.
+    /// The copy: rows that a server has stored, or a table that has its name already.
     Kept,
 }
 
@@ -265,7 +265,7 @@ impl std::fmt::Display for Left {
     }
 }
 
-/// A message that names its file.
+/// A message with the name of its file.
 fn named(message: String, file: &str) -> String {
     match message.starts_with(file) {
         true => message,
@@ -274,7 +274,7 @@ fn named(message: String, file: &str) -> String {
 }
 
 impl Error {
-    /// The same of a copy that is still there.
+    /// The same error for a copy that remains.
     pub(crate) fn of_kept_copy(mut self) -> Self {
         if let Self::RowCount { left, .. } | Self::Checksum { left, .. } = &mut self {
             *left = Left::Kept;
@@ -282,7 +282,7 @@ impl Error {
         self
     }
 
-    /// What went wrong in the making of a copy, which has another name until it is whole.
+    /// Renames the draft in an error to the destination.
     pub(crate) fn of_copy(self, destination: &str) -> Self {
         use tidemill_xbase::Error as Xbase;
         let place = destination.to_owned();
@@ -323,7 +323,7 @@ impl Error {
                 what: named(what, destination),
                 hint,
             },
-            // Libraries that write formats do not say which file the system refused.
+            // Libraries that write formats do not name the file of an I/O error.
             other => match refusal(&other) {
                 Some(source) => Self::io(destination, "write")(source),
                 None => other,
@@ -331,7 +331,7 @@ impl Error {
         }
     }
 
-    /// The file or folder on which the operating system refused an operation.
+    /// The file or folder of an I/O error.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Io { path, .. } => Some(path),
@@ -343,7 +343,7 @@ impl Error {
         }
     }
 
-    /// Whether an index file is damaged, without which its table can be read.
+    /// Whether an index file is damaged; the table can be read without it.
     pub fn is_of_index(&self) -> bool {
         match self {
             Self::Xbase(error) => is_of_index(error),
@@ -353,7 +353,7 @@ impl Error {
         }
     }
 
-    /// Whether a file is damaged, so that recovery would go on behind the damage.
+    /// Whether a file is damaged, so that recovery could skip the damage.
     pub fn is_damage(&self) -> bool {
         use tidemill_riegeli::Error as Riegeli;
         use tidemill_xbase::Error as Xbase;
@@ -368,7 +368,7 @@ impl Error {
         }
     }
 
-    /// What is wrong with a statement, for people: what, where in it, and what to do. `None` for other errors.
+    /// The error of a statement for users: what, where, and a hint. `None` for other errors.
     pub fn plain(&self) -> Option<Plain> {
         match self {
             Self::Ads(error) => Some(Plain::of(error)),
@@ -376,7 +376,7 @@ impl Error {
         }
     }
 
-    /// Whether a server could not be reached, or went away: it may be back later.
+    /// Whether a server could not be reached, or the connection broke: a later attempt may succeed.
     pub fn is_of_connection(&self) -> bool {
         match self {
             Self::Server { is_of_connection, .. } => *is_of_connection,
@@ -385,7 +385,7 @@ impl Error {
         }
     }
 
-    /// The rule of an xBase table that refuses a record, if that is what the error is.
+    /// The violated rule of an xBase table, if the error is one.
     pub fn constraint(&self) -> Option<tidemill_ads::ErrorCode> {
         match self {
             Self::Ads(inner) => inner.constraint(),
@@ -393,7 +393,7 @@ impl Error {
         }
     }
 
-    /// The SQLSTATE of this error, as ODBC and ADS SQL have it.
+    /// The SQLSTATE of this error, as in ODBC and ADS SQL.
     pub fn sqlstate(&self) -> &'static str {
         use tidemill_xbase::Error as Xbase;
         match self {
@@ -411,7 +411,7 @@ impl Error {
             Self::Lossy { .. } | Self::Unfit { .. } | Self::UnfitColumn { .. } => "22000",
             error if error.is_damage() => "HY000",
             Self::Xbase(inner) => match **inner {
-                // A type or a name that xBase has not.
+                // A type or a name that xBase does not support.
                 Xbase::Misuse(_) => "0A000",
                 Xbase::Io { .. } => "HY000",
                 _ => "22000",
@@ -426,7 +426,7 @@ impl Error {
         }
     }
 
-    /// The error of the program that gave rows or values, where this is one: what their iterator returned as
+    /// The error of the program that supplied rows or values, if this is one: the error that its iterator returned as
     /// [`ArrowError::ExternalError`](arrow_schema::ArrowError::ExternalError).
     pub fn external<E: std::error::Error + 'static>(&self) -> Option<&E> {
         let Self::Engine(error) = self else { return None };
@@ -436,7 +436,7 @@ impl Error {
         }
     }
 
-    /// What an error of the planner or of a server is about; `None` for other errors.
+    /// The category of an error of the planner or of a server; `None` for other errors.
     pub fn fault(&self) -> Option<Fault> {
         use DataFusionError as D;
         Some(match self {
@@ -504,7 +504,7 @@ impl Error {
     }
 }
 
-/// The operating system's refusal that an error comes from.
+/// The operating system's error in the causes of an error.
 pub(crate) fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<io::Error> {
     let refused = std::iter::successors(Some(error), |error| error.source());
     let number = refused
@@ -513,7 +513,7 @@ pub(crate) fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<io::E
     number.map(io::Error::from_raw_os_error)
 }
 
-/// What an error of FORMAT Native, or of a client of ClickHouse, is about.
+/// The category of an error of FORMAT Native, or of a client of ClickHouse.
 pub(crate) fn clickhouse_fault(error: &tidemill_clickhouse::Error) -> Fault {
     use tidemill_clickhouse::Error as E;
     match error {
@@ -551,7 +551,7 @@ impl From<parquet::errors::ParquetError> for Error {
 }
 
 impl From<DataFusionError> for Error {
-    /// Takes this crate's and the engines' own errors out of the layers that the query engine wrapped around them.
+    /// Unwraps errors of this crate and of the engines from DataFusion's.
     fn from(error: DataFusionError) -> Self {
         match error {
             DataFusionError::External(inner) => match inner.downcast::<Self>() {
@@ -578,12 +578,12 @@ impl From<DataFusionError> for Error {
     }
 }
 
-/// The message of an error of the query engine, without the names of the libraries that it came through.
+/// The message of a DataFusion error, without the names of the libraries that it passed through.
 fn words(error: &DataFusionError) -> String {
     plain(&error.strip_backtrace())
 }
 
-/// A message of the query engine in plain words.
+/// Simplifies a message of DataFusion.
 pub(crate) fn plain(text: &str) -> String {
     let text = without_request(text);
     if let Some(words) = no_function(&text) {
@@ -604,7 +604,7 @@ pub(crate) fn plain(text: &str) -> String {
     words.trim_end().to_owned()
 }
 
-/// The words without DataFusion's request to report them to its authors.
+/// Removes DataFusion's request to report the error to its authors.
 fn without_request(text: &str) -> String {
     let request = text.split_once("This issue was likely caused by a bug in DataFusion's code.");
     match request {
@@ -616,7 +616,7 @@ fn without_request(text: &str) -> String {
     }
 }
 
-/// What is said of a function whose arguments are of other types than it takes.
+/// The message about a function that does not accept its arguments' types.
 fn no_function(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("No function matches the given name and argument types '")?;
     let (call, rest) = rest.split_once('\'')?;
@@ -632,7 +632,7 @@ fn no_function(text: &str) -> Option<String> {
     ))
 }
 
-/// This crate's error in the layers that the query engine wrapped around it, which it may share between partitions.
+/// This crate's error inside DataFusion's, which may share it between partitions.
 fn own(error: &DataFusionError) -> Option<&Error> {
     match error {
         DataFusionError::External(inner) => match inner.downcast_ref::<Error>() {
@@ -656,7 +656,7 @@ fn own(error: &DataFusionError) -> Option<&Error> {
     }
 }
 
-/// Whether an error has a number that ADS gives for a damaged index file.
+/// Whether an error has one of ADS's numbers for a damaged index file.
 pub(crate) fn is_of_damaged_index(error: &tidemill_ads::Error) -> bool {
     use tidemill_ads::ErrorCode as Code;
     let number = match error {
@@ -668,7 +668,7 @@ pub(crate) fn is_of_damaged_index(error: &tidemill_ads::Error) -> bool {
         .any(|code| i64::from(code.number()) == number)
 }
 
-/// Whether an error of the xBase engine is of an index file that is damaged.
+/// Whether an error of the xBase engine is about a damaged index file.
 pub fn is_of_index(error: &tidemill_xbase::Error) -> bool {
     match error {
         tidemill_xbase::Error::Corrupt(corrupt) => IndexDialect::from_path(&corrupt.path).is_some(),

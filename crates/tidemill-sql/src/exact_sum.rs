@@ -1,6 +1,6 @@
-//! `SUM` that is right or an error: DataFusion's wraps around where a sum leaves its type.
+//! `SUM` that reports an overflow; DataFusion's wraps around.
 //!
-//! Whole numbers and decimals are summed in 128 bits, so that only the sum itself has to have room in its type.
+//! Whole numbers and decimals are summed in 128 bits, so that only the final sum must fit its type.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use datafusion_functions_aggregate_common::aggregate::groups_accumulator::nulls:
 
 use crate::numeric_text::{is_numeric, sum::NumericSum};
 
-/// `SUM` for a session, in the place of DataFusion's.
+/// Replaces DataFusion's `SUM` in a session.
 pub(crate) fn exact_sum() -> Arc<AggregateUDF> {
     Arc::new(AggregateUDF::from(ExactSum {
         inner: sum_udaf(),
@@ -39,7 +39,7 @@ struct ExactSum {
 }
 
 impl ExactSum {
-    /// The engine's own words for types that it does not take.
+    /// DataFusion's message about types that it does not accept.
     fn refuses(&self, types: &[DataType]) -> DataFusionError {
         let taken = self.inner.signature().type_signature.to_string_repr_with_names(None);
         let candidates: Vec<String> = taken
@@ -59,7 +59,7 @@ impl ExactSum {
     }
 }
 
-/// Calls a function with the type of numbers whose sum is of a type that can overflow, or gives `None`.
+/// Calls a function generic over the type of the numbers, for types whose sum can overflow; otherwise returns `None`.
 macro_rules! by_type {
     ($data_type:expr, $call:ident ( $($argument:expr),* )) => {
         match $data_type {
@@ -80,7 +80,7 @@ impl AggregateUDFImpl for ExactSum {
         &self.signature
     }
 
-    /// Text too: which may be summed, [`return_field`](Self::return_field) sees.
+    /// Accepts text too: [`return_field`](Self::return_field) decides which text may be summed.
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
         if let [data_type] = types
             && data_type.is_string()
@@ -199,7 +199,7 @@ impl AggregateUDFImpl for ExactSum {
     }
 }
 
-/// The type in which totals go from one accumulator to another.
+/// The type in which partial sums are passed between accumulators.
 fn total_type(sum: &DataType) -> DataType {
     match sum {
         DataType::Decimal128(..) => sum.clone(),
@@ -207,7 +207,7 @@ fn total_type(sum: &DataType) -> DataType {
     }
 }
 
-/// A total of 128 bits, wrapped around where even these are too few.
+/// A sum of 128 bits, which records whether it wrapped around.
 #[derive(Clone, Copy, Debug, Default)]
 struct Total {
     value: i128,
@@ -222,9 +222,9 @@ impl Total {
     }
 }
 
-/// Numbers that are summed in 128 bits.
+/// Types of numbers that are summed in 128 bits.
 trait Summed: ArrowPrimitiveType<Native: Into<i128>> + std::fmt::Debug + Send + Sync {
-    /// A total in the type of the sum.
+    /// The sum converted to the result type.
     fn narrow(total: i128, sum: &DataType) -> Option<Self::Native>;
 }
 
@@ -275,7 +275,7 @@ fn total_of<T: Summed>(values: &PrimitiveArray<T>) -> Total {
 #[derive(Debug)]
 struct Sum<T> {
     total: Total,
-    /// How many values, so that those of a window which has left all of them have no sum.
+    /// The number of values: a window without values has no sum.
     values: u64,
     sum: DataType,
     of: PhantomData<T>,
@@ -342,7 +342,7 @@ impl<T: Summed> Accumulator for Sum<T> {
     }
 }
 
-/// The sum of values that differ, which DataFusion's accumulator collects.
+/// The sum of distinct values, which DataFusion's accumulator collects.
 #[derive(Debug)]
 struct Distinct {
     values: Box<dyn Accumulator>,
@@ -378,7 +378,7 @@ impl Accumulator for Distinct {
     }
 }
 
-/// The sums of groups.
+/// The sums of all groups.
 struct GroupSums<T> {
     totals: Vec<i128>,
     nulls: NullState,

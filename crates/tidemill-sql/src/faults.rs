@@ -1,4 +1,4 @@
-//! Faults of statements in the shape that programs for ADS take apart, whoever found them.
+//! Converts errors of statements to the form that programs for ADS parse, whichever component reports them.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use tidemill_trust::without_secrets;
 use crate::Error;
 use crate::error::plain;
 
-/// A name that leads to no table, and what is there instead.
+/// The error of a name that is not a table, with the tables that exist.
 pub(crate) fn absent(error: Error, place: Location, sql: &str) -> Error {
     match error {
         Error::NotFound { name, hint } => {
@@ -25,7 +25,7 @@ pub(crate) fn absent(error: Error, place: Location, sql: &str) -> Error {
     }
 }
 
-/// What is found wrong with a statement before it runs, in this expression if it is known.
+/// The error of a statement that was found before it runs, with the faulty expression if it is known.
 pub(crate) fn of_planning(error: Error, statement: &Statement, faulty: Option<&Expr>, sql: &str) -> Error {
     let Some((kind, message, named)) = told(&error, faulty, statement) else {
         return error;
@@ -37,7 +37,7 @@ pub(crate) fn of_planning(error: Error, statement: &Statement, faulty: Option<&E
     fault.at(place.unwrap_or_else(|| begin(sql))).within(sql).into()
 }
 
-/// The names among which the planner, or a lane, looked for a column.
+/// The columns that the planner, or a lane, had to choose from.
 fn columns_of(error: &Error) -> Vec<String> {
     match error {
         Error::Engine(engine) => match engine.find_root() {
@@ -57,7 +57,7 @@ fn columns_of(error: &Error) -> Vec<String> {
     }
 }
 
-/// Where whoever found a fault says that it is.
+/// The position that an error contains.
 fn place_of(error: &Error) -> Option<Location> {
     let Error::Ads(fault) = error else { return None };
     let tidemill_ads::Error::Statement(fault) = &**fault else {
@@ -67,11 +67,11 @@ fn place_of(error: &Error) -> Option<Location> {
     Some(Location::new(line, column))
 }
 
-/// Kind, words and, where the words name something, place of a fault of planning. `None` for others.
+/// The kind, the message and, if known, the position of an error of planning. `None` for others.
 fn told(error: &Error, faulty: Option<&Expr>, statement: &Statement) -> Option<(Kind, String, Option<Location>)> {
     let engine = match error {
         Error::Engine(engine) => engine,
-        // Of expressions that were bound as the lanes of ADS SQL bind them, and written anew before that.
+        // Errors of expressions that were rewritten before the lanes of ADS SQL bound them.
         Error::Ads(fault) => match &**fault {
             tidemill_ads::Error::Statement(fault) if *fault.kind() != Kind::Engine => {
                 return Some((fault.kind().clone(), fault.message().to_owned(), None));
@@ -101,7 +101,7 @@ fn told(error: &Error, faulty: Option<&Expr>, statement: &Statement) -> Option<(
     })
 }
 
-/// Where the first word of a statement stands.
+/// The position of a statement's first word.
 fn begin(sql: &str) -> Location {
     let before = &sql[..sql.len() - sql.trim_start().len()];
     let lines = before.matches('\n').count();
@@ -109,7 +109,7 @@ fn begin(sql: &str) -> Location {
     Location::new(lines as u64 + 1, column as u64 + 1)
 }
 
-/// A fault of a column, which is called as the statement calls it.
+/// An error about a column, in the statement's spelling.
 fn of_column(
     kind: Kind,
     what: &str,
@@ -127,7 +127,7 @@ fn of_column(
     }
 }
 
-/// Whether what stands before a column's name is one of the tables that have these columns.
+/// Whether the qualifier of a column is one of the tables that have these columns.
 fn is_qualifier(parts: &[Ident], columns: &[Column]) -> bool {
     let Some((_, [.., qualifier])) = parts.split_last() else {
         return true;
@@ -136,7 +136,7 @@ fn is_qualifier(parts: &[Ident], columns: &[Column]) -> bool {
     tables.any(|table| table.table().eq_ignore_ascii_case(&qualifier.value))
 }
 
-/// The column that an expression is.
+/// The column, if the expression is one.
 fn named(expr: &Expr) -> Option<&Ident> {
     match expr {
         Expr::Identifier(ident) => Some(ident),
@@ -145,7 +145,7 @@ fn named(expr: &Expr) -> Option<&Ident> {
     }
 }
 
-/// A subquery that the planner could not join to its outer row stays an expression, which nothing computes.
+/// The planner cannot evaluate a subquery that it could not turn into a join with its outer row.
 fn of_unsupported(what: &str) -> String {
     let is_subquery = |kind: &str| what.contains(kind);
     if what.starts_with("Physical plan does not support")
@@ -155,7 +155,7 @@ fn of_unsupported(what: &str) -> String {
     {
         return "A subquery that depends on its outer row by other than =, or has a LIMIT, is not supported here: write it as a join".to_owned();
     }
-    // The planner shows the whole of its own structure.
+    // The planner's message contains its own data structure.
     match what.strip_prefix("Unsupported ast node in sqltorel: ") {
         Some(node) => {
             let name = node.split([' ', '(', '{']).next().unwrap_or(node);
@@ -165,7 +165,7 @@ fn of_unsupported(what: &str) -> String {
     }
 }
 
-/// The planner tells these apart by their words alone.
+/// The planner's errors differ only in their text.
 fn of_plan(what: &str, faulty: Option<&Expr>, statement: &Statement) -> (Kind, String, Option<Location>) {
     let quoted = |quote: char| what.split(quote).nth(1).unwrap_or_default();
     if what.contains("must appear in the GROUP BY clause") {
@@ -184,7 +184,7 @@ fn of_plan(what: &str, faulty: Option<&Expr>, statement: &Statement) -> (Kind, S
     }
 }
 
-/// A function as a statement writes it, and where.
+/// A function in the statement's spelling, and its position.
 fn function_of(name: &str, statement: &Statement) -> (String, Option<Location>) {
     let found = walk::expressions(statement, &mut |expr| match expr {
         Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case(name) => {
@@ -198,7 +198,7 @@ fn function_of(name: &str, statement: &Statement) -> (String, Option<Location>) 
     }
 }
 
-/// The name by which a statement first names a column.
+/// The first mention of a column in a statement.
 fn mention_of(column: &str, statement: &Statement) -> Option<Ident> {
     let found = walk::expressions(statement, &mut |expr| match named(expr) {
         Some(ident) if ident.value.eq_ignore_ascii_case(column) => ControlFlow::Break(ident.clone()),
@@ -210,20 +210,20 @@ fn mention_of(column: &str, statement: &Statement) -> Option<Ident> {
     }
 }
 
-/// So many expressions of a statement are looked at, each of which is planned.
+/// The most expressions that are tried, each of which is planned.
 const MAX_PARTS: usize = 100;
 
-/// Looks for the innermost expression of a statement that has a fault, which the planner tells without its place.
+/// Finds the innermost expression of a statement that causes an error, for errors without a position.
 ///
-/// An expression of a query that can be taken away, and the fault with it, has it. So has a part of this expression that has the same
-/// fault when it stands there alone. Each such statement is to be planned.
+/// An expression causes the error if the error disappears when the expression is replaced. A part of it causes the error if the same error
+/// remains when the part replaces the whole. Each such statement has to be planned.
 pub(crate) struct Search<'s> {
     statement: &'s Statement,
     fault: String,
     parts: Vec<Part>,
-    /// The part that is looked at.
+    /// The index of the current part.
     at: usize,
-    /// The part has the fault if the next statement shows the same fault as this.
+    /// Whether the part is faulty if the next statement has the same error; otherwise, if it has not.
     shows: bool,
     found: Option<usize>,
 }
@@ -245,7 +245,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// What tells a fault from others.
+    /// The text by which errors are compared.
     fn words(fault: &Error, statement: &Statement) -> String {
         match told(fault, None, statement) {
             Some((kind, message, _)) => format!("{kind:?} {message}"),
@@ -268,7 +268,7 @@ impl<'s> Search<'s> {
         Some(replaced(self.statement, place, instead))
     }
 
-    /// What planning it told.
+    /// Takes the result of planning that statement.
     pub(crate) fn hear(&mut self, told: Option<&Error>) {
         let is_same = told.is_some_and(|told| Self::words(told, self.statement) == self.fault);
         if is_same == self.shows {
@@ -283,11 +283,11 @@ impl<'s> Search<'s> {
     }
 }
 
-/// The expressions of a statement, each before its parts.
+/// The expressions of a statement, in preorder.
 #[derive(Default)]
 struct Parts {
     all: Vec<Part>,
-    /// Those around.
+    /// The enclosing expressions.
     around: Vec<usize>,
     queries: usize,
     within: Vec<usize>,
@@ -295,9 +295,9 @@ struct Parts {
 
 struct Part {
     expr: Expr,
-    /// The expression of which it is a part.
+    /// The enclosing expression.
     within: Option<usize>,
-    /// The query that it stands in.
+    /// The enclosing query.
     query: Option<usize>,
 }
 
@@ -334,7 +334,7 @@ impl Visitor for Parts {
     }
 }
 
-/// The statement with another expression in that place.
+/// The statement with one expression replaced.
 fn replaced(statement: &Statement, place: usize, instead: Expr) -> Statement {
     let mut statement = statement.clone();
     let mut replacing = Replacing {
@@ -346,7 +346,7 @@ fn replaced(statement: &Statement, place: usize, instead: Expr) -> Statement {
 }
 
 struct Replacing {
-    /// So many expressions stand before it.
+    /// The number of expressions before it.
     before: usize,
     instead: Option<Expr>,
 }

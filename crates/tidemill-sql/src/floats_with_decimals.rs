@@ -1,7 +1,7 @@
 //! Comparisons of decimals with floating-point numbers.
 //!
-//! DataFusion makes a decimal of 15 places of the floating-point number: 1234567.89 becomes 1234567.889999999795200, which equals no
-//! decimal. Here a literal becomes the decimal that is written, and what else is compared becomes a floating-point number, as in
+//! DataFusion converts the floating-point number to a decimal of 15 places: 1234567.89 becomes 1234567.889999999795200, which equals no
+//! other decimal. Here a literal becomes the decimal that was written; otherwise the decimal becomes a floating-point number, as in
 //! PostgreSQL and DuckDB.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use datafusion::optimizer::AnalyzerRule;
 
 use crate::comparisons::compared;
 
-/// Gives the sides of comparisons one type.
+/// Unifies the types of compared values.
 #[derive(Debug)]
 pub(crate) struct FloatsWithDecimals;
 
@@ -43,7 +43,7 @@ impl FunctionRewrite for FloatsWithDecimals {
     }
 }
 
-/// As [`FloatsWithDecimals`] where the sides are no expression: columns of `USING`, `EXCEPT` and `INTERSECT`, and those of a `UNION`.
+/// As [`FloatsWithDecimals`], outside of expressions: columns of `USING`, `EXCEPT`, `INTERSECT` and `UNION`.
 #[derive(Debug)]
 pub(crate) struct ColumnsWithDecimals;
 
@@ -117,7 +117,7 @@ fn of_union(union: Union) -> Result<Transformed<LogicalPlan>> {
     Ok(Transformed::yes(LogicalPlan::Union(union)))
 }
 
-/// Gives values that are compared one type, where some are decimals and some floating-point numbers. Whether it did.
+/// Unifies the types of compared values, if some are decimals and some floating-point numbers. Returns whether it did.
 fn fit(values: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let types: Option<Vec<DataType>> = values.iter().map(|value| type_of(value, schema)).collect();
     let Some(types) = types else { return false };
@@ -163,7 +163,7 @@ fn to_float(expr: &mut Expr) {
     *expr = Expr::Cast(Cast::new(Box::new(inner), DataType::Float64));
 }
 
-/// The decimal that a literal was written as; `None` for what is no literal, and for one that no decimal holds.
+/// The decimal that a literal was written as; `None` for other expressions, and if no decimal can represent it.
 pub(crate) fn as_written(expr: &Expr) -> Option<ScalarValue> {
     let text = match expr {
         Expr::Literal(ScalarValue::Float64(Some(value)), _) => value.to_string(),

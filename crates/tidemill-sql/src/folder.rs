@@ -1,4 +1,4 @@
-//! What a folder holds: its tables, what belongs to them, and what is left out.
+//! The contents of a folder: its tables, and the files that are not tables.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,14 @@ use crate::{Error, Result};
 /// The files of a folder, each in one of its lists.
 #[derive(Debug, Default)]
 pub struct Folder {
-    /// The tables, by name: every file whose bytes or name tell a format. What belongs to a table (memos, indexes, code pages, database
-    /// containers, transaction logs) is none.
+    /// The tables, by name: every file whose bytes or name identify a format. Companions of a table (memos, indexes, code pages, database
+    /// containers, transaction logs) are not listed.
     pub tables: Vec<Location>,
-    /// The others, folders within among them, and why each is no table. Hidden files are not looked at.
+    /// The other files and folders, with the reason for each. Hidden files are ignored.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A file that is no table.
+/// A file that is not a table.
 #[derive(Debug)]
 pub struct LeftOut {
     /// The file.
@@ -25,18 +25,18 @@ pub struct LeftOut {
 }
 
 impl Folder {
-    /// Looks at every file of the folder, but not into the folders within.
+    /// Inspects every file of the folder, but not its subfolders.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when the folder can't be listed.
+    /// [`Error::Io`] if the folder cannot be listed.
     pub fn list(folder: &Path) -> Result<Self> {
         let mut listed = Self::default();
         for path in entries(folder)? {
             if is_companion(&path) {
                 continue;
             }
-            // What is no regular file is not opened: a pipe would wait for somebody who writes.
+            // Only regular files are opened: opening a pipe would wait for its writer.
             match path.metadata() {
                 Ok(metadata) if metadata.is_file() => {}
                 Ok(metadata) => {

@@ -1,13 +1,13 @@
-//! The formats of tables, and the one rule that tells which of them a file is in. It holds for files, shards, files of a folder,
-//! objects and standard input, and for every command.
+//! The formats of tables, and the rule that detects a file's format. It is the same for files, shards, files of a folder, objects and
+//! standard input, in every command.
 //!
-//! 1. The first bytes and, where they need it, the last: Parquet and Arrow by their magic numbers, Riegeli/records by its signature,
-//!    ArrayRecord by its postscript, TFRecord by the checksum of the first length, in what gzip or zlib has compressed too.
-//! 2. The name: its extension, before which the number of a shard and `.gz`, `.zst` or `.zz` may stand or behind which they may.
+//! 1. The first bytes and, if necessary, the last: Parquet and Arrow by their magic numbers, Riegeli/records by its signature,
+//!    ArrayRecord by its postscript, TFRecord by the checksum of the first length, also in data compressed by gzip or zlib.
+//! 2. The file name's extension. A shard number and the extension of a compression (`.gz`, `.zst`, `.zz`) may precede or follow it.
 //! 3. The header of an xBase table, or the brace of a JSON object.
 //!
-//! So a damaged file is read as what its name says, and its reader tells the damage. What is known to be no table (a Git LFS pointer,
-//! an HTML page, an archive) is refused by its own name.
+//! So a damaged file is read in the format of its name, and the reader reports the damage. Files that are known not to be tables (a Git LFS
+//! pointer, an HTML page, an archive) are refused with what they are.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -34,36 +34,36 @@ pub enum Format {
     ArrayRecord,
     /// TFRecord (`.tfrecord`, `.tfrecords`, `.tfrec`), perhaps compressed as a whole (`.tfrecord.gz`, `.tfrecord.zz`).
     TfRecord,
-    /// ClickHouse's FORMAT Native (`.native`), with what its strings are read as.
+    /// ClickHouse's FORMAT Native (`.native`), with the type that its strings are read as.
     Native(StringType),
     /// Apache Parquet (`.parquet`).
     Parquet,
     /// Arrow IPC files (`.arrow`, `.feather`, `.ipc`).
     Arrow,
-    /// Values separated by commas (`.csv`), tabs (`.tsv`) or other letters, perhaps compressed (`.csv.gz`, `.csv.zst`). What the options leave
-    /// open is found out from the file.
+    /// Values separated by commas (`.csv`), tabs (`.tsv`) or other characters, perhaps compressed (`.csv.gz`, `.csv.zst`). Options that are
+    /// not set are detected from the file.
     Csv(CsvOptions),
     /// A sheet of a workbook of Excel (`.xlsx`, `.xlsm`, `.xls`).
     Excel(ExcelSheet),
-    /// One JSON object a line (`.jsonl`, `.ndjson`, `.json`), perhaps compressed (`.jsonl.gz`, `.jsonl.zst`).
+    /// One JSON object per line (`.jsonl`, `.ndjson`, `.json`), perhaps compressed (`.jsonl.gz`, `.jsonl.zst`).
     JsonLines,
     /// A table of a server (`clickhouse://`, `cql://`).
     Server(ServerKind),
 }
 
-/// Which sheet of a workbook, and how it is read.
+/// A sheet of a workbook, and how it is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExcelSheet {
     /// Its number, from 0.
     pub number: usize,
-    /// Whether its first row has the names of the columns. Default: where all of its cells are text.
+    /// Whether its first row has the names of the columns. Default: if all of its cells are text.
     pub header: Option<bool>,
-    /// Rows at the beginning that are no part of the table.
+    /// How many rows to skip at the start.
     pub skip: u32,
 }
 
 impl ExcelSheet {
-    /// The first sheet, of which nothing is said.
+    /// The first sheet, without options.
     pub const FIRST: Self = Self {
         number: 0,
         header: None,
@@ -72,17 +72,17 @@ impl ExcelSheet {
 }
 
 impl Format {
-    /// Whether a file of this format is made of records, which can be copied as they are.
+    /// Whether a file of this format consists of records, which can be copied as bytes.
     pub fn has_records(self) -> bool {
         matches!(self, Self::Riegeli | Self::ArrayRecord | Self::TfRecord)
     }
 
-    /// Whether the values of a file have the types of their columns. Those of CSV, JSON and Excel are looked at.
+    /// Whether the values of a file have the types of their columns. Those of CSV, JSON and Excel are inferred.
     pub fn has_types(self) -> bool {
         !matches!(self, Self::Csv(_) | Self::Excel(_) | Self::JsonLines)
     }
 
-    /// The format that a file's name tells; `None` for a name that no format claims.
+    /// The format of a file name's extension; `None` if there is none.
     ///
     /// ```
     /// use std::path::Path;
@@ -102,22 +102,22 @@ impl Format {
         FileName::of(path)?.format
     }
 
-    /// The format of what `place` is, by its bytes and by its name. Waits for the source in the calling thread.
+    /// Detects the format of `place` by its bytes and its name. Reads the source in the calling thread.
     ///
     /// # Errors
     ///
-    /// [`Error::NotATable`] when neither tells a format, or for what is known to be no table; [`Error::Io`].
+    /// [`Error::NotATable`] if the format cannot be detected, or the file is known not to be a table; [`Error::Io`].
     pub(crate) fn detect(name: &Path, source: &impl Source, place: &dyn fmt::Display) -> Result<Self> {
         let beginning = beginning_of(source).map_err(Error::io(place.to_string(), "read"))?;
         match Self::of_beginning(&beginning) {
             Beginning::Riegeli => match RecordFormat::of(source)? {
                 Some(RecordFormat::ArrayRecord) => Ok(Self::ArrayRecord),
-                // A file of this name has lost its end.
+                // An ArrayRecord file that is truncated at its end.
                 _ if Self::from_name(name) == Some(Self::ArrayRecord) => Ok(Self::ArrayRecord),
                 _ => Ok(Self::Riegeli),
             },
             Beginning::Certain(format) => Ok(format),
-            // A file of no records is packed nothing.
+            // A compressed file without records.
             Beginning::Packed { .. }
                 if Self::from_name(name) == Some(Self::TfRecord) && is_packed_nothing(&beginning) =>
             {
@@ -128,7 +128,7 @@ impl Format {
                 None => Err(no_table(place, what)),
             },
             Beginning::NoTable { what } => Err(no_table(place, what)),
-            // No text begins like an xBase table, and Parquet, Arrow and Excel would have been known by their first bytes.
+            // A text cannot begin like an xBase table, and Parquet, Arrow and Excel are detected by their magic numbers.
             Beginning::Likely(Self::Xbase) => Ok(match Self::from_name(name) {
                 Some(named) if named.has_records() || matches!(named, Self::Native(_)) => named,
                 _ => Self::Xbase,
@@ -138,12 +138,12 @@ impl Format {
         }
     }
 
-    /// The format of records that a stream begins with, as far as that can be told without its end: an ArrayRecord file begins as
-    /// one of Riegeli/records. What begins like nothing that is known is taken for Riegeli, whose reader says what is wrong.
+    /// The format of the records in a stream, as far as it can be detected without the end: an ArrayRecord file begins like
+    /// Riegeli/records. An unknown beginning is taken for Riegeli, whose reader reports the error.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for what is no records, and [`Error::NotATable`].
+    /// [`Error::Unsupported`] for a format without records, and [`Error::NotATable`].
     pub(crate) fn of_stream(beginning: &[u8], place: &dyn fmt::Display) -> Result<Self> {
         match Self::of_beginning(beginning) {
             Beginning::Certain(Self::TfRecord) => Ok(Self::TfRecord),
@@ -157,7 +157,7 @@ impl Format {
         }
     }
 
-    /// What the first bytes of a file tell. [`BEGINNING`] are enough.
+    /// What the first bytes of a file indicate. [`BEGINNING`] bytes are enough.
     fn of_beginning(beginning: &[u8]) -> Beginning {
         match RecordFormat::of_beginning(beginning) {
             Some(RecordFormat::Riegeli | RecordFormat::ArrayRecord) => return Beginning::Riegeli,
@@ -192,7 +192,7 @@ impl Format {
             return Beginning::Likely(Self::JsonLines);
         }
         match Header::of_beginning(beginning) {
-            // Advantage's own tables say in words what they are.
+            // Advantage's own tables have a textual signature.
             Some(header) if header.dialect == Dialect::Adt => Beginning::Certain(Self::Xbase),
             Some(_) => Beginning::Likely(Self::Xbase),
             None => Beginning::Unknown,
@@ -200,38 +200,38 @@ impl Format {
     }
 }
 
-/// What the first bytes of a file tell.
+/// What the first bytes of a file indicate.
 enum Beginning {
-    /// Riegeli/records, whose end tells whether it is ArrayRecord.
+    /// Riegeli/records; only its end distinguishes it from ArrayRecord.
     Riegeli,
-    /// This format, whatever the name says.
+    /// This format, whatever the name is.
     Certain(Format),
-    /// This format, unless the name says otherwise.
+    /// This format, unless the name indicates another.
     Likely(Format),
-    /// Packed as a whole, so that the name tells what is in it, if it can be that; otherwise as [`Beginning::NoTable`].
+    /// Compressed as a whole. The name indicates the format within, if `holds` accepts it; otherwise as [`Beginning::NoTable`].
     Packed {
         what: &'static str,
         holds: fn(&Format) -> bool,
     },
-    /// Something else; behind a colon it says what to do about it.
+    /// Not a table; `what` may end with a colon and a hint.
     NoTable { what: &'static str },
     /// Nothing.
     Unknown,
 }
 
-/// A file's name in its parts.
+/// The parts of a file name.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FileName {
-    /// The name without the extension of its format and what compresses it, with the number of a shard: `train-00000-of-00002`
-    /// of `train.tfrecord-00000-of-00002.gz`.
+    /// The name without the extensions of its format and its compression, with the number of a shard: `train-00000-of-00002` for
+    /// `train.tfrecord-00000-of-00002.gz`.
     pub(crate) stem: String,
-    /// The format that the extension tells.
+    /// The format of the extension.
     pub(crate) format: Option<Format>,
-    /// What `.gz`, `.zst` or `.zz` tells.
+    /// The compression of `.gz`, `.zst` or `.zz`.
     pub(crate) compression: Compression,
 }
 
-/// What compresses a file as a whole, by its name.
+/// The compression of a whole file, by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Compression {
     #[default]
@@ -242,7 +242,7 @@ pub(crate) enum Compression {
 }
 
 impl Compression {
-    /// Whether files of this format can be compressed so.
+    /// Whether files of this format can have this compression.
     fn holds(self, format: Format) -> bool {
         match format {
             _ if self == Self::None => true,
@@ -252,7 +252,7 @@ impl Compression {
         }
     }
 
-    /// Of a TFRecord file.
+    /// For a TFRecord file.
     pub(crate) fn of_records(self) -> TfRecordCompression {
         match self {
             Self::Gzip => TfRecordCompression::Gzip,
@@ -261,7 +261,7 @@ impl Compression {
         }
     }
 
-    /// Of a text.
+    /// For a text file.
     pub(crate) fn of_text(self) -> Packing {
         match self {
             Self::Gzip => Packing::Gzip,
@@ -272,7 +272,7 @@ impl Compression {
 }
 
 impl FileName {
-    /// The parts of the last part of a path; `None` when there is none, or one that is no text.
+    /// Splits the last component of a path; `None` if there is none, or it is not valid text.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         let whole = path.file_name()?.to_str()?;
         let (rest, compression) = compressed(whole);
@@ -297,7 +297,7 @@ impl FileName {
     }
 }
 
-/// A name without the extension of a compression, and which that is.
+/// Removes the extension of a compression from a name, and returns which it is.
 fn compressed(name: &str) -> (&str, Compression) {
     let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     let compression = match suffix.to_ascii_lowercase().as_str() {
@@ -327,7 +327,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// Reads what [`Format::of_stream`] needs of a stream.
+/// Reads the bytes that [`Format::of_stream`] needs.
 pub(crate) fn read_beginning(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut beginning = Vec::new();
     stream.by_ref().take(SHORT_BEGINNING).read_to_end(&mut beginning)?;
@@ -337,7 +337,7 @@ pub(crate) fn read_beginning(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(beginning)
 }
 
-/// Whether these bytes are a compressed file in which there is nothing.
+/// Whether these bytes are a compressed file without contents.
 fn is_packed_nothing(beginning: &[u8]) -> bool {
     let unpacked = Packing::of_beginning(beginning).unpacked(io::Cursor::new(beginning.to_vec()));
     let read = unpacked.and_then(|mut unpacked| unpacked.read(&mut [0]));
@@ -380,13 +380,13 @@ fn unknown(place: &dyn fmt::Display, beginning: &[u8]) -> Error {
     )
 }
 
-/// The extensions that tell formats, as messages list them.
+/// The extensions of all formats, for messages.
 fn known_extensions() -> String {
     let extensions = EXTENSIONS.iter().map(|(extension, _)| format!(".{extension}"));
     extensions.collect::<Vec<_>>().join(" ")
 }
 
-/// The extensions of files that can be written: those of all formats but the workbooks that are read only.
+/// The extensions of writable formats: all but the workbooks that can only be read.
 pub(crate) fn extensions_to_write() -> String {
     let known = known_extensions();
     let written = known.split(' ').filter(|extension| !READ_ONLY.contains(extension));
@@ -433,9 +433,9 @@ const COMPOUND: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 /// Source: *Database File Format*, sqlite.org/fileformat2.html, "The Database Header".
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
-/// Bytes that tell a format, of a compressed file too.
+/// How many first bytes identify a format, also in a compressed file.
 const BEGINNING: u64 = 4096;
-/// Bytes that tell whether a stream is compressed, and the format of one that is not.
+/// How many first bytes show whether a stream is compressed, and identify the format if it is not.
 const SHORT_BEGINNING: u64 = 64;
 
 #[cfg(test)]
@@ -488,7 +488,7 @@ mod tests {
                 TfRecordCompression::Gzip,
                 TfRecordCompression::Zlib,
             ] {
-                // Lengths whose low byte is a version byte of xBase.
+                // Lengths whose low byte is an xBase version byte.
                 for first in [0, 2, 3, 5, 0x30, 0x31, 0x83, 0x8b, 0xf5, 0x1330] {
                     let bytes = tfrecord(compression, first);
                     assert_eq!(detect(name, &bytes).expect(name), Format::TfRecord, "{name} {first}");
@@ -497,7 +497,7 @@ mod tests {
         }
         assert_eq!(detect("x", &riegeli).expect("a format"), Format::Riegeli);
         assert_eq!(detect("x.tfrecord", &riegeli).expect("a format"), Format::Riegeli);
-        // One that has lost its end, which its reader tells.
+        // A truncated file; its reader reports that.
         assert_eq!(
             detect("x.array_record", &riegeli).expect("a format"),
             Format::ArrayRecord

@@ -1,5 +1,5 @@
-//! `information_schema`: the tables that a session finds by their names alone, as the SQL standard lists them (ISO/IEC 9075-11), and the
-//! SHOW statements that ask for them.
+//! `information_schema` of the SQL standard (ISO/IEC 9075-11), with the tables that a session can name without a path, and the SHOW
+//! statements for it.
 //!
 //! Tables of the session's own folder or database are in the schema `public`; an attached folder or database is a schema of its name.
 
@@ -13,7 +13,7 @@ use crate::session::Session;
 
 /// The catalog of all tables.
 const CATALOG: &str = "tidemill";
-/// The schema of the tables that no other name stands before.
+/// The schema of tables that are named without one.
 const OWN: &str = "public";
 
 /// A view of `information_schema`.
@@ -22,15 +22,15 @@ pub(crate) enum View {
     Schemata,
     Tables,
     Columns,
-    /// The columns of the table of this name, as a statement would find it.
+    /// The columns of the table with this name in statements.
     ColumnsOf(String),
 }
 
-/// What stands before the name of a table in that of the view of its columns.
+/// The prefix of such a view's name, before the name of the table.
 const COLUMNS_OF: &str = "information_schema.columns of ";
 
 impl View {
-    /// The view of this name, in any case.
+    /// The view with this name, without regard to case.
     pub(crate) fn named(name: &str) -> Option<Self> {
         if let Some(table) = name.strip_prefix(COLUMNS_OF) {
             return Some(Self::ColumnsOf(table.to_owned()));
@@ -49,7 +49,7 @@ impl View {
     }
 }
 
-/// The query that stands for a SHOW or DESCRIBE statement; `None` for other texts.
+/// The query that implements a SHOW or DESCRIBE statement; `None` for other texts.
 ///
 /// ```text
 /// SHOW TABLES            SHOW SCHEMAS            SHOW COLUMNS FROM orders            DESCRIBE orders
@@ -73,7 +73,7 @@ pub(crate) fn shown(sql: &str) -> Option<String> {
     }
 }
 
-/// What follows so many words.
+/// The text after this many words.
 fn behind(sql: &str, words: usize) -> &str {
     let after_word = |rest: &'_ str| rest.trim_start().find(char::is_whitespace);
     let mut rest = sql.trim();
@@ -84,7 +84,7 @@ fn behind(sql: &str, words: usize) -> &str {
     rest.trim().trim_end_matches(';').trim_end()
 }
 
-/// The query for the columns of a table, whose name may stand in quotes; `None` where more than a name follows.
+/// The query of a table's columns; the name may be quoted. `None` if more than a name follows.
 fn of(table: &str) -> Option<String> {
     let quotes = [('"', '"'), ('\'', '\''), ('`', '`'), ('[', ']')];
     let quoted = quotes
@@ -102,7 +102,7 @@ fn of(table: &str) -> Option<String> {
 }
 
 impl Session {
-    /// A view of `information_schema` as it is now. A table that cannot be opened has no columns.
+    /// The current contents of a view of `information_schema`. A table that cannot be opened has no columns.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl Session {
             View::ColumnsOf(_) => Vec::new(),
             _ => self.all_tables().await?,
         };
-        // The session's own folder may be attached too, under the name of its schema.
+        // The session's own folder may also be attached under the name of its schema.
         let own = schemas.iter().position(|(name, _)| name.is_none());
         let attached = schemas.iter().position(|(name, _)| name.as_deref() == Some(OWN));
         if let (Some(own), Some(attached)) = (own, attached) {

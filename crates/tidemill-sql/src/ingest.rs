@@ -1,4 +1,4 @@
-//! Rows that a program has in memory, put into a table by its name.
+//! Writes rows that a program has in memory into a table.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -28,33 +28,33 @@ use crate::sink::FileOptions;
 use crate::stores::server::{Filling, IfThere, TableOptions};
 use crate::{Error, Result};
 
-/// What to do when the table exists, and when it does not.
+/// What to do if the table exists, and if it does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ingest {
-    /// It is made, and must not be there.
+    /// Create the table; it must not exist.
     Create,
-    /// Rows are added to it, and it must be there.
+    /// Append to the table; it must exist.
     Append,
-    /// It is rebuilt.
+    /// Replace the table.
     Replace,
-    /// Rows are added to it; where it is not there, it is made.
+    /// Append to the table; create it if it does not exist.
     CreateAppend,
 }
 
-/// How rows are put into a table.
+/// The options of an ingestion.
 #[derive(Clone, Debug)]
 pub struct IngestOptions {
-    /// What becomes of a table that is there, or is not. Default: it is made, and must not be there.
+    /// Default: create the table, which must not exist.
     pub mode: Ingest,
-    /// Whether values are taken that lose something by their new type. Default: no, the first is an error.
+    /// Whether values may lose something in their new type. Default: no, the first such value is an error.
     pub lossy: bool,
-    /// How a file is written, where its format leaves a choice. The default is for frames: an xBase table is one of Visual FoxPro, whose
-    /// fields can be NULL and have the names of the columns to the letter.
+    /// How a file is written, for the options of its format. The default suits data frames: xBase tables are of Visual FoxPro, whose fields
+    /// can be NULL and keep the exact names of the columns.
     pub file: FileOptions,
-    /// The code page of an xBase table that is made. Default: that of the session, else cp1252 where it has all letters of the first
-    /// batch, and UTF-8 where it has not.
+    /// The code page of a new xBase table. Default: that of the session; else cp1252 if it has all characters of the first batch, otherwise
+    /// UTF-8.
     pub codepage: Option<CodePage>,
-    /// How a table of a server is made.
+    /// How a table of a server is created.
     pub table: TableOptions,
 }
 
@@ -83,19 +83,19 @@ impl From<Ingest> for IngestOptions {
     }
 }
 
-/// Batches that may come from another program.
+/// Batches of another program.
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 impl Session {
-    /// Puts rows into a table and returns their number. The iterator is read on another thread, a few batches ahead.
+    /// Writes rows into a table, and returns their number. The iterator is read on another thread, a few batches ahead.
     ///
-    /// A table that is made is a table of the server that the name leads to, or a file, whose extension tells the format; without
-    /// one it is a DBF. Rows are added to xBase tables, in the open transaction, and to tables of servers.
+    /// A new table is a table of the server that the name refers to, or a file whose extension selects the format; without an extension it
+    /// is a DBF. Rows can be appended to xBase tables, within the open transaction, and to tables of servers.
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`], [`Error::NotFound`], [`Error::Denied`] for a path where names are confined, [`Error::Unsupported`] for rows that would be added to another file, [`Error::Lossy`] for
-    /// a value that would lose something; as [`Session::append`] and [`Session::copy`].
+    /// [`Error::Exists`], [`Error::NotFound`], [`Error::Denied`] for a path if names are confined, [`Error::Unsupported`] for appending to
+    /// other files, [`Error::Lossy`] for a value that would lose something; as [`Session::append`] and [`Session::copy`].
     pub fn ingest<'a>(
         &'a self,
         table: &'a str,
@@ -112,7 +112,7 @@ impl Session {
         let (schema, batches) = in_plain_types(&schema, batches);
         let adds = matches!(mode, Ingest::Append | Ingest::CreateAppend);
         let location = match names::is_object(table) && mode != Ingest::Append {
-            // Whether it is there is seen when it is put there.
+            // Whether it exists is checked when it is written.
             true => Location::destination(table)?,
             false => match self.locate(table).await {
                 Ok(location) => location,
@@ -158,7 +158,7 @@ impl Session {
                 let mut copy = CopyOptions {
                     overwrite: mode == Ingest::Replace,
                     file: options.file,
-                    // Values were looked at.
+                    // The values were checked before.
                     lossy: true,
                     ..CopyOptions::default()
                 };
@@ -182,7 +182,7 @@ impl Session {
         }
     }
 
-    /// Where a table of this name would be made.
+    /// The place of a new table with this name.
     pub(crate) fn new_table(&self, name: &str) -> Result<Location> {
         let (folder, name) = match self.names().within_attached(name)? {
             Some((Attached::Folder(folder), table)) => (folder, table),
@@ -205,7 +205,7 @@ impl Session {
     }
 }
 
-/// Whether a name ends as that of a compressed file does.
+/// Whether a name has the extension of a compression.
 fn is_compressed(path: &Path) -> bool {
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     ["gz", "zst", "bz2", "xz", "zip"]
@@ -213,7 +213,7 @@ fn is_compressed(path: &Path) -> bool {
         .any(|known| extension.eq_ignore_ascii_case(known))
 }
 
-/// Columns without views: frames have them, and not every writer knows them within a dictionary.
+/// Columns without view types: data frames use them, and some writers do not support them within a dictionary.
 fn in_plain_types(
     schema: &SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
@@ -241,7 +241,7 @@ fn in_plain_types(
     (plain, batches)
 }
 
-/// The code page that has all letters of the first batch and of the names of its columns.
+/// The code page that has all characters of the first batch and of its column names.
 fn codepage_of(first: Option<&RecordBatch>) -> CodePage {
     let fits = |batch: &RecordBatch| {
         let schema = batch.schema_ref();
@@ -260,15 +260,15 @@ fn is_adt(location: &Location) -> bool {
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("adt"))
 }
 
-/// The columns of an xBase table, with fields that are read as the same whole numbers again: those of 64 bits with 18 digits where the first
-/// batch has no more, which every program knows. A table of Visual FoxPro has I of 4 bytes for those of 32 bits, and else of 8 bytes, as
-/// Harbour has them.
+/// The columns of an xBase table, with fields that are read back as the same whole numbers. Those of 64 bits get 18 digits, which every
+/// program supports, if the first batch fits. In Visual FoxPro, those of at most 32 bits get I of 4 bytes, and those of 64 bits that do not
+/// fit get I of 8 bytes, as in Harbour.
 fn with_widths(schema: &SchemaRef, first: Option<&RecordBatch>, is_vfp: bool) -> SchemaRef {
     const DIGITS: u32 = 18;
     let fits = |place: usize| {
         let Some(batch) = first else { return true };
         let column = batch.column(place).as_primitive::<Int64Type>();
-        // A sign takes the place of a digit.
+        // A minus sign takes one digit's place.
         let range = -(10_i64.pow(DIGITS - 1) - 1)..10_i64.pow(DIGITS);
         column.iter().flatten().all(|value| range.contains(&value))
     };
@@ -306,7 +306,7 @@ fn fits_cp1252(column: &ArrayRef) -> bool {
         }
         _ => return true,
     };
-    // A dictionary of something else than text is no text.
+    // A dictionary of other values than text is not text.
     let Ok(column) = column else { return true };
     column.as_string::<i32>().iter().flatten().all(is_cp1252)
 }
@@ -315,22 +315,22 @@ fn is_cp1252(text: &str) -> bool {
     text.is_ascii() || CodePage::Cp1252.encode(text, &mut Vec::new()).is_ok()
 }
 
-/// Looks for values that lose something on their way into a table.
+/// Checks for values that would lose something in the table.
 struct ValueCheck {
     place: String,
-    /// The columns whose times may be too fine, with the ticks of a millisecond.
+    /// The columns with timestamps that may be too fine, and their ticks per millisecond.
     columns: Vec<(usize, i64)>,
 }
 
 impl ValueCheck {
     /// # Errors
     ///
-    /// [`Error::Lossy`] for columns whose type loses something whatever the values are.
+    /// [`Error::Lossy`] for columns whose type always loses something.
     fn of(schema: &Schema, location: &Location, lossy: bool) -> Result<Self> {
         let (mut columns, mut lost) = (Vec::new(), Vec::new());
         let losses = copy::losses(schema, location.format);
         for ((place, field), loss) in schema.fields().iter().enumerate().zip(losses) {
-            // Here UTC is a zone too: a frame that comes back without it is another.
+            // UTC counts as a zone: a data frame that is read back without it would differ.
             let is_zoned = matches!(field.data_type(), DataType::Timestamp(_, Some(_)));
             if is_zoned && location.format == Format::Xbase {
                 lost.push(format!("{}: {}: {}", field.name(), field.data_type(), Loss::Zone));
@@ -375,7 +375,7 @@ impl ValueCheck {
 
     /// # Errors
     ///
-    /// [`Error::Lossy`] with the first value that loses something.
+    /// [`Error::Lossy`] with the first value that would lose something.
     fn check(&self, batch: &RecordBatch, rows_before: usize) -> Result<()> {
         for (place, ticks) in &self.columns {
             let Some(column) = batch.columns().get(*place) else {
@@ -402,7 +402,7 @@ impl ValueCheck {
 }
 
 impl Answer {
-    /// Rows of an iterator that may block, read a few batches ahead.
+    /// The rows of an iterator that may block, read a few batches ahead.
     fn read(schema: SchemaRef, batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static) -> Self {
         let mut stream = RecordBatchReceiverStreamBuilder::new(schema, BATCHES_IN_FLIGHT);
         let sender = stream.tx();

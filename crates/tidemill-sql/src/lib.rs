@@ -1,8 +1,8 @@
 //! One SQL over every store, and `copy` between them.
 //!
-//! A *store* is a file, several files, an object on the network or a table of a server that a [`Location`] names. A [`Session`] opens the stores
-//! that a statement mentions, hands them to DataFusion as tables and gives back a stream of Arrow record batches.
-//! [`Session::copy`] is the same read with a [`Sink`] at its end.
+//! A *store* is a file, a set of files, an object on the network or a table of a server that a [`Location`] names. A [`Session`] opens the
+//! stores that a statement mentions, passes them to DataFusion as tables, and returns a stream of Arrow record batches. [`Session::copy`]
+//! is the same read with a [`Sink`] at its end.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), tidemill_sql::Error> {
@@ -16,8 +16,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What this crate does not do: it parses no file format and no wire packet (the engine crates do), it changes no
-//! xBase table by itself (UPDATE, DELETE and transactions are those of `tidemill-ads`), and it prints nothing.
+//! This crate parses no file format and no network protocol (the engine crates do), changes no xBase table itself (UPDATE, DELETE and
+//! transactions are those of `tidemill-ads`), and prints nothing.
 
 mod ads;
 mod ads_connection;

@@ -1,4 +1,4 @@
-//! Where a table is.
+//! The places of tables.
 
 use std::fmt;
 use std::fs::File;
@@ -25,18 +25,18 @@ use crate::{Error, Result, names, shards};
 pub enum Place {
     /// A file.
     File(PathBuf),
-    /// Files that make up one table together, in order.
+    /// Files that form one table, in order.
     Shards {
         /// The pattern that stands for them.
         pattern: String,
         /// At least one.
         files: Vec<PathBuf>,
     },
-    /// An object of a store that is read over the network: `s3://`, `gs://`, `az://`, `http://`, `https://`.
+    /// An object of a network store: `s3://`, `gs://`, `az://`, `http://`, `https://`.
     Object(ObjectUrl),
-    /// Objects of such a store that make up one table together: those whose names fit a pattern, or numbered shards.
+    /// Objects of such a store that form one table: those that match a pattern, or numbered shards.
     Objects(ObjectUrl),
-    /// What the program is given by a pipe: records that can be read once.
+    /// Standard input of the program: records that can be read once.
     StandardInput,
     /// A table of a server.
     Server(ServerUrl),
@@ -54,7 +54,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The URL of an object, which is shown without its secrets: a password, or the signature of a link that somebody shared.
+/// The URL of an object. It is displayed without its secrets: a password, or the signature of a shared link.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ObjectUrl(Url);
 
@@ -64,7 +64,7 @@ impl ObjectUrl {
         &self.0
     }
 
-    /// As it is shown, to be kept by whoever hides nothing.
+    /// The URL for display, from which the secrets can still be obtained.
     pub(crate) fn secret(&self) -> SecretUrl {
         SecretUrl::new(self.0.as_str())
     }
@@ -97,15 +97,15 @@ pub struct Location {
     pub format: Format,
 }
 
-/// One of the places of a table, and its bytes where they are not those of standard input.
+/// One of a table's places, with its bytes unless it is standard input.
 pub type Part = (Location, Option<SharedSource>);
 
 impl Location {
-    /// An existing file, whose bytes tell its format, or its name where they say nothing.
+    /// An existing file, whose format is detected by its bytes, or else by its name.
     ///
     /// # Errors
     ///
-    /// [`Error::NotATable`] when neither tells a format, [`Error::Io`] when the file can't be read.
+    /// [`Error::NotATable`] if the format cannot be detected, [`Error::Io`] if the file cannot be read.
     pub fn existing(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path, "open"))?;
         Ok(Self {
@@ -114,11 +114,11 @@ impl Location {
         })
     }
 
-    /// Files that make up one table, which must be of one format.
+    /// Files that form one table; all must have the same format.
     ///
     /// # Errors
     ///
-    /// As [`Location::existing`]; [`Error::NotFound`] without any files.
+    /// As [`Location::existing`]; [`Error::NotFound`] if there are no files.
     pub fn shards(pattern: &str, files: Vec<PathBuf>) -> Result<Self> {
         let mut format = None;
         for file in &files {
@@ -143,12 +143,12 @@ impl Location {
         }
     }
 
-    /// An object of a store, or those that a pattern or a count of shards stands for. Its bytes tell the format as those of a file
-    /// do; of several objects, the first. A letter of a pattern that is one of an object's name has its number: `%2A` for `*`, `%5B` for `[`.
+    /// An object of a store, or those that match a pattern or a number of shards. The format is detected as for a file, from the first
+    /// object. A pattern character that belongs to the name is percent-encoded: `%2A` for `*`, `%5B` for `[`.
     ///
     /// # Errors
     ///
-    /// [`Error::NotATable`] when neither bytes nor name tell a format; [`Error::NotFound`]; [`Error::Io`].
+    /// [`Error::NotATable`] if the format cannot be detected; [`Error::NotFound`]; [`Error::Io`].
     pub fn object(url: ObjectUrl) -> BoxFuture<'static, Result<Self>> {
         Self::find_object(url).boxed()
     }
@@ -179,7 +179,7 @@ impl Location {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] when the URL names no table.
+    /// [`Error::Unsupported`] if the URL does not name a table.
     pub fn server(url: ServerUrl) -> Result<Self> {
         if !url.names_table() {
             return Err(Error::Unsupported {
@@ -197,8 +197,7 @@ impl Location {
         })
     }
 
-    /// Records on standard input: [`standard_input`](crate::standard_input) tells their format, which is not known before they are
-    /// read.
+    /// Records on standard input. [`standard_input`](crate::standard_input) detects their format when it reads them.
     pub fn standard_input() -> Self {
         Self {
             place: Place::StandardInput,
@@ -206,7 +205,7 @@ impl Location {
         }
     }
 
-    /// A table to be made or filled: a table of a server, or a file or an object, whose name decides its format.
+    /// A table to create or fill: a table of a server, or a file or an object whose name selects the format.
     ///
     /// # Errors
     ///
@@ -229,7 +228,7 @@ impl Location {
         }
     }
 
-    /// A file of this name to be made in a folder, or an object behind the URL of a bucket or a prefix.
+    /// A file with this name in a folder, or an object below the URL of a bucket or prefix.
     ///
     /// # Errors
     ///
@@ -246,13 +245,12 @@ impl Location {
         Self::destination(url.as_str())
     }
 
-    /// A new file. Its name decides the format. Options may follow: `orders.csv?delim=;`. `orders@4.parquet` and
-    /// `orders-*-of-4.parquet` mean four files.
-    ///
+    /// A new file, whose name selects the format. Options may follow: `orders.csv?delim=;`. `orders@4.parquet` and `orders-*-of-4.parquet`
+    /// are four files.
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a name that no format claims, and for several files of a format that has one for a table; [`Error::Csv`]
-    /// for options that CSV has not.
+    /// [`Error::Unsupported`] for a name without a known extension, and for shards of a format that has one file per table; [`Error::Csv`]
+    /// for unknown options of CSV.
     pub fn new_file(path: &Path) -> Result<Self> {
         let said = path.to_str().and_then(file_options);
         let path = said.map_or(path, |(file, _)| Path::new(file));
@@ -279,9 +277,9 @@ impl Location {
         }
     }
 
-    /// Numbered files to be made.
+    /// Numbered files to create.
     fn new_shards(pattern: &Path, files: Vec<PathBuf>) -> Result<Self> {
-        /// All of them are open at once.
+        /// The most files, which are all open at once.
         const MOST: usize = 100;
         let refused = |what: String, hint: &str| Error::Unsupported {
             what: format!("{}: writing {what}", pattern.display()),
@@ -307,11 +305,11 @@ impl Location {
         })
     }
 
-    /// The same file, read or written as the options behind its name say.
+    /// The same file with the options after its name.
     ///
     /// # Errors
     ///
-    /// [`Error::Csv`] and [`Error::Excel`] for options that the format has not, [`Error::Unsupported`] for a format without options.
+    /// [`Error::Csv`] and [`Error::Excel`] for unknown options of these formats, [`Error::Unsupported`] for a format without options.
     pub(crate) fn with_options(self, options: &str) -> Result<Self> {
         let place = self.place.to_string();
         let format = match self.format {
@@ -332,11 +330,11 @@ impl Location {
         })
     }
 
-    /// The places of the table one by one: more than one only of shards. A store is asked which of its objects fit a pattern.
+    /// The single places of the table; only shards have more than one. A store is asked which of its objects match a pattern.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when no object fits, or a shard is missing; [`Error::Io`] for a store that cannot be asked.
+    /// [`Error::NotFound`] if no object matches, or a shard is missing; [`Error::Io`] if a store does not answer.
     pub fn parts(&self) -> BoxFuture<'_, Result<Vec<Self>>> {
         self.list_parts().boxed()
     }
@@ -354,11 +352,11 @@ impl Location {
         Ok(places.into_iter().map(|place| Self { place, format }).collect())
     }
 
-    /// The table's one file.
+    /// The single file of the table.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for anything else.
+    /// [`Error::Unsupported`] for other tables.
     pub fn file(&self) -> Result<&Path> {
         match &self.place {
             Place::File(path) => Ok(path),
@@ -372,11 +370,11 @@ impl Location {
         }
     }
 
-    /// The places of the table one by one, as by [`Location::parts`], each with its bytes as [`Location::source`] has them.
+    /// The single places of the table, as from [`Location::parts`], each with its bytes, as from [`Location::source`].
     ///
     /// # Errors
     ///
-    /// Those of the two.
+    /// As for the two.
     pub fn sources(&self) -> BoxFuture<'_, Result<Vec<Part>>> {
         self.open_sources().boxed()
     }
@@ -398,7 +396,7 @@ impl Location {
         Ok(sources)
     }
 
-    /// Checks that all objects are of this format: the first of them has told it.
+    /// Checks that all objects have this format, which was detected from the first.
     async fn is_of_all(&self, sources: &[(Self, Option<SharedSource>)]) -> Result<()> {
         if !self.format.has_records() {
             return Ok(());
@@ -413,12 +411,12 @@ impl Location {
         Ok(())
     }
 
-    /// The bytes of the table's one file or object, to be read at any position; `None` for standard input. Objects are read
-    /// through the runtime that this is called in, by threads that may wait.
+    /// The bytes of the table's single file or object, which can be read at any position; `None` for standard input. Objects are read
+    /// through the current runtime, from threads that may block.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`]; [`Error::Unsupported`] for several files.
+    /// [`Error::Io`]; [`Error::Unsupported`] for more than one file.
     pub fn source(&self) -> BoxFuture<'_, Result<Option<SharedSource>>> {
         self.open_source().boxed()
     }
@@ -435,7 +433,7 @@ impl Location {
         }
     }
 
-    /// How many bytes the table's files have; `None` for what is not files.
+    /// The size of the table's files in bytes; `None` for other tables.
     ///
     /// # Errors
     ///
@@ -450,7 +448,7 @@ impl Location {
         files.iter().map(size).sum::<Result<u64>>().map(Some)
     }
 
-    /// The name that a statement calls the table by when it gives no alias: the file's name without its extension.
+    /// The name of the table in a statement without an alias: the file name without its extension.
     pub fn table_name(&self) -> String {
         let stem = |path: &Path| match FileName::of(path) {
             Some(name) => name.stem,
@@ -474,13 +472,13 @@ impl fmt::Display for Location {
     }
 }
 
-/// The name of a file and the options that stand behind it, as in `orders.csv?delim=;&header=no`.
+/// Splits a file name from its options, as in `orders.csv?delim=;&header=no`.
 pub(crate) fn file_options(text: &str) -> Option<(&str, &str)> {
     text.rsplit_once('?')
         .filter(|(file, options)| !file.is_empty() && options.contains('=') && !options.contains('/'))
 }
 
-/// The bytes of a source from a place on.
+/// The bytes of a source from an offset on.
 pub(crate) struct SourceReader {
     source: SharedSource,
     at: u64,

@@ -1,5 +1,5 @@
-//! A query of ADS SQL in the terms of the engine: what the engine's grammar lacks is said otherwise, and columns get the names that
-//! ADS gives them.
+//! Lowers a query of ADS SQL to one that the planner accepts: missing grammar is expressed otherwise, and columns get the names that ADS
+//! gives them.
 
 mod conversions;
 
@@ -14,11 +14,11 @@ use tidemill_ads::sql::{Error as SqlError, Kind, Select, Value as AdsValue, walk
 
 use crate::{Error, Result, top_percent};
 
-/// The statement that answers a query, or explains it.
+/// The statement for a query, or for its plan.
 ///
 /// # Errors
 ///
-/// [`Error::Ads`] for what the engine has no words for.
+/// [`Error::Ads`] for what cannot be expressed.
 pub(crate) fn statement(select: &Select, explains: bool, parameters: &Parameters) -> Result<Statement> {
     let mut query = select.query.clone();
     if let Some(row) = select.start_at {
@@ -42,16 +42,16 @@ pub(crate) fn statement(select: &Select, explains: bool, parameters: &Parameters
     })
 }
 
-/// The values of a statement's parameters by their names: `?1`, `:NAME`.
+/// The values of a statement's parameters, by name: `?1`, `:NAME`.
 #[derive(Debug, Default)]
 pub(crate) struct Parameters(HashMap<String, AdsValue>);
 
 impl Parameters {
-    /// Those of a text, which are given in its order.
+    /// The parameters of a text, whose values are given in order.
     ///
     /// # Errors
     ///
-    /// [`Error::Ads`] when there are too few or too many.
+    /// [`Error::Ads`] for too few or too many values.
     pub(crate) fn of(sql: &str, values: &[AdsValue]) -> Result<Self> {
         let names = tidemill_ads::sql::parameters(sql)?;
         let (given, wanted) = (values.len(), names.len());
@@ -70,7 +70,7 @@ impl Parameters {
         Ok(Self(names.zip(values.iter().cloned()).collect()))
     }
 
-    /// The value that stands for a parameter; `None` for another expression.
+    /// The value of a parameter; `None` for other expressions.
     fn literal(&self, expr: &Expr) -> Result<Option<Expr>> {
         let Expr::Value(value) = expr else { return Ok(None) };
         let Value::Placeholder(name) = &value.value else {
@@ -81,14 +81,14 @@ impl Parameters {
         let value = self.0.get(&name).ok_or_else(missing)?;
         let literal = value.to_literal()?;
         Ok(Some(match value {
-            // With its digits and scale, which a number in a statement has only where it is long.
+            // A decimal keeps its digits and scale; a number in a statement does so only if it is long.
             AdsValue::Decimal { scale: 1.., .. } => decimal(&literal.to_string()).unwrap_or(literal),
             _ => literal,
         }))
     }
 }
 
-/// A number as a decimal of its digits: `CAST('-12.50' AS DECIMAL(4, 2))`.
+/// A number as a decimal with exactly its digits: `CAST('-12.50' AS DECIMAL(4, 2))`.
 fn decimal(number: &str) -> Option<Expr> {
     let (whole, fraction) = number.trim_start_matches('-').split_once('.')?;
     let precision = u64::try_from(whole.len() + fraction.len())
@@ -106,12 +106,12 @@ fn decimal(number: &str) -> Option<Expr> {
     })
 }
 
-/// Gives the columns of a statement of the planner's own grammar the names that ADS gives them, and puts the values of parameters into it,
-/// which that grammar does not number.
+/// Names the columns of a statement in the planner's own grammar as ADS does, and inserts the values of parameters, which that grammar does
+/// not number.
 ///
 /// # Errors
 ///
-/// [`Error::Ads`] for a value that is no literal.
+/// [`Error::Ads`] for a value that cannot be a literal.
 pub(crate) fn bind(statement: &mut Statement, parameters: &Parameters) -> Result<()> {
     if let Statement::Query(query) = statement {
         name_columns(&mut query.body);
@@ -159,7 +159,7 @@ impl VisitorMut for Lowering<'_> {
         }
     }
 
-    /// A conversion to a text of a length cuts it, which the engine does not do by itself.
+    /// A cast to a text type with a length must truncate; DataFusion does not do that.
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
         conversions::put(expr);
         if let Expr::Cast { data_type, .. } = expr
@@ -196,7 +196,7 @@ fn lower(query: &mut Query) -> Result<()> {
     }
 }
 
-/// A query that is nothing but this.
+/// A query with only this body.
 pub(crate) fn query_of(body: SetExpr) -> Query {
     Query {
         with: None,
@@ -212,7 +212,7 @@ pub(crate) fn query_of(body: SetExpr) -> Query {
     }
 }
 
-/// The first rows of a part of a UNION are those of a query of its own.
+/// A part of a UNION with a limit becomes a subquery.
 fn lower_parts(body: &mut SetExpr) -> Result<()> {
     let SetExpr::SetOperation { left, right, .. } = body else {
         return Ok(());
@@ -231,7 +231,7 @@ fn lower_parts(body: &mut SetExpr) -> Result<()> {
     Ok(())
 }
 
-/// `TOP n` as the limit that it is.
+/// Turns `TOP n` into a limit.
 fn take_top(select: &mut sqlparser::ast::Select) -> Result<Option<Expr>> {
     let Some(top) = select.top.take() else { return Ok(None) };
     let quantity = match top.quantity {
@@ -245,7 +245,7 @@ fn take_top(select: &mut sqlparser::ast::Select) -> Result<Option<Expr>> {
     }))
 }
 
-/// Columns without a name are EXPR, EXPR_1, …, as ADS calls them.
+/// Unnamed columns become EXPR, EXPR_1, …, as in ADS.
 fn name_columns(body: &mut SetExpr) {
     match body {
         SetExpr::Select(select) => {
@@ -308,7 +308,7 @@ fn number(number: u64) -> Expr {
     Expr::value(Value::Number(number.to_string(), false))
 }
 
-/// The length of a type of texts, which is then without one.
+/// Removes and returns the length of a text type.
 fn taken_length(data_type: &mut DataType) -> Option<u64> {
     let length = match data_type {
         DataType::Char(length)

@@ -1,8 +1,7 @@
-//! Expressions that give many values one: `CAST(price AS INTEGER)`, and the quotient of whole numbers.
+//! Protects expressions that map different values to one: `CAST(price AS INTEGER)`, and the quotient of whole numbers.
 //!
-//! DataFusion solves conditions for their columns as if each value had one of its own. It makes `CAST(price AS INTEGER) = 3` the condition
-//! `price = 3.00`, and takes `id` for a constant, which need not be sorted by, where `id / 7 = 1`. A function around such an expression
-//! keeps it whole.
+//! DataFusion's optimiser assumes that such expressions are injective. It turns `CAST(price AS INTEGER) = 3` into `price = 3.00`, and with
+//! `id / 7 = 1` it takes `id` for a constant, which need not be sorted. A function around the expression prevents this.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,7 +16,7 @@ use datafusion::logical_expr::{
     ScalarUDF, ScalarUDFImpl, Signature, TryCast, Volatility,
 };
 
-/// Puts the function around such expressions.
+/// Wraps such expressions in the function.
 #[derive(Debug)]
 pub(crate) struct KeptWhole;
 
@@ -54,7 +53,7 @@ pub(crate) fn function() -> Arc<ScalarUDF> {
     Arc::clone(&FUNCTION)
 }
 
-/// Whether a cast rounds or cuts, for which the optimiser has no regard: it has for dates and times.
+/// Whether a cast rounds or truncates in a way that the optimiser ignores; it handles dates and times.
 fn gives_many_one(from: &DataType, to: &DataType) -> bool {
     match (scale(from), scale(to)) {
         (Some(from), Some(to)) => to < from,
@@ -75,14 +74,14 @@ fn scale(data_type: &DataType) -> Option<i8> {
     }
 }
 
-/// Gives its argument.
+/// Returns its argument.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Whole {
     signature: Signature,
 }
 
 impl ScalarUDFImpl for Whole {
-    /// No statement calls a function by a name with a space.
+    /// The space in the name keeps statements from calling it.
     fn name(&self) -> &'static str {
         "kept whole"
     }

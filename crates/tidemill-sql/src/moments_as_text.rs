@@ -1,5 +1,5 @@
-//! Dates with times as text, `CAST(at AS VARCHAR)`, `'at ' || at`: with a blank between the two, as ADS, PostgreSQL and the SQL standard
-//! write them. Arrow's own cast has a `T` there.
+//! Converts timestamps to text, as in `CAST(at AS VARCHAR)` and `'at ' || at`, with a blank between date and time, as ADS, PostgreSQL and
+//! the SQL standard do. Arrow's cast writes a `T`.
 
 use arrow_schema::DataType;
 use datafusion::common::config::ConfigOptions;
@@ -12,7 +12,7 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Cast, Expr, ExprSchemable as _, LogicalPlan, TryCast, lit};
 use datafusion::optimizer::AnalyzerRule;
 
-/// Has `to_char` make such text. Behind the engine's own casts to common types.
+/// Replaces such casts by `to_char`. Runs after DataFusion's type coercion.
 #[derive(Debug)]
 pub(crate) struct MomentsAsText;
 

@@ -1,18 +1,16 @@
-//! From the name in a statement to the file that it means.
+//! Resolves the name in a statement to a file.
 //!
-//! Old applications name tables in many ways: `ORDERS`, `orders.dbf`, `C:\DATA\ORDERS.DBF`, in whatever case, on file
-//! systems that did not tell cases apart. [`Names`] tries, in this order: a name given by `--attach`, the path as it
-//! stands (under `--dir` first, then under the current folder, each part also in another case), and a file under
-//! `--dir` whose name without its extension is the one that was asked for.
+//! Old applications name tables in many ways: `ORDERS`, `orders.dbf`, `C:\DATA\ORDERS.DBF`, in any case, on case-insensitive file systems.
+//! [`Names`] tries, in this order: a name given by `--attach`; the path as it is (under `--dir` first, then under the current folder, each
+//! component also in another case); and a file under `--dir` that has this name without its extension.
 //!
-//! A name with `*`, `?` or `[` in it that is no file's is a pattern: the files that fit it are one table. `orders@3.riegeli`
-//! and `orders-*-of-00003.riegeli` name the shards `orders-00000-of-00003.riegeli` and so on, all of which must be there. URLs
-//! of objects are patterns in the same way, without `?`.
-//! `-` is standard input. Behind the name of a file of CSV or Excel may stand how it is to be read:
+//! A name with `*`, `?` or `[` that is not a file's is a pattern: the matching files form one table. `orders@3.riegeli` and
+//! `orders-*-of-00003.riegeli` name the shards `orders-00000-of-00003.riegeli` and so on, all of which must exist. URLs of objects can be
+//! patterns in the same way, without `?`. `-` is standard input. Reading options may follow the name of a CSV or Excel file:
 //! `orders.csv?delim=;&encoding=cp1252`, `book.xlsx?sheet=Prices`.
 //!
-//! `clickhouse://host/database/table` and `cql://host/keyspace/table` are tables of servers. Where `--dir` or `--attach` names a database, its tables are known
-//! by their names alone, and as `name.table`.
+//! `clickhouse://host/database/table` and `cql://host/keyspace/table` are tables of servers. If `--dir` names a database, its tables are
+//! known by their names; those of a database of `--attach` as `name.table`.
 
 mod confined;
 mod known;
@@ -35,22 +33,22 @@ use crate::location::{Location, ObjectUrl, Place, file_options};
 use crate::stores::server::{ServerUrl, examples, missing_feature};
 use crate::{Error, Result, shards};
 
-/// The settings that lead from a name to a file.
+/// The settings for resolving names.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     dir: Option<PathBuf>,
     database: Option<ServerUrl>,
     attached: Vec<(String, String)>,
     drives: Vec<(char, PathBuf)>,
-    /// Whether names are those of tables alone, and no paths.
+    /// Whether names may only be names of tables, not paths.
     is_confined: bool,
-    /// Folders whose files may be named by their paths although names are confined.
+    /// Folders whose files may be named by paths although names are confined.
     allowed: Vec<PathBuf>,
 }
 
 impl Names {
-    /// Sets the folder whose files may be named without path and extension, or the URL of a database whose tables may be named
-    /// without it. Default: none; the current folder.
+    /// Sets the folder whose tables may be named without path and extension, or the URL of a database whose tables may be named without it.
+    /// Default: none; the current folder.
     pub fn set_dir(&mut self, dir: impl Into<PathBuf>) {
         let dir = dir.into();
         match dir.to_str().and_then(ServerUrl::new) {
@@ -59,12 +57,12 @@ impl Names {
         }
     }
 
-    /// Sets the database of a server whose tables may be named by their names alone. Default: none.
+    /// Sets the database whose tables may be named without it. Default: none.
     pub fn set_database(&mut self, database: ServerUrl) {
         self.database = Some(database);
     }
 
-    /// Gives the table at `place` (a path or a URL) a name of its own; of a database, the tables are then `name.table`.
+    /// Gives the table at `place` (a path or a URL) a name; for a database, its tables are then `name.table`.
     pub fn attach(&mut self, name: impl Into<String>, place: impl Into<String>) {
         self.attached.push((name.into(), place.into()));
     }
@@ -74,24 +72,24 @@ impl Names {
         self.drives.push((letter.to_ascii_uppercase(), folder.into()));
     }
 
-    /// The folder whose tables may be named without path and extension, where one is set.
+    /// The folder whose tables may be named without path and extension, if set.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.dir.as_deref()
     }
 
-    /// The database whose tables may be named without it, where one is set.
+    /// The database whose tables may be named without it, if set.
     pub(crate) fn database(&self) -> Option<&ServerUrl> {
         self.database.as_ref()
     }
 
-    /// The names that were given, and the places that they stand for.
+    /// The attached names and their places.
     pub(crate) fn attached(&self) -> impl Iterator<Item = (&str, &str)> {
         self.attached
             .iter()
             .map(|(name, place)| (name.as_str(), place.as_str()))
     }
 
-    /// The names that were given, each with the file of the xBase table that it stands for, or with what it stands for instead.
+    /// The attached names, each with the file of its xBase table, or with what it stands for instead.
     pub(crate) fn attached_tables(&self) -> impl Iterator<Item = (&str, std::result::Result<PathBuf, String>)> {
         self.attached.iter().map(|(name, place)| {
             let table = match self.path(place).ok().flatten() {
@@ -116,12 +114,12 @@ impl Names {
         parts.join(";")
     }
 
-    /// What `name` means, as far as that is known without asking a store or a server.
+    /// Resolves `name`, as far as possible without asking a store or a server.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] with what was looked for and what is there instead; [`Error::Ambiguous`] when files of
-    /// several formats share the name and none of them is an xBase table.
+    /// [`Error::NotFound`] with the place that was searched and what exists there; [`Error::Ambiguous`] if files of different formats share
+    /// the name and none of them is an xBase table.
     pub(crate) fn find(&self, name: &str) -> Result<Found> {
         if let Some((_, place)) = self
             .attached
@@ -159,7 +157,7 @@ impl Names {
         }
     }
 
-    /// The names of a folder's tables.
+    /// The same settings for the tables of another folder.
     fn of_folder(&self, folder: PathBuf) -> Self {
         Self {
             dir: Some(folder),
@@ -180,7 +178,7 @@ impl Names {
         Ok(self.attached_schema(schema)?.map(|attached| (attached, table)))
     }
 
-    /// The database or the folder that has this name.
+    /// The attached database or folder with this name.
     ///
     /// # Errors
     ///
@@ -195,7 +193,7 @@ impl Names {
         Ok(folder.map(Attached::Folder))
     }
 
-    /// The table at a place that is told by a path, a pattern or a URL.
+    /// Resolves a path, a pattern or a URL.
     fn place(&self, text: &str) -> Result<Option<Found>> {
         if let Some(url) = ServerUrl::new(text) {
             return Location::server(url).map(|location| Some(Found::table(location)));
@@ -229,7 +227,7 @@ impl Names {
                 break;
             }
         }
-        // A name in brackets may still be the stem of a file.
+        // A name in brackets may also be a file name without its extension.
         if files.is_empty() {
             return Ok(None);
         }
@@ -240,8 +238,8 @@ impl Names {
         table.map(|table| Some(Found::table(table)))
     }
 
-    /// The file, or the files that make up one table, to be read as the options behind the name say. They make a CSV file of one whose
-    /// name tells no format.
+    /// The file, or the set of files that form one table, with the options after the name. With options, a file whose name indicates no
+    /// format is read as CSV.
     fn with_options(&self, file: &str, options: &str) -> Result<Option<Found>> {
         let found = match self.path(file)?.filter(|path| path.is_file()) {
             Some(path) if Format::from_name(&path).is_none() => Some(Found::table(Location {
@@ -258,7 +256,7 @@ impl Names {
         }
     }
 
-    /// The table of these shards, none of which may be missing.
+    /// The table of these shards; all must exist.
     fn all_of(&self, text: &str, shards: &[PathBuf]) -> Result<Location> {
         let mut files = Vec::new();
         for shard in shards {
@@ -271,12 +269,12 @@ impl Names {
         Location::shards(text, files)
     }
 
-    /// The existing file or folder that a path from the command line or a statement means; `None` when there is none, and for URLs
-    /// of objects and servers.
+    /// The existing file or folder of a path from the command line or a statement; `None` if it does not exist, and for URLs of objects and
+    /// servers.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a URL of a store that this version does not know and for an unmapped drive letter.
+    /// [`Error::Unsupported`] for a URL of an unknown store and for an unmapped drive letter.
     pub fn path(&self, text: &str) -> Result<Option<PathBuf>> {
         if ServerUrl::new(text).is_some() || is_object(text) {
             return Ok(None);
@@ -289,7 +287,7 @@ impl Names {
         Ok(under_dir.or_else(|| existing_in_any_case(&path)))
     }
 
-    /// The path that `text` means, whether or not anything is there: drive letters and backslashes are translated.
+    /// The path for `text`, whether or not it exists: drive letters and backslashes are translated.
     ///
     /// # Errors
     ///
@@ -330,14 +328,14 @@ impl Names {
             };
             return Ok(folder.join(chars.as_str().trim_start_matches(['\\', '/']).replace('\\', "/")));
         }
-        // On systems where a backslash is an ordinary letter a file may still have one in its name.
+        // Where a backslash is an ordinary character, a file name may still contain one.
         if cfg!(not(windows)) && text.contains('\\') && !Path::new(text).exists() {
             return Ok(PathBuf::from(text.replace('\\', "/")));
         }
         Ok(PathBuf::from(text))
     }
 
-    /// What to tell about a name that nothing in `folder` has: a path is looked for in its own folder.
+    /// The hint for a name that is not found in `folder`; for a path, its own folder is searched.
     fn hint_for(&self, name: &str, folder: &Path) -> String {
         let own = match self.translate(name) {
             Ok(path) if !self.is_confined => {
@@ -357,9 +355,8 @@ impl Names {
         }
     }
 
-    /// The file named like a table, without its extension. Files whose extension tells a format come before those that only their
-    /// bytes tell; among those that remain, an xBase table comes first: it is what a name without extension means to the programs that
-    /// made it.
+    /// The file with this name, without its extension. Files with a known extension precede those whose format only their bytes show; among
+    /// the remaining files, an xBase table is preferred, since that is what a name without extension means to old applications.
     fn by_stem(&self, name: &str) -> Result<Found> {
         let folder = self.dir.clone().unwrap_or_else(|| PathBuf::from("."));
         let entries = match folder::entries(&folder) {
@@ -374,7 +371,7 @@ impl Names {
             if !stem.is_some_and(|stem| stem.eq_ignore_ascii_case(name)) || folder::is_companion(&path) {
                 continue;
             }
-            // What is no regular file is not opened: a pipe would wait for somebody who writes.
+            // Only regular files are opened: opening a pipe would wait for its writer.
             if !path.is_file() {
                 continue;
             }
@@ -386,7 +383,7 @@ impl Names {
         if fitting.iter().any(|(is_named, _)| *is_named) {
             fitting.retain(|(is_named, _)| *is_named);
         }
-        // First come xBase tables.
+        // xBase tables first.
         fitting.sort_by_key(|(_, location)| location.format != Format::Xbase);
         let mut fitting: Vec<Location> = fitting.into_iter().map(|(_, location)| location).collect();
         let tables = fitting.iter().filter(|table| table.format == Format::Xbase).count();
@@ -413,7 +410,7 @@ impl Names {
     }
 }
 
-/// What is attached by a name that stands before those of its tables.
+/// An attached place whose name precedes those of its tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Attached {
     /// A database of a server.
@@ -422,8 +419,8 @@ pub(crate) enum Attached {
     Folder(PathBuf),
 }
 
-/// The path that a URL of a file means: `file:///path`, `file://localhost/path` and `file:/path` (RFC 8089), and the same with
-/// `tidemill:` in place of `file:`. What is percent-encoded is decoded. `None` for other texts.
+/// The path of a file URL: `file:///path`, `file://localhost/path` and `file:/path` (RFC 8089), and the same with `tidemill:` instead of
+/// `file:`. Percent-encoding is decoded. `None` for other texts.
 ///
 /// # Errors
 ///
@@ -461,21 +458,21 @@ pub fn path_of_url(text: &str) -> Option<Result<PathBuf>> {
     };
     let path = match path.trim_start_matches('/') {
         _ if path.is_empty() => PathBuf::from("."),
-        // Four slashes are as good as three.
+        // Four slashes mean the same as three.
         path => PathBuf::from("/").join(OsString::from_vec(percent_decode_str(path).collect())),
     };
     Some(Ok(path))
 }
 
-/// What a name means.
+/// The result of resolving a name.
 #[derive(Debug)]
 pub(crate) enum Found {
     Table {
         location: Location,
-        /// Files of the same name that are not read.
+        /// Files of the same name that are not used.
         namesakes: Vec<Location>,
     },
-    /// What the store must be asked for.
+    /// An object, or a pattern that the store must resolve.
     Object(ObjectUrl),
 }
 
@@ -488,7 +485,7 @@ impl Found {
     }
 }
 
-/// The schemes of URLs whose objects can be read.
+/// The schemes of URLs of readable objects.
 const OBJECT_STORES: [&str; 6] = ["s3", "gs", "az", "abfss", "http", "https"];
 
 /// The URL of an object.
@@ -500,13 +497,13 @@ pub(crate) fn object_url(text: &str) -> Result<ObjectUrl> {
     Ok(url.into())
 }
 
-/// Whether the text is the URL of an object that can be read.
+/// Whether the text is the URL of a readable object.
 pub(crate) fn is_object(text: &str) -> bool {
     text.split_once("://")
         .is_some_and(|(scheme, _)| OBJECT_STORES.iter().any(|known| known.eq_ignore_ascii_case(scheme)))
 }
 
-/// The path itself, or the one that differs from it only in case. A part that fits several entries is not guessed at.
+/// The path itself, or the one that differs only in case. Ambiguous components are not resolved.
 fn existing_in_any_case(path: &Path) -> Option<PathBuf> {
     if path.exists() {
         return Some(path.to_path_buf());
@@ -544,7 +541,7 @@ fn existing_in_any_case(path: &Path) -> Option<PathBuf> {
     Some(found)
 }
 
-/// What is there instead of a file: a link to nowhere, a folder, a pipe.
+/// Describes what exists at a path that is not a file: a broken link, a folder, a pipe.
 fn hint_for_no_file(path: &Path) -> Option<String> {
     let found = path.symlink_metadata().ok()?;
     Some(match path.metadata() {

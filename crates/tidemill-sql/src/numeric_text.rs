@@ -1,11 +1,12 @@
-//! Numbers that are text because no Arrow type holds all of them: PostgreSQL's `numeric` without a scale, Cassandra's `decimal` and `varint`.
+//! Numbers stored as text because no Arrow type holds all of them: PostgreSQL's `numeric` without a scale, Cassandra's `decimal` and
+//! `varint`.
 //!
-//! Such a column keeps each number's digits as the server has them. Statements treat it as numbers all the same: it is compared, sorted and
-//! searched for its least and greatest by a [`key`] whose bytes have the order of the numbers, and summed digit by digit ([`sum`]).
-//! Intervals have the same fault with another cause, for Arrow compares their months, days and nanoseconds one after the other: they are
-//! compared as PostgreSQL does, with months of 30 days and days of 24 hours.
+//! Such a column has each number's digits as the server sent them. Statements still treat it as numbers: it is compared, sorted and
+//! aggregated by MIN and MAX through a [`key`] whose bytes have the order of the numbers, and summed digit by digit ([`sum`]). Intervals
+//! have a similar problem: Arrow compares their months, days and nanoseconds one after the other. They are compared as in PostgreSQL, with
+//! months of 30 days and days of 24 hours.
 //!
-//! GROUP BY, DISTINCT and set operations go by the text: 1.0 and 1.00 are two groups.
+//! GROUP BY, DISTINCT and set operations compare the text: 1.0 and 1.00 are two groups.
 
 pub(crate) mod key;
 pub(crate) mod sum;
@@ -27,13 +28,12 @@ use datafusion::optimizer::AnalyzerRule;
 
 use crate::comparisons;
 
-/// The functions that stand in plans, which a worker finds by their names.
+/// The functions used in plans, which a worker finds by their names.
 pub(crate) fn functions() -> [Arc<ScalarUDF>; 2] {
     [key::numeric_key(), key::interval_key()]
 }
 
-/// Whether a column of text holds numbers, by the metadata that tidemill-postgres and tidemill-cql give it. A file that was copied from
-/// such a table has it too.
+/// Whether a text column holds numbers, by the metadata of tidemill-postgres and tidemill-cql. A file copied from such a table has it too.
 pub(crate) fn is_numeric(field: &Field) -> bool {
     let metadata = field.metadata();
     let is_called = |key: &str, names: &[&str]| {
@@ -44,7 +44,7 @@ pub(crate) fn is_numeric(field: &Field) -> bool {
         && (is_called("postgres.type", &["numeric"]) || is_called("cql.type", &["decimal", "varint"]))
 }
 
-/// The column and the number, as text, that a condition compares by keys.
+/// The column and the number, as text, that a condition compares by key.
 #[cfg(feature = "postgres")]
 pub(crate) fn compared<'a>(value: &'a Expr, with: &ScalarValue) -> Option<(&'a Column, String)> {
     let Expr::ScalarFunction(ScalarFunction { func, args }) = value else {
@@ -58,7 +58,7 @@ pub(crate) fn compared<'a>(value: &'a Expr, with: &ScalarValue) -> Option<(&'a C
     }
 }
 
-/// Compares numbers that are text, and intervals, by their keys.
+/// Compares such numbers, and intervals, by their keys.
 #[derive(Debug)]
 pub(crate) struct ByKeys;
 
@@ -87,7 +87,7 @@ impl FunctionRewrite for ByKeys {
     }
 }
 
-/// As [`ByKeys`] where the values are no expression of their own: what rows are sorted by, and columns of `USING`.
+/// As [`ByKeys`], outside of expressions: sort keys, and columns of `USING`.
 #[derive(Debug)]
 pub(crate) struct SortedByKeys;
 
@@ -117,7 +117,7 @@ impl AnalyzerRule for SortedByKeys {
     }
 }
 
-/// What values are compared by.
+/// How values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Numeric,
@@ -133,7 +133,7 @@ impl Kind {
         }
     }
 
-    /// The key of a value; `None` for one that is not compared with values of this kind.
+    /// The key of a value; `None` for a value that cannot be compared with values of this kind.
     fn key(self, value: &Expr, field: &Field) -> Option<Expr> {
         let data_type = field.data_type();
         let (function, wanted) = match self {
@@ -164,7 +164,7 @@ impl Kind {
     }
 }
 
-/// Puts the keys in the place of values that are compared, where one of them has a key. Whether it did.
+/// Replaces compared values by their keys, if one of them has a key. Returns whether it did.
 fn put_keys(values: &mut [&mut Expr], schema: &dyn ExprSchema) -> bool {
     let fields: Option<Vec<FieldRef>> = values.iter().map(|value| field_of(value, schema)).collect();
     let Some(fields) = fields else { return false };
@@ -199,7 +199,7 @@ fn put_keys_of_subquery(expr: &mut Expr, subquery: &mut Subquery, schema: &dyn E
     Ok(true)
 }
 
-/// Whether any of these is sorted by its key now.
+/// Replaces sort keys. Returns whether any was replaced.
 fn sort_by_keys(sorted: &mut [Sort], schema: &dyn ExprSchema) -> bool {
     let mut is_changed = false;
     for sort in sorted {
@@ -208,7 +208,7 @@ fn sort_by_keys(sorted: &mut [Sort], schema: &dyn ExprSchema) -> bool {
     is_changed
 }
 
-/// Makes a key of bytes one of text, which has the same order: no window has a range of bytes.
+/// Converts a binary key to text with the same order: window frames do not support ranges of bytes.
 fn as_text(sorted: &mut Sort) {
     if matches!(&sorted.expr, Expr::ScalarFunction(function) if function.name() == key::NUMERIC_KEY) {
         let key = std::mem::take(&mut sorted.expr);
@@ -216,7 +216,7 @@ fn as_text(sorted: &mut Sort) {
     }
 }
 
-/// Makes MIN and MAX the first value in the order of the keys. Whether it did.
+/// Replaces MIN and MAX by the first value in the order of the keys. Returns whether it did.
 fn least_or_greatest(function: &mut AggregateFunction, schema: &dyn ExprSchema) -> bool {
     let is_least = match function.func.name() {
         "min" => true,
@@ -232,12 +232,12 @@ fn least_or_greatest(function: &mut AggregateFunction, schema: &dyn ExprSchema) 
     }
     function.func = first_value_udaf();
     function.params.distinct = false;
-    // A NULL is first only where there is nothing else.
+    // NULL comes last, so that it is returned only if all values are NULL.
     function.params.order_by = vec![Sort::new(key, is_least, false)];
     true
 }
 
-/// Refuses MIN and MAX of a window, whose first value in an order is another one.
+/// Refuses MIN and MAX as window functions: a window's first value would be another one.
 fn refuse_least_or_greatest(function: &str, values: &[Expr], schema: &dyn ExprSchema) -> Result<()> {
     let has_key = |value: &Expr| field_of(value, schema).is_some_and(|field| Kind::of(&field).is_some());
     if matches!(function, "min" | "max") && values.iter().any(has_key) {

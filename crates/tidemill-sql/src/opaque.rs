@@ -1,12 +1,12 @@
-//! A shared value that the compiler does not look into.
+//! A shared value with a type that the compiler does not look into.
 //!
-//! Whether a session may go to another thread is asked for each request handler of a server. Each time the compiler walked through
-//! expressions and plans, which contain one another, for six seconds: `tidemill-server` took three minutes to check.
+//! Each request handler of a server has to be `Send`. For each, the compiler walked through the recursive types of expressions and plans
+//! for six seconds: `tidemill-server` took three minutes to check.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A value that may go to other threads, whatever its type is made of.
+/// A `Send` and `Sync` value, whose type is hidden from the compiler's checks.
 pub struct Opaque<T: 'static>(Arc<dyn Holds<T>>);
 
 trait Holds<T>: Send + Sync {
@@ -20,7 +20,7 @@ impl<T: Send + Sync> Holds<T> for T {
 }
 
 impl<T: Send + Sync> Opaque<T> {
-    /// Hides a value.
+    /// Wraps a value.
     pub fn new(value: T) -> Self {
         Self(Arc::new(value))
     }

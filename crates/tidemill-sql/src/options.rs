@@ -1,4 +1,4 @@
-//! The settings of a session.
+//! The options of a session.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::stores::server::{ServerUrl, TableOptions};
 use crate::stores::standard_input::StandardInput;
 use crate::{Error, Result};
 
-/// The settings of a [`Session`](crate::Session).
+/// The options of a [`Session`](crate::Session).
 #[derive(Clone, Debug, Default)]
 pub struct SessionOptions {
     pub(crate) names: Names,
@@ -28,7 +28,7 @@ pub struct SessionOptions {
     max_expansion: Option<u64>,
     /// Whether deleted records are marked by a column.
     marks: bool,
-    /// The records of an xBase table by their places, or the chunks of a Riegeli file by theirs, that its scans read. Default: all.
+    /// The record numbers of an xBase table, or the chunk offsets of a Riegeli file, to which scans are limited. Default: all.
     pub(crate) positions: Option<Range<u64>>,
     pub(crate) threads: Option<usize>,
     pub(crate) memory: Option<usize>,
@@ -37,7 +37,7 @@ pub struct SessionOptions {
     pub(crate) making: TableOptions,
     pub(crate) field_projection: Option<FieldProjection>,
     standard_tables: bool,
-    /// Queries of the planner alone answer.
+    /// The planner answers all queries, without the lanes of ADS SQL.
     planner_only: bool,
     most_sorted: MostSorted,
     counts_scans: bool,
@@ -46,8 +46,8 @@ pub struct SessionOptions {
     workers: Option<crate::Workers>,
 }
 
-/// How many records the lanes of ADS SQL sort, or group in a way that takes memory for each, by themselves. The planner has threads for
-/// more, and spills; the lanes keep the columns for the next question, as far as there is room for them.
+/// The most records that the lanes of ADS SQL sort or group themselves, if that takes memory for each record. The planner has more threads
+/// and spills to disk; the lanes cache columns for later queries, as far as memory allows.
 #[derive(Clone, Copy, Debug)]
 struct MostSorted(Option<usize>);
 
@@ -57,36 +57,36 @@ impl Default for MostSorted {
     }
 }
 
-/// What records are said to be.
+/// The option `message`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MessageOption {
-    /// Nothing is said: what the file tells, or its first records.
+    /// Not set: the type comes from the file, or from its first records.
     Found,
-    /// Records as they are.
+    /// Records as bytes.
     None,
     /// Messages whose features are columns.
     Example(ExampleKind),
-    /// A type of the descriptors.
+    /// A message type of the descriptors.
     Named,
 }
 
 impl SessionOptions {
-    /// The folder whose tables may be named without path and extension, or the URL of a database whose tables may be named
-    /// without it. Default: the current folder.
+    /// The folder whose tables may be named without path and extension, or the URL of a database whose tables may be named without it.
+    /// Default: the current folder.
     #[must_use]
     pub fn dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.names.set_dir(dir);
         self
     }
 
-    /// The database of a server whose tables may be named by their names alone. Default: none.
+    /// The database whose tables may be named without it. Default: none.
     #[must_use]
     pub fn database(mut self, database: ServerUrl) -> Self {
         self.names.set_database(database);
         self
     }
 
-    /// Gives the table at `place` a name of its own.
+    /// Gives the table at `place` a name.
     #[must_use]
     pub fn attach(mut self, name: impl Into<String>, place: impl Into<String>) -> Self {
         self.names.attach(name, place);
@@ -100,7 +100,7 @@ impl SessionOptions {
         self
     }
 
-    /// The code page of xBase tables, over what they say themselves. Default: what they say.
+    /// The code page of xBase tables, which overrides the one in their headers. Default: that in the header.
     #[must_use]
     pub fn codepage(mut self, codepage: CodePage) -> Self {
         self.xbase = self.xbase.codepage(codepage);
@@ -108,8 +108,8 @@ impl SessionOptions {
         self
     }
 
-    /// What a blank number, logical, date or moment of an xBase table is. [`Blank::Zero`] is what programs for ADS and Clipper see: 0,
-    /// false, and a date before every day. Default: NULL.
+    /// The value of blank numbers, logicals, dates and timestamps of xBase tables. [`Blank::Zero`] is what programs for ADS and Clipper
+    /// see: 0, false, and a date before every day. Default: NULL.
     #[must_use]
     pub fn blank(mut self, blank: Blank) -> Self {
         self.xbase = self.xbase.blank(blank);
@@ -117,23 +117,23 @@ impl SessionOptions {
         self
     }
 
-    /// Which records of xBase tables are rows. Default: those that are not marked as deleted.
+    /// Which records of xBase tables are rows. Default: those not marked as deleted.
     #[must_use]
     pub fn deleted(mut self, deleted: Deleted) -> Self {
         self.deleted = deleted;
         self
     }
 
-    /// Whether CREATE TABLE makes xBase tables as SQL has them: columns can be NULL unless NOT NULL is said, and keep the names that they are
-    /// given, whatever their length. Default: no, as ADS makes them: columns hold NULL where it is said, and have names of up to 10
-    /// bytes in upper case.
+    /// Whether CREATE TABLE creates xBase tables as standard SQL does: columns are nullable unless NOT NULL is given, and keep their names,
+    /// whatever their length. Default: no, as in ADS: columns are nullable only if declared so, and have names of up to 10 bytes in upper
+    /// case.
     #[must_use]
     pub fn standard_tables(mut self, standard: bool) -> Self {
         self.standard_tables = standard;
         self
     }
 
-    /// Whether to go on behind damage, leaving out what can't be read. Default: no, damage is an error.
+    /// Whether scans skip damaged parts. Default: no, damage is an error.
     #[must_use]
     pub fn recover(mut self, recover: bool) -> Self {
         self.recover = recover;
@@ -141,31 +141,31 @@ impl SessionOptions {
         self
     }
 
-    /// Whether statements may name tables of the folder and of what is attached alone: no path, no pattern, no URL, no standard input,
-    /// and no symbolic link out of the folders. For statements of people who are not to see the rest of the machine. Default: no.
+    /// Whether statements may only name tables of the folder and of attached places: no path, no pattern, no URL, no standard input, and no
+    /// symbolic link out of the folders. For users who must not see the rest of the machine. Default: no.
     #[must_use]
     pub fn confined(mut self, confined: bool) -> Self {
         self.names.set_confined(confined);
         self
     }
 
-    /// Lets files below this folder be named by their whole paths, although names are [confined](Self::confined). May be given several
-    /// times. Default: none.
+    /// Lets files below this folder be named by absolute paths, although names are [confined](Self::confined). May be called repeatedly.
+    /// Default: none.
     #[must_use]
     pub fn allow_paths(mut self, folder: impl Into<PathBuf>) -> Self {
         self.names.allow_paths(folder.into());
         self
     }
 
-    /// Whether xBase tables that contradict their format are refused, even where there is no doubt about their records. Default: no.
+    /// Whether xBase tables that contradict their format are refused, even if their records are unambiguous. Default: no.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.xbase = self.xbase.strict(strict);
         self
     }
 
-    /// How many bytes of memory the records of one chunk of a Riegeli, ArrayRecord or TFRecord file, the pages of a row group of Parquet
-    /// and the buffers of a batch of Arrow may take beyond what they take in the file. Default: 96 MiB.
+    /// The most bytes of memory that the records of a chunk of a Riegeli, ArrayRecord or TFRecord file, the pages of a row group of
+    /// Parquet, and the buffers of a batch of Arrow may take beyond their size in the file. Default: 96 MiB.
     #[must_use]
     pub fn max_expansion(mut self, bytes: u64) -> Self {
         self.max_expansion = Some(bytes);
@@ -178,8 +178,8 @@ impl SessionOptions {
     }
 
     /// The workers that read, group, join and sort files for statements of this session: Parquet, Arrow, Riegeli, ArrayRecord, TFRecord,
-    /// Native and JSON lines, in files or objects that they see at the same places. Statements over other tables, and those that give a
-    /// table's rows in its order, are answered here. Default: none.
+    /// Native and JSON lines, in files or objects that they find at the same places. Statements over other tables, and statements that
+    /// return a table's rows in its order, run here. Default: none.
     #[cfg(feature = "workers")]
     #[must_use]
     pub fn workers(mut self, workers: crate::Workers) -> Self {
@@ -192,7 +192,7 @@ impl SessionOptions {
         self.workers.as_ref()
     }
 
-    /// Whether a worker can be told these settings.
+    /// Whether these options can be sent to a worker.
     #[cfg(feature = "workers")]
     pub(crate) fn can_travel(&self) -> bool {
         !self.recover && self.descriptors.is_none() && self.field_projection.is_none() && self.positions.is_none()
@@ -208,12 +208,12 @@ impl SessionOptions {
         self.max_expansion
     }
 
-    /// Whether a line of JSON may have any length.
+    /// Whether JSON lines may have any length.
     pub(crate) fn reads_long_lines(&self) -> bool {
         self.max_expansion.is_some()
     }
 
-    /// The settings of readers of records.
+    /// The options of readers of records.
     pub(crate) fn reading(&self) -> ReaderOptions {
         let reading = ReaderOptions::default().recover(self.recover);
         match self.max_expansion {
@@ -222,19 +222,19 @@ impl SessionOptions {
         }
     }
 
-    /// Whether `-` is the file that comes by standard input, which is kept in a temporary file as long as these settings. Default: no,
-    /// for it is the program's.
+    /// Whether `-` is standard input, which is stored in a temporary file as long as these options live. Default: no, standard input
+    /// belongs to the program.
     #[must_use]
     pub fn standard_input(mut self) -> Self {
         self.standard_input = Some(Arc::default());
         self
     }
 
-    /// Where a table can be read more than once: standard input as a file, others where they are.
+    /// The place from which a table can be read more than once: standard input as a temporary file, others unchanged.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for standard input, unless it may be read; what reading it meets.
+    /// [`Error::Unsupported`] for standard input, unless it may be read; errors of reading it.
     pub(crate) async fn spooled<'a>(&'a self, location: &'a Location) -> Result<&'a Location> {
         match (&location.place, &self.standard_input) {
             (Place::StandardInput, Some(input)) => input.location().await,
@@ -246,56 +246,56 @@ impl SessionOptions {
         }
     }
 
-    /// How `INSERT INTO` makes a table of a server that is not there. Default: it does not.
+    /// How `INSERT INTO` creates a missing table of a server. Default: it does not.
     #[must_use]
     pub fn making(mut self, table: TableOptions) -> Self {
         self.making = table;
         self
     }
 
-    /// How many threads a statement may use. Default: as many as there are processors.
+    /// The number of threads of a statement. Default: the number of processors.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads.max(1));
         self
     }
 
-    /// How many bytes sorts, groups and joins of the engine may keep in memory, all together: those that need more write to files in the
-    /// folder for temporary files, and fail where they cannot. Joins are then made by sorting, but for those of
-    /// one thread, which keep one side in memory. Default: no limit. The lanes of ADS SQL do not count.
+    /// The most bytes of memory for DataFusion's sorts, groups and joins, in total: beyond them they spill to temporary files, and fail if
+    /// they cannot. Joins are then sort-merge joins, except those of one thread, which keep one side in memory. Default: no limit. The
+    /// lanes of ADS SQL are not included.
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = Some(bytes);
         self
     }
 
-    /// What the records of Riegeli files are, over what they say themselves: descriptors as `protoc --descriptor_set_out` writes
-    /// them, with `--include_imports`. Default: what the files say.
+    /// The message descriptors of Riegeli files, which override those in the files: as `protoc --descriptor_set_out` writes them, with
+    /// `--include_imports`. Default: those in the files.
     #[must_use]
     pub fn descriptors(mut self, descriptors: FileDescriptorSet) -> Self {
         self.descriptors = Some(Arc::new(descriptors));
         self
     }
 
-    /// The full name of the message type of records, for descriptors that were set. Without descriptors `tensorflow.Example` and
-    /// `tensorflow.SequenceExample` are known, whose features become columns, and `none` has messages as they are, in one binary
-    /// column `record`. Default: what the file says, or the only message type that the descriptors have; of records of which nothing is
-    /// said, the features of such examples, if the first thousand are all of them, or else records as they are.
+    /// The full name of the records' message type among the descriptors that were set. Without descriptors, `tensorflow.Example` and
+    /// `tensorflow.SequenceExample` are known, whose features become columns; `none` leaves messages as bytes in one column `record`.
+    /// Default: the type in the file, or the only type of the descriptors. Otherwise, if the first thousand records are all examples, their
+    /// features are columns; else records are bytes.
     #[must_use]
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
         self
     }
 
-    /// Which fields of the messages in Riegeli files are columns, by their numbers; of messages in transposed chunks nothing else
-    /// is decompressed. Typed rows become messages too. Default: all.
+    /// The fields of messages in Riegeli files that become columns, by number; of transposed chunks, nothing else is decompressed. Typed
+    /// rows are read as messages too. Default: all.
     #[must_use]
     pub fn field_projection(mut self, projection: FieldProjection) -> Self {
         self.field_projection = Some(projection);
         self
     }
 
-    /// What was set of the type of records.
+    /// The message type that was set.
     pub(crate) fn message_option(&self) -> MessageOption {
         match self.message.as_deref() {
             None => MessageOption::Found,
@@ -307,17 +307,17 @@ impl SessionOptions {
         }
     }
 
-    /// Whether types of messages were given.
+    /// Whether descriptors were set.
     pub(crate) fn has_descriptors(&self) -> bool {
         self.descriptors.is_some()
     }
 
-    /// Whether a type of records was set.
+    /// Whether a record type was set.
     pub(crate) fn says_record_type(&self) -> bool {
         self.descriptors.is_some() || matches!(self.message_option(), MessageOption::Example(_) | MessageOption::Named)
     }
 
-    /// The metadata of a file of records, serialized, with the type that was set.
+    /// A record file's serialized metadata, with the type that was set.
     ///
     /// # Errors
     ///
@@ -340,11 +340,11 @@ impl SessionOptions {
         Ok(known.encode_to_vec())
     }
 
-    /// The record type by the descriptors that were set, in a file that says its records are messages of type `named`.
+    /// The record type in the descriptors that were set, for a file whose metadata names the type `named`.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a type without descriptors, or descriptors of several types of which none was chosen.
+    /// [`Error::Unsupported`] for a type without descriptors, or descriptors of more than one type of which none was chosen.
     pub(crate) fn record_type(&self, named: Option<&str>) -> Result<Option<RecordType>> {
         let Some(descriptors) = &self.descriptors else {
             return match (self.message_option(), &self.message) {
@@ -387,7 +387,7 @@ impl SessionOptions {
         }
     }
 
-    /// As statements see tables: a blank is NULL, unless it was set to be a value.
+    /// The options for statements: a blank is NULL, unless set otherwise.
     pub(crate) fn of_statements(&self) -> Self {
         let blank = self.blanks();
         Self {
@@ -397,7 +397,7 @@ impl SessionOptions {
         }
     }
 
-    /// As copies see tables: a blank is NULL, unless it was set to be a value.
+    /// The options for copies: a blank is NULL, unless set otherwise.
     pub(crate) fn of_copies(&self) -> Self {
         Self {
             blank: Some(self.blanks()),
@@ -406,27 +406,27 @@ impl SessionOptions {
         }
     }
 
-    /// Deleted records of xBase tables are rows too, and a column `_deleted` tells them from others. Default: they are no rows.
+    /// Makes deleted records of xBase tables rows too, marked by a column `_deleted`. Default: they are not rows.
     #[must_use]
     pub fn marking_deleted(self) -> Self {
         self.deleted(Deleted::Include).with_marks()
     }
 
-    /// Deleted records, where they are rows too, are told from others by a column.
+    /// Marks deleted records by a column, if they are rows.
     pub(crate) fn with_marks(mut self) -> Self {
         self.marks = self.deleted == Deleted::Include;
         self
     }
 
-    /// Scans read these positions alone.
+    /// Limits scans to these positions.
     pub(crate) fn within(mut self, positions: Range<u64>) -> Self {
         self.positions = Some(positions);
         self
     }
 
-    /// As the result of a copy is read, which has deleted records if it `has_marks`.
+    /// The options to read the result of a copy, which has deleted records if it `has_marks`.
     pub(crate) fn of_result(&self, has_marks: bool) -> Self {
-        // Records are compared as they are, however large: they were read once.
+        // Records are compared as bytes, however large: they were read once already.
         let result = Self::default().message("none").max_expansion(u64::MAX);
         let result = match self.blank {
             Some(blank) => result.blank(blank),
@@ -438,19 +438,18 @@ impl SessionOptions {
         }
     }
 
-    /// Whether deleted records are marked by a column.
+    /// Whether a column marks deleted records.
     pub(crate) fn marks_deleted(&self) -> bool {
         self.marks
     }
 
-    /// Whether ADS SQL reads xBase tables as this session does.
+    /// Whether the lanes of ADS SQL can read xBase tables with these options.
     pub(crate) fn suits_ads(&self) -> bool {
         !self.planner_only && !self.recover && !self.marks && self.deleted != Deleted::Only
     }
 
-    /// The lanes of ADS SQL leave the sorting and grouping of more records of an xBase table than these to the planner; `None`: of no
-    /// number. The planner is quicker with what is asked once, the lanes with what is asked again. Default: 8 million, whose columns a
-    /// session can keep.
+    /// The lanes of ADS SQL pass sorts and groups of more records of an xBase table than this to the planner; `None`: never. The planner is
+    /// faster for a single query, the lanes for repeated ones. Default: 8 million, whose columns a session can cache.
     #[must_use]
     pub fn most_sorted(mut self, records: Option<usize>) -> Self {
         self.most_sorted = MostSorted(records);
@@ -462,7 +461,7 @@ impl SessionOptions {
         self.most_sorted.0
     }
 
-    /// Whether the session keeps what scans have read, for [`Session::scan_counts`](crate::Session::scan_counts). Default: no.
+    /// Whether the session records what scans have read, for [`Session::scan_counts`](crate::Session::scan_counts). Default: no.
     #[must_use]
     pub fn counts_scans(mut self, counts: bool) -> Self {
         self.counts_scans = counts;
@@ -474,12 +473,12 @@ impl SessionOptions {
         self.counts_scans
     }
 
-    /// Whether answers have the types of ADS SQL, whoever gives them.
+    /// Whether answers have the types of ADS SQL, whichever engine returns them.
     pub(crate) fn has_types_of_ads(&self) -> bool {
         !self.planner_only
     }
 
-    /// What a blank number, logical, date or moment of an xBase table is.
+    /// The value of blank numbers, logicals, dates and timestamps of xBase tables.
     pub(crate) fn blanks(&self) -> Blank {
         self.blank.unwrap_or_default()
     }
@@ -501,7 +500,7 @@ impl SessionOptions {
         &self.xbase
     }
 
-    /// Whether records that are marked as deleted are rows too.
+    /// Whether records marked as deleted are rows.
     pub(crate) fn shows_deleted(&self) -> bool {
         self.deleted != Deleted::Skip
     }

@@ -1,4 +1,4 @@
-//! Values of parameters: the rows of Arrow arrays.
+//! Parameter values from Arrow arrays.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use tidemill_ads::sql::Value;
 
 use crate::{Error, Result};
 
-/// The values of each row, in the order of the columns, which have as many rows as `rows` says.
+/// The values of each row, in the order of the columns; each column has `rows` rows.
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] for a type that no value of SQL has, and for a value that its type does not hold.
+/// [`Error::Unsupported`] for a type without SQL values, and for a value outside the range of its SQL type.
 pub fn values_of(columns: &[ArrayRef], rows: usize) -> Result<Vec<Vec<Value>>> {
     let columns = columns.iter().map(plain).collect::<Result<Vec<_>>>()?;
-    // A row of no columns is a run without values.
+    // A row without columns is a run without values.
     let row = |row| columns.iter().map(|column| value(column, row)).collect();
     Ok((0..rows).map(row).collect())
 }
 
-/// The values of the first row, with others of their columns' types in place of NULL, which has none: what a query with them gives has the
-/// types of all runs. `None` where the row has no NULL, and where there is no row.
+/// The values of the first row, with stand-ins of the column's type for NULL, which has no type: a query with these values has the schema
+/// of all runs. `None` if the row has no NULL, and if there is no row.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub fn stand_ins(columns: &[ArrayRef]) -> Result<Option<Vec<Value>>> {
     }
     let columns = columns.iter().map(|column| match has_null(column) {
         true => {
-            // Zeros, and empty texts: values of every type that a parameter has.
+            // Zeros and empty texts, for every type of a parameter.
             let data = arrow_array::new_null_array(column.data_type(), 1).into_data();
             let data = data.into_builder().nulls(None).build()?;
             Ok(arrow_array::make_array(data))
@@ -58,7 +58,7 @@ fn unsupported(what: String, hint: &str) -> Error {
     }
 }
 
-/// A column in one of the types that values have.
+/// Converts a column to one of the types of values.
 fn plain(column: &ArrayRef) -> Result<ArrayRef> {
     use DataType as T;
     let wanted = match column.data_type() {
@@ -84,7 +84,7 @@ fn plain(column: &ArrayRef) -> Result<ArrayRef> {
         .map_err(|error| unsupported(format!("a parameter: {error}; this"), "give a smaller value"))
 }
 
-/// Moments in milliseconds, those that lie between two as the earlier one. A moment with a zone is what a clock in UTC shows.
+/// Timestamps in milliseconds, rounded down. A timestamp with a time zone is converted to UTC.
 fn milliseconds(column: &ArrayRef, unit: TimeUnit) -> Result<ArrayRef> {
     let ticks = arrow_cast::cast(column, &DataType::Int64)?;
     let ticks = ticks.as_primitive::<Int64Type>();
@@ -103,7 +103,7 @@ fn milliseconds(column: &ArrayRef, unit: TimeUnit) -> Result<ArrayRef> {
     Ok(Arc::new(milliseconds))
 }
 
-/// A value of a column that [`plain`] made.
+/// A value of a column from [`plain`].
 fn value(column: &ArrayRef, row: usize) -> Value {
     use DataType as T;
     if column.is_null(row) {
@@ -119,12 +119,12 @@ fn value(column: &ArrayRef, row: usize) -> Value {
         T::Time32(_) => Value::Time(column.as_primitive::<Time32MillisecondType>().value(row)),
         T::Timestamp(..) => Value::Timestamp(column.as_primitive::<TimestampMillisecondType>().value(row)),
         T::Binary => Value::Bytes(column.as_binary::<i32>().value(row).to_vec()),
-        // The type without values.
+        // The type NULL.
         _ => Value::Null,
     }
 }
 
-/// A scale below 0 is zeros before the point.
+/// A negative scale means zeros before the point.
 fn decimal(unscaled: i128, scale: i8) -> Value {
     match u8::try_from(scale) {
         Ok(scale) => Value::Decimal { unscaled, scale },

@@ -1,10 +1,10 @@
-//! The conditions that leave out parts of Parquet files.
+//! Adjusts the conditions that prune parts of Parquet files.
 //!
-//! The least and the greatest value of a floating-point column leave out NaN, which is greater than all numbers here: conditions that hold for
-//! it leave out nothing.
+//! The minimum and maximum of a floating-point column in a file ignore NaN, which is greater than all numbers here: conditions that are
+//! true for NaN must not prune.
 //!
-//! Long conditions are even trees. DataFusion joins the parts of a condition one by one, to a tree as deep as there are parts. For each node the reader of Parquet asks the
-//! type of the whole tree below, which takes seconds for thousands of parts.
+//! Long conditions become balanced trees. DataFusion joins the parts of a condition one by one, to a tree as deep as there are parts. For
+//! each node, the Parquet reader computes the type of the whole subtree, which takes seconds for thousands of parts.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use tidemill_ads::sql::joined_in_pairs;
 
-/// Changes the conditions of scans of Parquet.
+/// Changes the conditions of Parquet scans.
 #[derive(Debug)]
 pub(crate) struct ParquetConditions;
 
@@ -63,7 +63,7 @@ fn changed(config: &FileScanConfig) -> Option<FileScanConfig> {
     Some(config)
 }
 
-/// A condition without its parts that NaN in a floating-point column may fulfil; `None` where there are none.
+/// A condition without the parts that may be true for NaN in a floating-point column; `None` if there are none.
 fn without_floats(condition: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Arc<dyn PhysicalExpr>> {
     let may_hold = |part: &Arc<dyn PhysicalExpr>| {
         let columns = collect_columns(part);
@@ -84,7 +84,7 @@ fn without_floats(condition: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<
     Some(kept.unwrap_or_else(|| lit(true)))
 }
 
-/// Whether a comparison of a column with a number is false of NaN, which is greater than all numbers: `f < 5`, `5 >= f`, `f = 5`.
+/// Whether a comparison of a column with a number is false for NaN, which is greater than all numbers: `f < 5`, `5 >= f`, `f = 5`.
 fn is_false_of_nan(part: &Arc<dyn PhysicalExpr>) -> bool {
     let Some(compared) = part.downcast_ref::<BinaryExpr>() else {
         return false;
@@ -105,9 +105,9 @@ fn is_false_of_nan(part: &Arc<dyn PhysicalExpr>) -> bool {
     }
 }
 
-/// A condition of many parts as an even tree; `None` for others.
+/// A condition of many parts as a balanced tree; `None` for others.
 fn even(condition: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
-    /// With fewer parts the shape of the tree makes no difference.
+    /// With fewer parts, the shape of the tree does not matter.
     const MANY: usize = 32;
     let operator = *condition.downcast_ref::<BinaryExpr>()?.op();
     if !matches!(operator, Operator::And | Operator::Or) {
@@ -123,7 +123,7 @@ fn even(condition: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
     })
 }
 
-/// What an operator joins, in its order.
+/// The operands of a chain of one operator, in order.
 fn parts(condition: &Arc<dyn PhysicalExpr>, operator: Operator) -> Vec<Arc<dyn PhysicalExpr>> {
     let (mut parts, mut open) = (Vec::new(), vec![condition]);
     while let Some(next) = open.pop() {

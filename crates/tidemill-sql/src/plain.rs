@@ -1,7 +1,7 @@
-//! What is wrong with a statement, in plain words.
+//! The error of a statement, in a short form for users.
 //!
-//! Programs for ADS take its errors apart by their wording, so `libace.so` gives them to the letter. People at a terminal, and
-//! programs that never saw ADS, are told the same in few words, with what to try next.
+//! Programs for ADS parse its error messages, so that `libace.so` returns them verbatim. Users at a terminal and other programs get a short
+//! message with a hint.
 
 use std::fmt;
 
@@ -14,14 +14,14 @@ use crate::error::is_of_damaged_index;
 pub const FOR_DAMAGED_INDEX: &str = "tidemill reindex builds its tags again; where that says the same, move the file away, \
                                      and make the tags with CREATE INDEX";
 
-/// What is wrong with a statement.
+/// The error of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plain {
     /// What is wrong.
     pub what: String,
-    /// What to try next, where that is known.
+    /// A hint, if there is one.
     pub hint: Option<String>,
-    /// Line and column of the fault in the statement, counted from 1.
+    /// Line and column of the error in the statement, from 1.
     pub place: Option<(u64, u64)>,
 }
 
@@ -42,7 +42,7 @@ impl Plain {
         }
     }
 
-    /// Of what the parser or the lanes of ADS SQL find wrong.
+    /// The short form of an error of the parser or of the lanes of ADS SQL.
     pub(crate) fn of_statement(fault: &tidemill_ads::sql::Error) -> Self {
         let message = fault.message();
         let (what, hint) = match fault.kind() {
@@ -87,9 +87,9 @@ impl fmt::Display for Plain {
     }
 }
 
-/// The column that was meant, or those that there are.
+/// The most similar column, or the existing columns.
 fn of_columns(name: &str, columns: &[String]) -> Option<String> {
-    /// So many are listed.
+    /// The most columns that are listed.
     const LISTED: usize = 12;
     let last = name.rsplit('.').next().unwrap_or(name).to_lowercase();
     if let Some(meant) = nearest(&last, columns) {
@@ -110,7 +110,7 @@ fn of_columns(name: &str, columns: &[String]) -> Option<String> {
     }
 }
 
-/// The name that differs least, in one letter of three at most.
+/// The most similar name, with at most one different character in three.
 fn nearest<'n>(name: &str, names: &'n [String]) -> Option<&'n str> {
     let most = (name.chars().count() / 3).max(1);
     let distance = |known: &String| strsim::damerau_levenshtein(name, &known.to_lowercase());

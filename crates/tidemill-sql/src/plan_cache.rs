@@ -1,8 +1,8 @@
-//! Plans of statements that are asked again: the engine plans and optimises each once.
+//! Caches plans of repeated statements: each is planned and optimised once.
 //!
-//! A plan is kept by the statement's text, with the values of its parameters, and by the schemas of its tables. It holds no table: each run
-//! puts in the tables as they are then. Statements that ask for the time, or for anything else that changes from one run to the next, are
-//! planned each time, since the optimiser puts the answer into the plan.
+//! The key of a plan is the statement's text with the values of its parameters, and the schemas of its tables. The cached plan holds no
+//! tables: each run inserts the current ones. Statements whose result changes between runs, such as those that ask for the time, are not
+//! cached, since the optimiser puts the value into the plan.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -20,24 +20,24 @@ use tidemill_ads::sql::{changes_between_statements, walk};
 use crate::opaque::Opaque;
 use crate::scope::{Bound, Renamed};
 
-/// So many plans are kept.
+/// The most cached plans.
 const PLANS: usize = 64;
 
-/// The tables of a statement by the names that its plan has for them.
+/// The tables of a statement, by their names in the plan.
 pub(crate) type Providers = HashMap<String, Arc<dyn TableProvider>>;
 
-/// The plans of a session.
+/// The cached plans of a session.
 #[derive(Debug, Default)]
 pub(crate) struct PlanCache {
-    /// The one that was used last stands last.
+    /// The most recently used plan is last.
     plans: Mutex<Vec<(Key, Opaque<Planned>)>>,
 }
 
-/// What a plan was made for.
+/// What identifies a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Key {
     text: String,
-    /// In the order of their names: as the statement has them, and as the plan has them.
+    /// Sorted by name: the name in the statement, the name in the plan, and the schema.
     tables: Vec<(String, String, SchemaRef)>,
 }
 
@@ -45,9 +45,9 @@ pub(crate) struct Key {
 #[derive(Debug, Clone)]
 pub(crate) struct Planned {
     pub(crate) plan: LogicalPlan,
-    /// Whether its rows should come in the table's order.
+    /// Whether its rows must be in the table's order.
     pub(crate) keeps_order: bool,
-    /// Columns that have other names in the answer.
+    /// Columns that are renamed in the answer.
     pub(crate) renamed: Vec<Renamed>,
 }
 
@@ -67,7 +67,7 @@ impl Key {
 }
 
 impl PlanCache {
-    /// The plan for this, over these tables.
+    /// Finds a plan, and inserts these tables.
     pub(crate) fn find(&self, key: &Key, providers: &Providers) -> Result<Option<Planned>> {
         let known = {
             let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,7 +86,7 @@ impl PlanCache {
         }))
     }
 
-    /// Keeps a plan without its tables.
+    /// Stores a plan without its tables.
     pub(crate) fn keep(&self, key: Key, planned: &Planned) -> Result<()> {
         let planned = Planned {
             plan: over(planned.plan.clone(), None)?,
@@ -103,7 +103,7 @@ impl PlanCache {
     }
 }
 
-/// Whether a plan that was not optimised yet gives the same answer at any time, over the same tables, of which it has no others.
+/// Whether an unoptimised plan can be cached: it reads only these tables, and its result depends on nothing else.
 pub(crate) fn is_lasting(statement: &Statement, plan: &LogicalPlan, providers: &Providers) -> Result<bool> {
     let asks_anew = walk::expressions(statement, &mut |expr| match expr {
         sqlparser::ast::Expr::Function(function) if changes_between_statements(&function.name.to_string()) => {
@@ -128,7 +128,7 @@ pub(crate) fn is_lasting(statement: &Statement, plan: &LogicalPlan, providers: &
     Ok(lasts)
 }
 
-/// Whether nothing in the plan mixes rows, so that they should come in the table's order.
+/// Whether no node of the plan reorders or combines rows, so that they must be in the table's order.
 pub(crate) fn keeps_table_order(plan: &LogicalPlan) -> Result<bool> {
     let mut keeps = true;
     plan.apply(|node| {
@@ -149,7 +149,7 @@ pub(crate) fn keeps_table_order(plan: &LogicalPlan) -> Result<bool> {
     Ok(keeps)
 }
 
-/// A plan over tables, or over none.
+/// The plan with these tables, or without tables.
 fn over(plan: LogicalPlan, providers: Option<&Providers>) -> Result<LogicalPlan> {
     let placed = plan.transform_up_with_subqueries(|node| {
         let LogicalPlan::TableScan(mut scan) = node else {

@@ -1,9 +1,9 @@
-//! Scans that are planned without waiting.
+//! Plans scans without `async`.
 //!
-//! As an `async fn` each would carry the conditions into its future, and the compiler would walk through DataFusion's expressions for
-//! five seconds to see that it may go to another thread.
+//! The future of an `async fn` would contain the conditions, and for each the compiler would walk through DataFusion's expression types for
+//! five seconds to prove that it is `Send`.
 
-/// `TableProvider::scan` by a method `plan` of the same arguments that waits for nothing.
+/// Implements `TableProvider::scan` by a method `plan` with the same arguments that does not wait.
 macro_rules! planned_scan {
     () => {
         fn scan<'provider, 'state, 'projection, 'filters, 'scan>(

@@ -1,4 +1,4 @@
-//! Queries that the planner answers: from a statement to a plan, and from that to rows.
+//! Runs queries in the planner: from a statement to a plan, and from the plan to rows.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use crate::session::{Session, Tables, plan};
 use crate::workers;
 use crate::{Error, Result, faults, stores};
 
-/// A query that is planned.
+/// A planned query.
 enum Prepared {
     Here(Box<Ready>),
-    /// Others run it, and this is what they answer.
+    /// The answer of workers, which run it.
     #[cfg_attr(
         not(feature = "workers"),
         expect(dead_code, reason = "a build without workers has no others")
@@ -35,7 +35,7 @@ enum Prepared {
     Elsewhere(Answer),
 }
 
-/// A plan that is run here.
+/// A plan to run here.
 struct Ready {
     physical: Arc<dyn ExecutionPlan>,
     state: SessionState,
@@ -52,7 +52,7 @@ fn with_names(answer: Answer, renamed: &[Renamed]) -> Result<Answer> {
 }
 
 impl Session {
-    /// Answers a query by the planner, over tables of this session or over those that are lent.
+    /// Runs a query in the planner, over tables of this session or lent tables.
     pub(crate) async fn run(
         &self,
         statement: Statement,
@@ -60,7 +60,7 @@ impl Session {
         options: &SessionOptions,
         tables: Tables<'_>,
     ) -> Result<Answer> {
-        // Under other settings tables may take other conditions.
+        // With other options, tables may accept other conditions.
         let plans = std::ptr::eq(options, &raw const self.options).then_some(&self.plans);
         self.planned(&statement, sql, &options.of_statements(), tables, plans)
             .await
@@ -90,7 +90,7 @@ impl Session {
         with_names(answer, &ready.renamed)
     }
 
-    /// How a query over tables of this session would be run here; `None` where others run it.
+    /// The physical plan of a query over tables of this session; `None` if workers run it.
     pub(crate) async fn physical_plan(
         &self,
         statement: &Statement,
@@ -105,7 +105,7 @@ impl Session {
         })
     }
 
-    /// The plan of a query, or its answer where others run it.
+    /// The plan of a query, or its answer if workers run it.
     async fn prepared(
         &self,
         statement: &Statement,
@@ -222,7 +222,7 @@ impl Session {
         if keeps_order {
             let execution = &mut state.config_mut().options_mut().execution;
             execution.target_partitions = 1;
-            // Of several files, a LIMIT takes by their statistics whichever answer first.
+            // With statistics, a LIMIT could skip files and return other rows than the first.
             execution.collect_statistics = false;
         }
         let fault = |error| faults::of_planning(Error::from(error), statement, None, sql);
@@ -244,7 +244,7 @@ impl Session {
         })))
     }
 
-    /// A table of a statement, with what the transaction under way has changed.
+    /// A table of a statement, as the open transaction sees it.
     async fn table(
         &self,
         location: &Location,

@@ -1,4 +1,4 @@
-//! Schemas as other programs take them, and give them back.
+//! Converts schemas for other programs, and back.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{Field, Schema, SchemaRef};
 
-/// Where a column's type at a ClickHouse server is, for programs: they take an extension type that they do not know for another type.
+/// The metadata key of a ClickHouse column type, for programs: they handle unknown extension types as other types.
 const CLICKHOUSE_TYPE: &str = "clickhouse.type";
-/// The extension type by which the engine knows it.
+/// The extension type for it within this project.
 const CLICKHOUSE_EXTENSION: &str = "tidemill.clickhouse";
 
-/// A schema in which no column is of an extension type that only this project knows.
+/// A schema without the extension types of this project.
 pub fn for_programs(schema: &SchemaRef) -> SchemaRef {
     renamed(schema, |metadata| {
         if metadata.get(EXTENSION_TYPE_NAME_KEY).map(String::as_str) == Some(CLICKHOUSE_EXTENSION) {
@@ -23,7 +23,7 @@ pub fn for_programs(schema: &SchemaRef) -> SchemaRef {
     })
 }
 
-/// The schema that [`for_programs`] was given, of rows that come back.
+/// The inverse of [`for_programs`], for rows that come back.
 pub fn from_programs(schema: &SchemaRef) -> SchemaRef {
     renamed(schema, |metadata| {
         if let Some(data_type) = metadata.remove(CLICKHOUSE_TYPE) {

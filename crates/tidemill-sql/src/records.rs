@@ -1,4 +1,4 @@
-//! Records as they are: bytes that go from one file of records to another, or to a program, without being looked into.
+//! Records as bytes, read from and written to record files without decoding.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
@@ -17,7 +17,7 @@ use crate::sink::FileOptions;
 use crate::stores::standard_input::standard_input;
 use crate::{Error, Result};
 
-/// The records of a table's files, one file behind another.
+/// The records of a table's files, one file after another.
 pub struct Records {
     files: Vec<RecordFile>,
     options: ReaderOptions,
@@ -34,21 +34,21 @@ enum Bytes {
     StandardInput,
 }
 
-/// What reading has left out of a file.
+/// What recovery skipped in a file.
 #[derive(Clone, Debug)]
 pub struct Skipped {
     /// The file.
     pub file: String,
-    /// The range and why.
+    /// The range, and the reason.
     pub region: SkippedRegion,
 }
 
 impl Records {
-    /// Finds the table's files.
+    /// Finds the files of a table.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a format whose rows are no records; [`Error::Io`].
+    /// [`Error::Unsupported`] for a format without records; [`Error::Io`].
     pub async fn open(location: &Location, options: &ReaderOptions) -> Result<Self> {
         let mut files = Vec::new();
         for (part, source) in location.sources().await? {
@@ -68,7 +68,7 @@ impl Records {
                 bytes,
             });
         }
-        // A Riegeli file that is named is read whole; a pipe has no name that would tell it from an ArrayRecord file.
+        // A named Riegeli file is read to its end; a pipe has no name, and may contain an ArrayRecord file.
         let index_is_data = location.format != Format::ArrayRecord && location.place != Place::StandardInput;
         Ok(Self {
             files,
@@ -76,7 +76,7 @@ impl Records {
         })
     }
 
-    /// The metadata of the first file, serialized; empty where there are none, and of a stream, which is read once.
+    /// The serialized metadata of the first file; empty if there is none, and for a stream, which can be read only once.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl Records {
         }
     }
 
-    /// How many records there are, all of them read.
+    /// Reads all records, and returns their number.
     pub(crate) fn count(self) -> Result<u64> {
         let mut count = 0;
         self.read(|_| {
@@ -104,12 +104,11 @@ impl Records {
         Ok(count)
     }
 
-    /// Gives every record to `take` until it breaks, and returns what recovery left out. Waits for disk and network in
-    /// the calling thread.
+    /// Passes each record to `take` until it breaks, and returns what recovery skipped. Blocks the calling thread.
     ///
     /// # Errors
     ///
-    /// [`Error::Riegeli`], which names the file; what `take` returns.
+    /// [`Error::Riegeli`], which names the file; errors of `take`.
     pub fn read(self, mut take: impl FnMut(&[u8]) -> Result<ControlFlow<()>>) -> Result<Vec<Skipped>> {
         let mut skipped = Vec::new();
         for RecordFile { name, bytes } in self.files {
@@ -141,7 +140,7 @@ impl Records {
 pub(crate) enum RecordsReader {
     Riegeli(Box<RecordReader<SharedSource>>),
     TfRecord(Box<TfRecordReader<BufReader<SourceReader<SharedSource>>>>),
-    /// Read to its end, with what recovery left out.
+    /// After the end, with what recovery skipped.
     Ended(Vec<SkippedRegion>),
 }
 
@@ -165,7 +164,7 @@ impl RecordsReader {
         if let Self::Riegeli(reader) = self
             && !reader.has_record()?
         {
-            // Only now it is known whether the file ends as it should.
+            // Only at the end it is known whether the file is complete.
             let Self::Riegeli(reader) = std::mem::replace(self, Self::Ended(Vec::new())) else {
                 return Ok(None);
             };
@@ -178,7 +177,7 @@ impl RecordsReader {
         })
     }
 
-    /// What recovery has left out so far.
+    /// What recovery has skipped so far.
     pub(crate) fn skipped(&self) -> &[SkippedRegion] {
         match self {
             Self::Riegeli(reader) => reader.skipped(),
@@ -216,14 +215,14 @@ fn read_riegeli<S: Source>(
     let mut reader = RecordReader::from_source(source, name, options)?;
     while let Some(record) = reader.read_record()? {
         if take(record)?.is_break() {
-            // What is behind was not asked for, whole or not.
+            // The rest of the file was not requested, and is not checked.
             return Ok((ControlFlow::Break(()), reader.skipped().to_vec()));
         }
     }
     Ok((ControlFlow::Continue(()), reader.close()?))
 }
 
-/// Makes a file of records.
+/// Writes a record file.
 pub(crate) enum RecordsSink {
     Riegeli(Box<RecordWriter<BufWriter<File>>>),
     ArrayRecord(Box<ArrayRecordWriter<BufWriter<File>>>),
@@ -231,7 +230,7 @@ pub(crate) enum RecordsSink {
 }
 
 impl RecordsSink {
-    /// `metadata` are serialized, and empty if there are none.
+    /// `metadata` is serialized, and empty if there is none.
     pub(crate) fn create(format: Format, path: &Path, options: &FileOptions, metadata: Vec<u8>) -> Result<Self> {
         Ok(match format {
             Format::ArrayRecord => {
@@ -267,7 +266,7 @@ impl RecordsSink {
         Ok(())
     }
 
-    /// Returns when the records are on disk.
+    /// Returns once the records are on disk.
     pub(crate) fn finish(self, path: &Path) -> Result<()> {
         let dest = match self {
             Self::Riegeli(writer) => writer.close()?,

@@ -1,8 +1,8 @@
-//! `EXCEPT ALL` and `INTERSECT ALL`, which count repeated rows.
+//! `EXCEPT ALL` and `INTERSECT ALL`, which count duplicate rows.
 //!
-//! A row that one side has `m` times and the other `n` times comes `m - n` times and `min(m, n)` times (ISO/IEC 9075-2, 7.17). DataFusion plans
-//! both as joins that ask whether the other side has the row at all. So equal rows are numbered on both sides, and the numbers are compared
-//! too.
+//! A row that occurs `m` times on one side and `n` times on the other results in `m - n` or `min(m, n)` rows (ISO/IEC 9075-2, 7.17).
+//! DataFusion plans both as semi or anti joins, which only test whether the other side has the row. So equal rows are numbered on both
+//! sides, and the numbers are compared too.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl AnalyzerRule for RepeatedRows {
     }
 }
 
-/// Whether this is the join of such a statement: no other is planned with NULL as equal to NULL, and without ALL its left rows are distinct.
+/// Whether this is the join of such a statement: no other join treats NULL as equal to NULL, and without ALL its left rows are distinct.
 fn counts(join: &Join) -> bool {
     matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
         && join.null_equality == NullEquality::NullEqualsNull
@@ -42,7 +42,7 @@ fn counts(join: &Join) -> bool {
 
 fn numbered(mut join: Join) -> Result<LogicalPlan> {
     let columns = join.left.schema().columns();
-    // No statement names columns so.
+    // Names that no statement uses.
     let names = ["number on the left", "number on the right"];
     let [left, right] = names.map(Column::new_unqualified);
     join.on.push((Expr::Column(left), Expr::Column(right)));
@@ -61,7 +61,7 @@ fn numbered(mut join: Join) -> Result<LogicalPlan> {
         .build()
 }
 
-/// Rows with their number among those that are equal.
+/// Adds the number of each row among equal ones.
 fn with_number(rows: Arc<LogicalPlan>, name: &str) -> Result<LogicalPlan> {
     let columns: Vec<Expr> = rows.schema().columns().into_iter().map(Expr::Column).collect();
     let (rows, number) = with_row_number(LogicalPlanBuilder::from(rows), columns.clone(), Vec::new())?;

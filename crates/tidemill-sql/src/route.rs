@@ -1,4 +1,4 @@
-//! Who answers a text: the lanes of ADS SQL, the planner over every store, or both, one after the other.
+//! Chooses the engine of a statement: the lanes of ADS SQL, the planner over every store, or both in turn.
 
 use std::path::PathBuf;
 
@@ -18,32 +18,32 @@ use crate::session::Session;
 use crate::stores::server::ServerUrl;
 use crate::{Error, Result, dialect, scope};
 
-/// Who answers a text.
+/// The engine of a text.
 #[derive(Debug)]
 pub(crate) enum Route {
-    /// One query. Where all its tables are of xBase, the lanes of ADS SQL are asked first.
+    /// One query. If all its tables are of xBase, the lanes of ADS SQL are tried first.
     Query {
         select: Box<Select>,
-        /// Whether its plan is asked for, and not its rows.
+        /// Whether its plan is requested instead of its rows.
         explains: bool,
     },
-    /// A query that the planner's grammar alone has.
+    /// A query that only the planner's grammar accepts.
     Planner(Box<Statement>),
-    /// Several statements, at least one of which reads a table that is not of xBase: each goes its own way.
+    /// Statements of which at least one reads a table that is not of xBase: each is routed separately.
     Several(Vec<String>),
-    /// Rows for a table, where the table or one of those that the rows come from is not of xBase.
+    /// An INSERT whose target or source is not of xBase.
     Insert(Box<Insert>),
-    /// `SELECT … INTO` a new xBase table, where one of the tables that the rows come from is not of xBase.
+    /// `SELECT … INTO` a new xBase table, with a source that is not of xBase.
     Into(Box<Select>),
-    /// All rows of this table are removed.
+    /// TRUNCATE of this table.
     Truncate(String),
-    /// This table of a server is removed.
+    /// DROP TABLE of this table of a server.
     DropOnServer {
         server: ServerUrl,
-        /// Whether it is no fault when there is none.
+        /// Whether a missing table is no error.
         if_exists: bool,
     },
-    /// Rows of this table of a server are changed by UPDATE or DELETE.
+    /// UPDATE or DELETE of rows of this table of a server.
     ChangeRows {
         server: ServerUrl,
         change: Box<StatementKind>,
@@ -51,25 +51,25 @@ pub(crate) enum Route {
     /// ADS SQL: a change of xBase tables, a statement about tables or transactions, or a script.
     Ads {
         kind: TextKind,
-        /// The names of tables that were found, and their files.
+        /// The names of located tables, and their files.
         files: Vec<(String, PathBuf)>,
     },
 }
 
 impl Session {
-    /// Who answers a text.
+    /// Chooses the engine of a text.
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`]; [`Error::Unsupported`] for a change of a table that is not of xBase, and for a change by the rows of such a
-    /// table; as [`Session::locate`].
+    /// [`Error::Parse`]; [`Error::Unsupported`] for a change of a table that is not of xBase, and for a change that reads such a table; as
+    /// [`Session::locate`].
     pub(crate) async fn route(&self, sql: &str) -> Result<Route> {
         if dialect::has_subscripts(sql) {
             return Ok(Route::Planner(Box::new(dialect::parse(sql)?)));
         }
         let mut statements = match tidemill_ads::sql::parse(sql) {
             Ok(statements) => statements,
-            // The planner's grammar has more queries.
+            // The planner's grammar accepts more queries.
             Err(error) => return of_planner(sql, &error),
         };
         let only = match statements.len() {
@@ -151,7 +151,7 @@ impl Session {
                     files.extend(file.map(|file| (name, file)));
                 }
                 self.refuse_other_sources(&kind).await?;
-                // A savepoint too is one of a transaction.
+                // A savepoint belongs to a transaction too.
                 let is_change = matches!(
                     kind,
                     StatementKind::Savepoint(_)
@@ -170,7 +170,7 @@ impl Session {
         Ok(Route::Ads { kind, files })
     }
 
-    /// The table of a server that a name means; `None` for others, and for what is not there.
+    /// The table of a server with this name; `None` for other tables, and if it does not exist.
     async fn table_of_server(&self, table: &TableName) -> Result<Option<ServerUrl>> {
         match self.locate(&table.to_string()).await {
             Ok(Location {
@@ -182,11 +182,11 @@ impl Session {
         }
     }
 
-    /// Whether the rows of an INSERT go to a table that is not of xBase, or come from one.
+    /// Whether the target or a source of an INSERT is not of xBase.
     async fn spans_stores(&self, insert: &Insert) -> Result<bool> {
         match self.locate(&insert.table.to_string()).await {
             Ok(location) if location.format != Format::Xbase => return Ok(true),
-            // A table that is not there is not found by ADS SQL either, but for the tables of its connection.
+            // ADS SQL reports a missing table, unless it is one of its connection.
             Ok(_) | Err(Error::NotFound { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -196,7 +196,7 @@ impl Session {
         }
     }
 
-    /// The first of these tables that ADS SQL does not read. Those that are not there are left to it.
+    /// The first of these tables that ADS SQL cannot read. Missing tables are left to it.
     async fn other_source(&self, names: impl IntoIterator<Item = String>) -> Result<Option<String>> {
         for name in names {
             if information_schema::View::named(&name).is_some() {
@@ -215,7 +215,7 @@ impl Session {
         Ok(None)
     }
 
-    /// The files of xBase tables, by the names that a statement gives them.
+    /// The files of xBase tables, by their names in the statement.
     async fn files_of(&self, names: Vec<String>) -> Result<Vec<(String, PathBuf)>> {
         let mut files = Vec::new();
         for name in names {
@@ -224,7 +224,7 @@ impl Session {
             }
             match self.locate(&name).await {
                 Ok(location) => files.extend(location.file().ok().map(|file| (name, file.to_owned()))),
-                // The engine reports it.
+                // The engine reports a missing table.
                 Err(Error::NotFound { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -234,7 +234,7 @@ impl Session {
 
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for an UPDATE, DELETE or MERGE that reads a table which is not of xBase.
+    /// [`Error::Unsupported`] for an UPDATE, DELETE or MERGE that reads a table that is not of xBase.
     async fn refuse_other_sources(&self, kind: &StatementKind) -> Result<()> {
         if !matches!(
             kind,
@@ -252,7 +252,7 @@ impl Session {
     }
 }
 
-/// The tables that a statement reads, by the names that it gives them.
+/// The tables that a statement reads, by their names in the statement.
 fn sources(kind: &StatementKind) -> Vec<String> {
     fn of(part: &impl walk::Tree) -> Vec<String> {
         scope::relations(part).into_iter().map(|(name, _)| name).collect()
@@ -282,7 +282,7 @@ fn of_query(select: &Select) -> Vec<String> {
     names.map(|(name, _)| name).collect()
 }
 
-/// The statements of a text one by one; `None` for a script, whose statements belong together.
+/// The single statements of a text; `None` for a script, which is not divided.
 fn parts(sql: &str, statements: &[tidemill_ads::sql::Statement]) -> Option<Vec<String>> {
     let mut lines = vec![0];
     lines.extend(sql.match_indices('\n').map(|(at, _)| at + 1));
@@ -299,7 +299,7 @@ fn parts(sql: &str, statements: &[tidemill_ads::sql::Statement]) -> Option<Vec<S
     begins.iter().zip(ends).map(part).collect()
 }
 
-/// A text that is no ADS SQL.
+/// Routes a text that ADS SQL cannot parse.
 fn of_planner(sql: &str, error: &tidemill_ads::sql::Error) -> Result<Route> {
     if let Some(query) = information_schema::shown(sql) {
         return Ok(Route::Planner(Box::new(dialect::parse(&query)?)));
@@ -313,7 +313,7 @@ fn of_planner(sql: &str, error: &tidemill_ads::sql::Error) -> Result<Route> {
     }
 }
 
-/// The table of a TRUNCATE statement; `None` where it has more than that.
+/// The table of a TRUNCATE statement; `None` if it has other clauses.
 fn truncated(statement: &Truncate) -> Option<String> {
     let Truncate {
         table_names,
@@ -370,11 +370,11 @@ pub(crate) fn inserted(source: InsertSource) -> Result<Select> {
     })
 }
 
-/// Whether a text is one query, which changes nothing.
+/// Whether a text is a single query, which changes nothing.
 ///
 /// # Errors
 ///
-/// [`Error::Parse`] for what is no SQL.
+/// [`Error::Parse`] for a text that is not SQL.
 pub fn is_query(sql: &str) -> Result<bool> {
     match tidemill_ads::sql::parse(sql) {
         Ok(statements) => Ok(match statements.as_slice() {
@@ -391,7 +391,7 @@ pub fn is_query(sql: &str) -> Result<bool> {
 
 /// # Errors
 ///
-/// [`Error::Unsupported`] for a text that is not one query, or that changes something; [`Error::Parse`].
+/// [`Error::Unsupported`] for a text that is not a single query; [`Error::Parse`].
 pub(crate) fn check_query(sql: &str) -> Result<()> {
     match is_query(sql)? {
         true => Ok(()),
@@ -404,19 +404,19 @@ pub(crate) fn check_query(sql: &str) -> Result<()> {
 
 /// # Errors
 ///
-/// [`Error::Unsupported`] for a text of several statements.
+/// [`Error::Unsupported`] for a text of more than one statement.
 pub(crate) fn check_one(sql: &str) -> Result<()> {
     match tidemill_ads::sql::parse(sql) {
         Ok(statements) if statements.len() > 1 => Err(Error::Unsupported {
             what: "the plan of several statements".to_owned(),
             hint: "explain them one by one".to_owned(),
         }),
-        // The planner reports what is wrong.
+        // The planner reports errors.
         _ => Ok(()),
     }
 }
 
-/// Whether what names a source of rows is a query rather than a table: its first word tells.
+/// Whether the name of a source is a query rather than a table, judged by its first word.
 #[must_use]
 pub fn source_is_query(source: &str) -> bool {
     let mut words = source.split_whitespace();
@@ -432,7 +432,7 @@ fn makes_a_table(select: &Select) -> bool {
     into_of(select).is_some()
 }
 
-/// Whether INTO stands where it makes no table.
+/// Whether INTO is in a place where it creates no table.
 fn hides_into(body: &SetExpr) -> bool {
     let is_within = |part: &SetExpr| match part {
         SetExpr::Select(select) => select.into.is_some(),
@@ -445,7 +445,7 @@ fn hides_into(body: &SetExpr) -> bool {
     }
 }
 
-/// The name of the table that `SELECT … INTO` makes.
+/// The name of the table of `SELECT … INTO`.
 fn into_of(select: &Select) -> Option<String> {
     match &*select.query.body {
         SetExpr::Select(only) => only.into.as_ref().map(|into| scope::text(&into.name)),
@@ -453,7 +453,7 @@ fn into_of(select: &Select) -> Option<String> {
     }
 }
 
-/// The table that `SELECT … INTO` makes, which is taken out of the query.
+/// Removes INTO from a query, and returns its table.
 pub(crate) fn take_into(select: &mut Select) -> Option<TableName> {
     match &mut *select.query.body {
         SetExpr::Select(only) => only.into.take().map(|into| TableName::new(scope::text(&into.name))),
@@ -461,7 +461,7 @@ pub(crate) fn take_into(select: &mut Select) -> Option<TableName> {
     }
 }
 
-/// Makes `SELECT … INTO table` of a query.
+/// Adds INTO to a query.
 fn put_into(select: &mut Select, table: &TableName) {
     if let SetExpr::Select(only) = &mut *select.query.body {
         only.into = Some(SelectInto {
@@ -473,7 +473,7 @@ fn put_into(select: &mut Select, table: &TableName) {
     }
 }
 
-/// A table of `system`, which is no file.
+/// Whether it is a table of `system`, which is not a file.
 pub(crate) fn is_system(name: &str) -> bool {
     let schema = name.split('.').next().unwrap_or_default();
     name.len() > schema.len() && schema.eq_ignore_ascii_case("system")

@@ -1,7 +1,7 @@
-//! UPDATE and DELETE of the rows of a server, which makes the change itself, as one statement.
+//! UPDATE and DELETE of rows of a server's table, executed by the server as one statement.
 //!
-//! The condition and the new values are planned as a query over the table. Where the server would not choose exactly the rows that this
-//! query finds, or a value would be another one there, nothing is changed.
+//! The condition and the new values are planned as a query over the table. If the server might choose other rows than this query, or
+//! compute another value, nothing is changed.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::stores::server::push_down::{NewValue, RowChange, read_of_rows};
 use crate::stores::server::{ServerUrl, fitting};
 use crate::{Error, Result};
 
-/// The changed table, the name that it has in the statement, new values of columns, and the condition of the rows.
+/// The changed table, its name in the statement, the assignments, and the condition.
 struct Change {
     table: TableName,
     alias: Option<Ident>,
@@ -31,7 +31,7 @@ struct Change {
 impl Change {
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a change by the rows of a join, and for one of marks of deletion, which servers have not.
+    /// [`Error::Unsupported`] for a change that joins other tables, and for a change of deletion marks, which servers lack.
     fn of(kind: StatementKind) -> Result<Self> {
         let change = match kind {
             StatementKind::Update(update) => {
@@ -78,7 +78,7 @@ impl Change {
         Ok(change)
     }
 
-    /// The query for the rows and their new values. It is planned and not run, so that all columns cost nothing.
+    /// The query of the rows and their new values. It is only planned, so that selecting all columns costs nothing.
     fn query(&self) -> Result<Select> {
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         let mut from = quoted(&self.table.to_string());
@@ -103,12 +103,12 @@ impl Change {
 }
 
 impl Session {
-    /// Has a server change rows of a table of its own.
+    /// Makes a server change rows of its table.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] where a part of the statement would have to be computed here; [`Error::UnfitColumn`] for a value that the
-    /// column does not hold; what the server finds wrong.
+    /// [`Error::Unsupported`] if the server cannot evaluate a part of the statement; [`Error::UnfitColumn`] for a value that does not fit
+    /// its column; errors of the server.
     pub(crate) async fn change_rows(
         &self,
         server: &ServerUrl,
@@ -147,7 +147,7 @@ impl Session {
     }
 }
 
-/// A column as the table spells it, and its new value in the column's type; `None` for a computed one of another type.
+/// A column in the table's spelling, with its new value in the column's type; `None` for a computed value of another type.
 fn assigned(schema: &SchemaRef, column: &str, value: NewValue, place: &str) -> Result<Option<(String, NewValue)>> {
     let mut fields = schema.fields().iter();
     let field = fields.find(|field| field.name().eq_ignore_ascii_case(column));
@@ -165,7 +165,7 @@ fn assigned(schema: &SchemaRef, column: &str, value: NewValue, place: &str) -> R
     Ok(Some((field.name().clone(), value)))
 }
 
-/// A constant in the type of a column.
+/// A constant converted to the type of a column.
 fn fitted(constant: &ScalarValue, field: &Field, place: &str) -> Result<ScalarValue> {
     if constant.is_null() && field.is_nullable() {
         return Ok(ScalarValue::try_from(field.data_type())?);

@@ -1,12 +1,12 @@
-//! Numbers of rows within a plan.
+//! Row numbers within a plan.
 
 use datafusion::common::{Column, Result};
 use datafusion::functions_window::row_number::row_number_udwf;
 use datafusion::logical_expr::expr::WindowFunction;
 use datafusion::logical_expr::{Expr, ExprFunctionExt as _, LogicalPlanBuilder, SortExpr, WindowFunctionDefinition};
 
-/// A plan with a column more: the number of each row among those with equal keys, in an order, or in any where that is empty; from 1. Returns
-/// that column too.
+/// Adds a column with the number of each row, from 1, among those with equal keys, in the given order, or in any order if that is empty.
+/// Returns that column too.
 pub(crate) fn with_row_number(
     rows: LogicalPlanBuilder,
     keys: Vec<Expr>,

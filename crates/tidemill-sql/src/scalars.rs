@@ -1,9 +1,9 @@
-//! Expressions of ADS SQL in a query that the engine answers.
+//! Expressions of ADS SQL in queries of the engine.
 //!
-//! Over columns of xBase tables an expression means what it means to ADS: blanks are values, text is as wide as its field, a division
-//! gives a double, and there are about 100 functions. So each such expression becomes one function of the engine, over the columns,
-//! aggregates and subqueries that are in it, and is evaluated by the code that the direct lanes use. What the engine does in the same
-//! way stays as it is, so that it can be pushed into the scans: columns, literals, AND, OR and comparisons of these.
+//! Over columns of xBase tables, an expression has the semantics of ADS: blanks are values, text is padded to its field's width, a division
+//! results in a double, and there are about 100 functions. So each such expression becomes one function of the engine over the columns,
+//! aggregates and subqueries in it, and is evaluated by the code of the direct lanes. Expressions with the same semantics in the engine are
+//! left unchanged, so that they can be pushed down into the scans: columns, literals, AND, OR and their comparisons.
 
 use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
@@ -32,18 +32,18 @@ use tidemill_xbase::expression::Environment;
 use crate::scope::Bound;
 use crate::{Error, Result};
 
-/// What the engine has, and which columns are those of xBase tables.
+/// The functions of the engine, and the columns of the statement's tables.
 pub(crate) struct Surroundings<'s> {
     tables: Vec<&'s Bound>,
-    /// The tables of the statement by the names that qualify their columns.
+    /// The qualifiers of columns, and whether their tables are of xBase.
     aliases: Vec<(String, bool)>,
-    /// Functions of the engine.
+    /// Provides the functions of the engine.
     state: &'s SessionState,
     clock: Clock,
 }
 
 impl<'s> Surroundings<'s> {
-    /// A statement over these tables.
+    /// For a statement over these tables.
     pub(crate) fn new(tables: impl Iterator<Item = &'s Bound>, state: &'s SessionState, clock: Clock) -> Self {
         Self {
             tables: tables.collect(),
@@ -57,7 +57,7 @@ impl<'s> Surroundings<'s> {
         self.tables.iter().all(|table| table.is_xbase)
     }
 
-    /// Whether a column is one of an xBase table. What a query in parentheses gives is where there are no other tables.
+    /// Whether a column is of an xBase table. Columns of a derived table are, if the statement has no other tables.
     fn is_xbase(&self, column: &Expr) -> bool {
         let known = match column {
             Expr::Identifier(name) => {
@@ -76,7 +76,7 @@ impl<'s> Surroundings<'s> {
         known.unwrap_or_else(|| self.is_all_xbase())
     }
 
-    /// The type of a column or a literal, where it is known.
+    /// The type of a column or a literal, if known.
     fn type_of(&self, value: &Expr) -> Option<Type> {
         let of_column = |name: &str| {
             let of_table = |table: &&Bound| {
@@ -128,7 +128,7 @@ impl Visitor for Surroundings<'_> {
     }
 }
 
-/// Makes functions of the expressions over xBase tables in a statement whose names are bound.
+/// Replaces the expressions over xBase tables in a bound statement by functions, and returns these.
 ///
 /// # Errors
 ///
@@ -152,7 +152,7 @@ struct Lowering<'o> {
     surroundings: &'o Surroundings<'o>,
     functions: Vec<AdsFunction>,
     fault: Option<SqlError>,
-    /// What the enclosing SELECTs group by, the innermost last, as it was written.
+    /// The original GROUP BY expressions of the enclosing SELECTs, the innermost last.
     groups: Vec<Vec<Expr>>,
 }
 
@@ -160,7 +160,7 @@ impl VisitorMut for Lowering<'_> {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
-        // What ORDER BY sorts by may be what the SELECT groups by.
+        // ORDER BY may repeat an expression of GROUP BY.
         self.groups.push(match &*query.body {
             SetExpr::Select(select) => groups_of(select),
             _ => Vec::new(),
@@ -242,7 +242,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether values are of one type, as far as that is known. Others are for ADS to refuse. A literal text may spell a value of the type.
+    /// Whether values have a common type, as far as their types are known. Others are left to ADS, which refuses them. A string literal may
+    /// spell a value of the type.
     fn fit<'e>(&self, values: impl IntoIterator<Item = &'e Expr>) -> bool {
         let (mut all, mut texts) = (Type::Unknown, Vec::new());
         for value in values {
@@ -260,7 +261,7 @@ impl Lowering<'_> {
         texts.into_iter().all(fits)
     }
 
-    /// An expression of which no part stands alone.
+    /// Rewrites an expression as a whole, without considering its parts.
     fn rewrite_whole(&mut self, expr: &mut Expr) {
         let is_of_ads = self.is_of_ads(expr);
         match expr {
@@ -278,7 +279,7 @@ impl Lowering<'_> {
                 self.check(function);
                 return self.rewrite_arguments(function);
             }
-            // Another store's: its aggregates and windows have their own expressions.
+            // An expression of another store: only its aggregates and windows may contain expressions of ADS.
             expr if !is_of_ads => return self.rewrite_parts(expr),
             Expr::BinaryOp { left, op, right }
                 if is_comparison(op) && is_plain(left) && is_plain(right) && self.fit([&**left, &**right]) =>
@@ -320,8 +321,7 @@ impl Lowering<'_> {
         *expr = call(&name, leaves);
     }
 
-    /// Whether an expression means what it means to ADS: its columns are those of xBase tables and its functions are known there, or
-    /// only there.
+    /// Whether an expression has the semantics of ADS: its columns are of xBase tables and ADS has its functions, or only ADS has them.
     fn is_of_ads(&self, expr: &Expr) -> bool {
         let mut parts = Parts {
             surroundings: self.surroundings,
@@ -339,7 +339,7 @@ impl Lowering<'_> {
         parts.are_known && (is_xbase || parts.are_only_here)
     }
 
-    /// Aggregates and windows within an expression that stays as it is.
+    /// Rewrites the aggregates and windows within an expression that is otherwise left unchanged.
     fn rewrite_parts(&mut self, expr: &mut Expr) {
         struct OverRows<'l, 'o>(&'l mut Lowering<'o>);
 
@@ -359,7 +359,7 @@ impl Lowering<'_> {
         let _ = walk::change(expr, &mut OverRows(self));
     }
 
-    /// Only numbers are added up.
+    /// Refuses SUM of text.
     fn check(&mut self, function: &Function) {
         let FunctionArguments::List(list) = &function.args else {
             return;
@@ -390,7 +390,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The name of the function of an expression; the same expression is the same function.
+    /// The name of the function for an expression; equal expressions share a function.
     fn function_of(&mut self, template: Expr, arguments: usize) -> String {
         let known = self.functions.iter().find(|known| known.template == template);
         if let Some(known) = known {
@@ -425,7 +425,7 @@ fn groups_of(select: &Select) -> Vec<Expr> {
     keys.filter(|key| !is_plain(key)).map(|key| key.clone()).collect()
 }
 
-/// The expressions by which a part of GROUP BY groups: those of each set of `ROLLUP`, `CUBE` and `GROUPING SETS`.
+/// The expressions of a part of GROUP BY: those of each set of `ROLLUP`, `CUBE` and `GROUPING SETS`.
 fn keys_of(part: &mut Expr) -> Vec<&mut Expr> {
     match part {
         Expr::Rollup(sets) | Expr::Cube(sets) | Expr::GroupingSets(sets) => sets.iter_mut().flatten().collect(),
@@ -440,7 +440,7 @@ fn join_condition(operator: &mut sqlparser::ast::JoinOperator) -> Option<&mut Ex
     }
 }
 
-/// Takes the parts that are columns of the engine out of an expression, and leaves `c0`, `c1`, … in their places.
+/// Takes the columns out of an expression, and leaves `c0`, `c1`, … in their places.
 struct Leaves<'g, 's> {
     found: Vec<Expr>,
     groups: &'g [Expr],
@@ -473,7 +473,7 @@ impl VisitorMut for Leaves<'_, '_> {
     }
 }
 
-/// Whether it is a column, whose name was bound and stands in quotes since.
+/// Whether it is a column. Bound names are quoted.
 fn is_column(expr: &Expr) -> bool {
     match expr {
         Expr::Identifier(ident) => ident.quote_style.is_some(),
@@ -500,7 +500,7 @@ fn is_comparison(op: &BinaryOperator) -> bool {
     matches!(op, B::Eq | B::NotEq | B::Lt | B::LtEq | B::Gt | B::GtEq)
 }
 
-/// Blanks at the end of a text do not count, and columns come without them.
+/// A string literal. Trailing blanks are ignored, and columns have none.
 fn text_of(expr: &Expr) -> Option<&str> {
     match expr {
         Expr::Value(value) => match &value.value {
@@ -520,7 +520,7 @@ fn trim(expr: &mut Expr) {
 }
 
 impl Surroundings<'_> {
-    /// An aggregate or a window.
+    /// Whether it is an aggregate or a window function.
     fn is_over_rows(&self, function: &Function) -> bool {
         function.over.is_some() || name_of(function).is_some_and(|name| self.is_aggregate(name))
     }
@@ -533,15 +533,15 @@ fn name_of(function: &Function) -> Option<&str> {
     }
 }
 
-/// What an expression is made of, its subqueries left aside.
+/// Properties of an expression, without its subqueries.
 struct Parts<'s> {
     surroundings: &'s Surroundings<'s>,
     depth: usize,
     has_columns: bool,
     are_xbase: bool,
-    /// Whether ADS knows all functions and has all forms.
+    /// Whether ADS has all its functions and syntax.
     are_known: bool,
-    /// Whether a function is known to nobody else.
+    /// Whether only ADS has one of its functions.
     are_only_here: bool,
 }
 
@@ -572,7 +572,7 @@ impl Visitor for Parts<'_> {
         {
             let name = name_of(function).unwrap_or_default();
             let is_known = function_names().any(|known| known.eq_ignore_ascii_case(name));
-            // With more arguments it is that of others: `LTRIM(a, 'x')`.
+            // With more arguments it is another engine's function: `LTRIM(a, 'x')`.
             self.are_known &= is_known && function_takes(name, arguments_of(function));
             let is_others = !self.surroundings.has_function(name) || is_another_elsewhere(function, name);
             self.are_only_here |= is_known && is_others;
@@ -581,13 +581,13 @@ impl Visitor for Parts<'_> {
     }
 }
 
-/// Whether the engine has another function by the name of one of ADS's: `empty` is one of arrays, and `random` takes no seed.
+/// Whether the engine has a different function of the same name: `empty` takes arrays, and `random` takes no seed.
 fn is_another_elsewhere(function: &Function, name: &str) -> bool {
     let is_one = ["EMPTY", "RAND"].iter().any(|known| name.eq_ignore_ascii_case(known));
     is_one && arguments_of(function) == 1
 }
 
-/// An average is a sum by a number, both exact.
+/// An average is an exact sum divided by a count.
 fn average(function: &Function) -> Option<Expr> {
     let is_it = name_of(function).is_some_and(|name| name.eq_ignore_ascii_case("AVG"));
     let named = |name: &str| {
@@ -640,7 +640,7 @@ fn call(name: &str, arguments: Vec<Expr>) -> Expr {
     })
 }
 
-/// What a function of the engine stands for, over these arguments; `None` for a function of the engine's own.
+/// The expression that a function stands for, with these arguments; `None` for the engine's own functions.
 pub(crate) fn written(function: &ScalarUDF, arguments: &[Expr]) -> Option<Expr> {
     let inner: &dyn std::any::Any = function.inner().as_ref();
     let mut expr = inner.downcast_ref::<AdsFunction>()?.template.clone();
@@ -659,13 +659,13 @@ pub(crate) fn written(function: &ScalarUDF, arguments: &[Expr]) -> Option<Expr> 
     Some(Expr::Nested(Box::new(expr)))
 }
 
-/// Whether a function is evaluated as ADS SQL, which knows blanks.
+/// Whether a function is evaluated as ADS SQL, which handles blanks.
 pub(crate) fn is_of_ads(function: &ScalarUDF) -> bool {
     let inner: &dyn std::any::Any = function.inner().as_ref();
     inner.is::<AdsFunction>()
 }
 
-/// An expression of ADS SQL over `c0`, `c1`, … as a function of the engine.
+/// An expression of ADS SQL over `c0`, `c1`, …, as a function of the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct AdsFunction {
     name: String,

@@ -1,4 +1,4 @@
-//! What the scans of a statement have read, for `tidemill sql --stats`.
+//! What the scans of a statement read, for `tidemill sql --stats`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,19 +8,19 @@ use datafusion::physical_plan::{ExecutionPlan, displayable};
 use crate::session::Session;
 use crate::stores::server::scan::RECEIVED_BYTES;
 
-/// What one scan has read.
+/// What one scan read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScanCount {
-    /// The scan as EXPLAIN shows it: its store, its table, and what a server is asked.
+    /// The scan as in EXPLAIN: its store, its table, and the query sent to a server.
     pub scan: String,
-    /// Rows that it gave.
+    /// Returned rows.
     pub rows: u64,
-    /// Bytes that came from a server, or that were read of Parquet files; `None` where they are not counted.
+    /// Bytes received from a server, or read from Parquet files; `None` if they are not counted.
     pub bytes: Option<u64>,
 }
 
-/// The plans of the statements that were run.
+/// The plans of executed statements.
 #[derive(Default)]
 pub(crate) struct RunPlans(Mutex<Vec<Arc<dyn ExecutionPlan>>>);
 
@@ -32,8 +32,8 @@ impl RunPlans {
 }
 
 impl Session {
-    /// What the scans of the statements so far have read, in the order of their plans. Only a session that
-    /// [counts scans](crate::SessionOptions::counts_scans) has any, and only of statements that the planner answers.
+    /// What the scans of the statements so far read, in the order of their plans. Only for sessions that [count
+    /// scans](crate::SessionOptions::counts_scans), and only for statements that the planner runs.
     pub fn scan_counts(&self) -> Vec<ScanCount> {
         let plans = self.run_plans.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut counts = Vec::new();

@@ -1,15 +1,14 @@
-//! Names in a statement, matched to tables and columns without regard to case.
+//! Binds the names in a statement to tables and columns, without regard to case.
 //!
-//! xBase names are upper case and its users write them as they please; CSV and Parquet files come with names in any
-//! case. So a statement is bound before it is planned: each table name becomes the name that the table is registered
-//! under, and each column name takes the spelling of the column or alias that it means, innermost query first. The
-//! planner then matches letters exactly, and the answer's columns are spelled as the table spells them.
+//! xBase names are upper case, but users write them in any case; CSV and Parquet files have names in any case. So a statement is bound
+//! before it is planned: each table name becomes the name under which the table is registered, and each column name gets the spelling of
+//! its column or alias, innermost query first. The planner then compares names exactly, and the answer's columns have the spelling of the
+//! table.
 //!
-//! A table of an inner query gets a name that no table around it has: `FROM emp WHERE pay >= ALL (SELECT pay FROM emp)` names two tables
-//! that are one. The planner carries columns of the outer query into the inner one by their tables' names, and would take one for the
-//! other.
+//! A table of an inner query gets a name that no enclosing query uses: in `FROM emp WHERE pay >= ALL (SELECT pay FROM emp)`, both names are
+//! of the same table. The planner identifies outer columns within the inner query by their tables' names, and would confuse the two.
 //!
-//! What this does not do: it finds no fault with names that fit nothing (the planner does, and lists what there is).
+//! Unknown names are not reported here: the planner does, and lists the known ones.
 
 mod merged_columns;
 mod named;
@@ -29,31 +28,31 @@ use tidemill_ads::sql::{Type, join_constraint_mut, walk};
 
 use crate::{Error, Result};
 
-/// A table that a statement names, as it is known to the planner.
+/// A table of a statement, as registered with the planner.
 #[derive(Clone, Debug)]
 pub(crate) struct Bound {
-    /// The name that the table is registered under.
+    /// The name under which the table is registered.
     pub(crate) registered: String,
-    /// The qualifier of its columns where the statement gives no alias.
+    /// The qualifier of its columns if the statement gives no alias.
     pub(crate) alias: String,
-    /// Its columns, as the table spells them.
+    /// Its columns, in the table's spelling.
     pub(crate) columns: Vec<String>,
-    /// Their types, where ADS SQL has them.
+    /// Their types, if ADS SQL has them.
     pub(crate) types: Vec<Option<Type>>,
-    /// Whether it is a table of xBase.
+    /// Whether it is an xBase table.
     pub(crate) is_xbase: bool,
 }
 
 pub(crate) use named::{names_several, procedure, relations};
 pub(crate) use repeated::Renamed;
 
-/// Gives every name in the statement the spelling of what it means. `tables` goes by the spelling of [`relations`]. Columns that the
-/// statement gives twice get names of their own, which are returned.
+/// Binds every name in the statement. The keys of `tables` have the spelling of [`relations`]. Duplicate columns get unique names, which
+/// are returned.
 ///
 /// # Errors
 ///
-/// [`Error::Parse`] when a column name fits columns of several tables that spell it differently; [`Error::Ads`] when WITH queries
-/// multiply the tables to too many.
+/// [`Error::Parse`] if a column name matches columns of different tables with different spellings; [`Error::Ads`] if WITH queries multiply
+/// the tables too much.
 pub(crate) fn bind(statement: &mut Statement, tables: &HashMap<String, Bound>) -> Result<Vec<Renamed>> {
     size::limit(statement)?;
     series::name_columns(statement);
@@ -67,19 +66,19 @@ pub(crate) fn bind(statement: &mut Statement, tables: &HashMap<String, Bound>) -
     Ok(renamed)
 }
 
-/// What a name can mean at one place of a statement.
+/// The names that are visible at one point of a statement.
 struct Scope {
     relations: Vec<Relation>,
-    /// Names that the SELECT list gives to its columns.
+    /// The output names of the SELECT list.
     outputs: Vec<String>,
-    /// In ORDER BY an output's name comes before a column's; everywhere else after.
+    /// In ORDER BY output names precede columns; elsewhere they follow.
     outputs_first: bool,
 }
 
 struct Relation {
-    /// Its name in this query, which no table around it has.
+    /// Its unique name in this query.
     alias: String,
-    /// The name that the statement gives it.
+    /// Its name in the statement.
     given: String,
     /// The table's name as the statement spells it.
     written: String,
@@ -89,17 +88,17 @@ struct Relation {
 /// A WITH query and the names of its columns.
 type WithQuery = (String, Vec<String>);
 
-/// The WITH queries in force. One is known behind its own query: within it, its name is that of a table or of an outer WITH query.
+/// The visible WITH queries. Each becomes visible after its own definition, within which its name refers to a table or an outer WITH query.
 struct WithQueries<Q> {
     queries: Vec<Q>,
     levels: Vec<Level<Q>>,
 }
 
-/// A query that is visited.
+/// A query being visited.
 struct Level<Q> {
-    /// How many WITH queries are those of the queries around it.
+    /// The number of WITH queries of enclosing queries.
     outer: usize,
-    /// Those of its own whose queries were not visited yet, the last one first.
+    /// Its own WITH queries that are not visited yet, in reverse order.
     waiting: Vec<Q>,
 }
 
@@ -126,11 +125,11 @@ impl<Q> WithQueries<Q> {
         self.levels.push(level);
     }
 
-    /// The WITH query whose query was left, which is known from here on.
+    /// Leaves a query. If it was the definition of a WITH query, that is visible from now on, and is returned.
     fn leave(&mut self) -> Option<&mut Q> {
         let outer = self.levels.pop().map_or(0, |level| level.outer);
         self.queries.truncate(outer);
-        // The WITH queries of a query are visited before the rest of it.
+        // The WITH queries of a query are visited before its body.
         let known = self.levels.last_mut()?.waiting.pop()?;
         self.queries.push(known);
         self.queries.last_mut()
@@ -153,9 +152,9 @@ impl Binder<'_> {
         Ok(None)
     }
 
-    /// The alias and the column of a qualified name.
+    /// The alias and the column for a qualified name.
     fn qualified(&self, qualifier: &str, name: &str) -> Option<(String, String)> {
-        // A table around with this name comes before one within that has another name and is in this file.
+        // An outer table with exactly this name precedes an inner table of this file that has another alias.
         let mut inwards = self.scopes.iter().rev();
         let named = inwards.find_map(|scope| scope.named(qualifier));
         let relation = named.or_else(|| self.scopes.iter().rev().find_map(|scope| scope.relation(qualifier)))?;
@@ -171,15 +170,15 @@ impl Binder<'_> {
         relations
     }
 
-    /// Gives the tables of a query within the first `outer` scopes names that none of these has.
+    /// Gives the tables of a query names that are unique within the first `outer` scopes.
     fn name_apart(&self, relations: &mut [Relation], outer: usize) {
         for relation in relations {
             relation.alias = self.name_within(outer, &relation.alias);
         }
     }
 
-    /// The name, with a number if a table of the first `outer` scopes or a column of another table has the same name. In an inner query,
-    /// `people.id` would otherwise mean a field of a column `people`.
+    /// The name, with a number if a table of the first `outer` scopes or a column of another table has it. In an inner query, `people.id`
+    /// would otherwise mean a field of a column `people`.
     fn name_within(&self, outer: usize, name: &str) -> String {
         let outer = self.scopes.get(..outer).unwrap_or_default();
         let is_column = |name: &str| {
@@ -222,7 +221,7 @@ impl Binder<'_> {
                     };
                     relations.push(Relation::new(written, default_alias, alias.as_ref(), columns));
                 }
-                // A function of the engine that gives rows: `generate_series`, `range`.
+                // A table function of the engine: `generate_series`, `range`.
                 TableFactor::Table {
                     name,
                     alias,
@@ -253,7 +252,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The names of a query's columns, where it gives them names.
+    /// The names of a query's columns, as far as it names them.
     fn outputs_of(&self, query: &Query, with_queries: &[WithQuery]) -> Vec<String> {
         let mut visible = with_queries.to_vec();
         self.add_with_queries(query, &mut visible);
@@ -287,7 +286,7 @@ impl Binder<'_> {
         }
     }
 
-    /// How many scopes lie around the SELECT that is visited next: all but that of the query it is a part of.
+    /// The number of scopes around the SELECT that is visited next, without the scope of its query.
     fn outer(&self) -> usize {
         self.scopes.len().saturating_sub(1)
     }
@@ -387,7 +386,7 @@ impl VisitorMut for Binder<'_> {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<String> {
-        // Two scopes are those of the query that this table belongs to.
+        // The two innermost scopes belong to the query of this table.
         let outer = self.scopes.len().saturating_sub(2);
         match factor {
             TableFactor::Table {
@@ -424,7 +423,7 @@ impl VisitorMut for Binder<'_> {
                 Err(message) => return ControlFlow::Break(message),
             },
             Expr::CompoundIdentifier(parts) => {
-                // An unquoted `orders.dbf.ID` has its table's name in several parts.
+                // In an unquoted `orders.dbf.ID`, the table's name is divided into parts.
                 if let Some((last, qualifier)) = parts.split_last() {
                     let qualifier = qualifier
                         .iter()
@@ -436,7 +435,7 @@ impl VisitorMut for Binder<'_> {
                     }
                 }
             }
-            // The form in which the planner is given it names the value within the subquery.
+            // NOT IN becomes a subquery that contains the value, which must be qualified there.
             Expr::InSubquery {
                 expr: value,
                 negated: true,
@@ -455,7 +454,7 @@ impl VisitorMut for Binder<'_> {
 }
 
 impl Scope {
-    /// The one table that has a column, and how it spells it.
+    /// The only table with this column, and its spelling.
     fn owner(&self, name: &str) -> Option<(&str, &str)> {
         let mut owners = self.relations.iter().filter_map(|relation| {
             let column = same_but_for_case(&relation.columns, name)?;
@@ -564,7 +563,7 @@ impl Relation {
     }
 }
 
-/// The exact spelling where it is there, else the one that differs only in case.
+/// The exactly equal name if there is one, else the one that differs only in case.
 fn same_but_for_case<'a>(names: &'a [String], wanted: &str) -> Option<&'a str> {
     let exact = names.iter().find(|name| *name == wanted);
     exact
@@ -579,7 +578,7 @@ fn with_query<'a>(with_queries: &'a [WithQuery], name: &str) -> Option<&'a WithQ
         .find(|(known, _)| known.to_lowercase() == name.to_lowercase())
 }
 
-/// `AS t (a, b)` gives the first columns new names.
+/// Applies `AS t (a, b)`, which renames the first columns.
 fn renamed(alias: &TableAlias, mut columns: Vec<String>) -> Vec<String> {
     for (index, column) in alias.columns.iter().enumerate() {
         match columns.get_mut(index) {
@@ -590,7 +589,7 @@ fn renamed(alias: &TableAlias, mut columns: Vec<String>) -> Vec<String> {
     columns
 }
 
-/// The columns that `*` leaves out, or replaces.
+/// The columns that `*` excludes or replaces.
 fn names_of_wildcard(options: &mut WildcardAdditionalOptions) -> Vec<&mut Ident> {
     let mut names = Vec::new();
     match &mut options.opt_exclude {
@@ -622,13 +621,13 @@ fn using_columns(operator: &mut JoinOperator) -> &mut [ObjectName] {
     }
 }
 
-/// A name as it was written, without quotes.
+/// A name as written, without quotes.
 pub(crate) fn text(name: &ObjectName) -> String {
     let parts = name.0.iter().filter_map(ObjectNamePart::as_ident);
     parts.map(|part| part.value.as_str()).collect::<Vec<_>>().join(".")
 }
 
-/// The qualifier of a table's columns: the name of its file without folder and extension.
+/// The qualifier of a table's columns: its file name without folder and extension.
 pub(crate) fn table_name(written: &str) -> &str {
     let file = written.rsplit(['/', '\\']).next().unwrap_or(written);
     match file.rsplit_once('.') {

@@ -133,7 +133,7 @@ impl Session {
         state
     }
 
-    /// As [`Session::state`] for a statement that reads no file: made of one that is kept, with tables of its own.
+    /// As [`Session::state`], for a statement that reads no file: a copy of a cached state, with its own tables.
     pub(crate) fn state_without_files(&self) -> Result<SessionState> {
         let mut state = SessionState::clone(self.without_files.get_or_init(|| Opaque::new(self.state())));
         let names = &state.config_options().catalog;
@@ -380,8 +380,8 @@ impl Session {
         }
     }
 
-    /// A query over xBase tables goes to the lanes of ADS SQL; what these do not know, large sorts and groups, and queries over other
-    /// tables, to the planner.
+    /// Runs a query over xBase tables in the lanes of ADS SQL. What these do not support, large sorts and groups, and queries over other
+    /// tables go to the planner.
     async fn select(
         &self,
         text: &ads::Text<'_>,
@@ -417,7 +417,7 @@ impl Session {
         }
         let made = || system.or_else(|| scope::procedure(&select.query));
         if let Some(own) = own.or_else(|| are_several.then(made).flatten()) {
-            // The connection alone has it, and hands a join to the planner itself.
+            // Only the connection has this table; it passes joins to the planner itself.
             return match other {
                 None => {
                     let text = ads::Text {
@@ -439,7 +439,7 @@ impl Session {
             match ads::run(text, options, files, &self.connection).await {
                 Err(error) => match (ads::left_to_others(&error), ads::fault_of_index(&error)) {
                     (Some(kind), _) => refused = Some((kind, error)),
-                    // The planner reads the records and no index.
+                    // The planner reads the records without the index.
                     (None, Some(fault)) => self
                         .damage
                         .add_line(format!("{fault}; the records were read without it")),
@@ -451,12 +451,12 @@ impl Session {
         let statement = lowering::statement(select, explains, &Parameters::of(sql, text.values)?)?;
         let answer = self.run(statement, sql, options, Tables::Named(located)).await;
         match (answer, refused) {
-            // What the planner does not know is sorted and grouped in memory, as much as there is.
+            // The planner failed too: the lanes sort and group in memory, without their limit.
             (Err(_), Some((Kind::Large, _))) => {
                 let options = options.clone().most_sorted(None);
                 Box::pin(self.select(text, select, explains, &options)).await
             }
-            // What nobody knows is refused in the words of the first who was asked; what somebody knows and cannot do, in theirs.
+            // If neither engine has a function, the lanes' error is reported; if the planner has it but fails otherwise, the planner's.
             (Err(told @ Error::Unsupported { .. }), Some((Kind::NoFunction, _))) => Err(told),
             (Err(told), Some((Kind::NoFunction, first)))
                 if ads::absent_function(&first).is_some_and(|name| ads::absent_function(&told) != Some(name)) =>
@@ -559,8 +559,7 @@ impl Session {
         async { Ok(self.open(location).await?.schema()) }.boxed()
     }
 
-    /// The tables of a server's database, in the order of their names. Those of copies that have not ended are left out, and told by
-    /// [`Self::notes`].
+    /// The tables of a server's database, sorted by name. Drafts of unfinished copies are left out, and listed by [`Self::notes`].
     ///
     /// # Errors
     ///
@@ -583,7 +582,7 @@ impl Session {
         .boxed()
     }
 
-    /// Where a table can be read more than once: what comes by standard input as a file, others where they are.
+    /// The place from which a table can be read more than once: standard input as a temporary file, others unchanged.
     ///
     /// # Errors
     ///

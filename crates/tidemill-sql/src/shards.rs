@@ -1,24 +1,22 @@
-//! Names of files that are one table together: patterns, and the numbered shards that data pipelines write,
-//! `NAME-00002-of-00010.EXTENSION`.
+//! Names of files that form one table: patterns, and the numbered shards that data pipelines write, `NAME-00002-of-00010.EXTENSION`.
 //!
-//! Source of the two ways to name all shards at once: the sharded file specifications of google/array_record and of
-//! Apache Beam, `NAME@10.EXTENSION` and `NAME-*-of-00010.EXTENSION`.
+//! The two ways to name all shards come from the sharded file specifications of google/array_record and of Apache Beam: `NAME@10.EXTENSION`
+//! and `NAME-*-of-00010.EXTENSION`.
 
 use std::path::{Path, PathBuf};
 
-/// The shards that `NAME@COUNT` or `NAME-*-of-COUNT` means, in order, whose extension may follow; `None` when the name is of neither
-/// form.
+/// The shards of `NAME@COUNT` or `NAME-*-of-COUNT`, in order; an extension may follow. `None` for other names.
 pub(crate) fn all_of(path: &Path) -> Option<Vec<PathBuf>> {
     let (name, count, extension) = family(path.to_str()?)?;
     Some(numbered(name, count, extension))
 }
 
-/// Whether [`all_of`] knows the shards of this name.
+/// Whether the name stands for shards, as in [`all_of`].
 pub(crate) fn is_family(path: &Path) -> bool {
     path.to_str().and_then(family).is_some()
 }
 
-/// All shards of the family that each of the files is a member of; `None` when they are of none, or of several.
+/// All shards of the family to which all these files belong; `None` if they belong to none, or to different ones.
 pub(crate) fn siblings<'a>(files: impl IntoIterator<Item = &'a Path>) -> Option<Vec<PathBuf>> {
     let mut family = None;
     for file in files {
@@ -31,12 +29,12 @@ pub(crate) fn siblings<'a>(files: impl IntoIterator<Item = &'a Path>) -> Option<
     Some(numbered(name, count, extension))
 }
 
-/// The files below the folder that fit the pattern, sorted by name. In a pattern `*` is any text, `?` any letter, `[abc]`
-/// one of these letters, and `**` any folders.
+/// The files below the folder that match the pattern, sorted by name. In a pattern `*` is any text, `?` any character, `[abc]` one of these
+/// characters, and `**` any folders.
 ///
 /// # Errors
 ///
-/// What is wrong with the pattern, or with a folder that can't be listed.
+/// An error in the pattern, or a folder that cannot be listed.
 pub(crate) fn matching(folder: &Path, pattern: &Path) -> Result<Vec<PathBuf>, String> {
     let folder = PathBuf::from(glob::Pattern::escape(&folder.to_string_lossy()));
     let paths = glob::glob(&folder.join(pattern).to_string_lossy());
@@ -51,10 +49,10 @@ pub(crate) fn matching(folder: &Path, pattern: &Path) -> Result<Vec<PathBuf>, St
     Ok(files)
 }
 
-/// Letters of which one makes a name a pattern.
+/// Characters that make a name a pattern.
 pub(crate) const PATTERN: [char; 3] = ['*', '?', '['];
 
-/// More shards than any family has; bounds what a name can ask for.
+/// The most shards of a name.
 const MOST: u32 = 1_000_000;
 
 /// The name, the count and the extension of `NAME@10.EXTENSION` and `NAME-*-of-00010.EXTENSION`.
@@ -69,7 +67,7 @@ fn family(path: &str) -> Option<(&str, u32, &str)> {
     (is_whole && !is_pattern && !extension.contains('/')).then_some((name, count, extension))
 }
 
-/// A name and the number of a shard behind it: `orders.riegeli` and `-00002-of-00010`, `@10`, or `-*-of-00010`; or nothing.
+/// Splits a shard's number from a name: `orders.riegeli` and `-00002-of-00010`, `@10`, `-*-of-00010`, or nothing.
 pub(crate) fn without_number(name: &str) -> (&str, &str) {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let end = match (name.rsplit_once("-of-"), name.rsplit_once('@')) {

@@ -1,4 +1,4 @@
-//! Stopping statements that run on threads of their own: on request, or because nobody waits for their result any more.
+//! Stops statements that run on their own threads: on request, or when their result is no longer needed.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -9,23 +9,22 @@ use tidemill_ads::sql::Watch;
 type IsStopped = Arc<dyn Fn() -> bool + Send + Sync>;
 
 tokio::task_local! {
-    /// What the work that is under way asks.
+    /// The stop condition of the current work.
     static ASKED: IsStopped;
 }
 
-/// Waits for work whose statements over xBase tables are stopped as soon as `is_stopped` says so, with an
-/// [`Error::Ads`](crate::Error::Ads). A statement that was stopped has changed nothing. Others go on: they are stopped when nobody waits
-/// for them.
+/// Waits for work. Its statements over xBase tables stop as soon as `is_stopped` returns true, with an [`Error::Ads`](crate::Error::Ads),
+/// and have then changed nothing. Other statements continue; they stop when their future is dropped.
 pub async fn stoppable<T>(is_stopped: impl Fn() -> bool + Send + Sync + 'static, work: impl Future<Output = T>) -> T {
     ASKED.scope(Arc::new(is_stopped), work).await
 }
 
-/// Stops what another thread does once this is dropped.
+/// Stops the work of another thread when this is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// What the other thread asks.
+    /// The stop condition for the other thread.
     pub(crate) fn watch(&self) -> Watch {
         let (is_dropped, asked) = (Arc::clone(&self.0), ASKED.try_with(Arc::clone).ok());
         Watch::new(move || {

@@ -1,14 +1,14 @@
-//! Subqueries in places where DataFusion does not take them.
+//! Subqueries in places where DataFusion does not support them.
 //!
-//! DataFusion plans IN and EXISTS in conditions of WHERE and HAVING alone, scalar subqueries in conditions and columns, and no LIMIT where a
-//! subquery depends on its outer row.
+//! DataFusion supports IN and EXISTS only in conditions of WHERE and HAVING, scalar subqueries only in conditions and columns, and no LIMIT
+//! in a correlated subquery.
 //!
 //! | module | what |
 //! |---|---|
-//! | [`below`] | the arguments of aggregates, keys of sorts, windows and conditions of joins get the value of a subquery from a column below |
-//! | [`limited`] | a LIMIT for each outer row |
-//! | [`marks`] | IN and EXISTS among columns are the marks of joins |
-//! | [`scalar`] | a value of the first row, and the error of several |
+//! | [`below`] | for arguments of aggregates, sort keys, windows and join conditions, the subquery becomes a column of their input |
+//! | [`limited`] | a LIMIT per outer row |
+//! | [`marks`] | IN and EXISTS in the SELECT list become marks of joins |
+//! | [`scalar`] | the value of a single row, and the error for more than one |
 
 pub(crate) mod below;
 pub(crate) mod limited;
@@ -19,7 +19,7 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNode as _;
 use datafusion::logical_expr::Expr;
 
-/// Whether IN or EXISTS over a subquery is part of an expression.
+/// Whether an expression contains IN or EXISTS over a subquery.
 fn has_predicate(expr: &Expr) -> Result<bool> {
     expr.exists(|part| Ok(matches!(part, Expr::InSubquery(_) | Expr::Exists(_))))
 }

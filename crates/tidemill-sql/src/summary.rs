@@ -1,10 +1,9 @@
-//! What the values of a table's columns are like: how many there are, the least and the greatest, how they are spread, and what is odd
-//! about them.
+//! Statistics of a table's columns: counts, minimum and maximum, distribution, and suspicious values.
 //!
-//! A [`Summary`] reads each row once and takes memory for the columns, not for the rows. So two of its figures are estimates where there
-//! are many values: distinct values are counted exactly up to [`KEPT_HASHES`] and within about 1 percent above (the k least hashes: Bar-Yossef
-//! et al., "Counting distinct elements in a data stream", 2002), and quartiles and histogram are those of [`SAMPLE`] values taken at
-//! random (Vitter, "Random sampling with a reservoir", 1985), which are all where there are no more.
+//! A [`Summary`] reads each row once, and its memory depends on the columns, not on the rows. So two statistics are estimates for many
+//! values: distinct values are counted exactly up to [`KEPT_HASHES`], and within about 1 percent above (the k least hashes: Bar-Yossef et
+//! al., "Counting distinct elements in a data stream", 2002); quartiles and histogram are those of a random sample of [`SAMPLE`] values
+//! (Vitter, "Random sampling with a reservoir", 1985), or of all values if there are no more.
 
 mod frequent;
 mod numbers;
@@ -24,10 +23,10 @@ pub use self::numbers::{as_numbers, text_of_number};
 use self::suspicions::Suspicions;
 use crate::{Answer, Result, with_uuids_as_text};
 
-/// So many distinct values are counted exactly.
+/// The most distinct values that are counted exactly.
 pub const KEPT_HASHES: usize = 16_384;
 
-/// So many values of a column are kept for its quartiles and histogram.
+/// The most values of a column in the sample for its quartiles and histogram.
 pub const SAMPLE: usize = 65_536;
 
 /// How many bars a histogram has.
@@ -42,7 +41,7 @@ pub struct Summary {
     pub columns: Vec<ColumnSummary>,
 }
 
-/// What the values of a column are like. Values are written as text.
+/// The statistics of a column. Values are formatted as text.
 #[derive(Debug, Clone)]
 pub struct ColumnSummary {
     /// The column's name.
@@ -51,7 +50,7 @@ pub struct ColumnSummary {
     pub data_type: DataType,
     /// How many values are NULL.
     pub nulls: u64,
-    /// How many values there are without repetitions; `None` of types that are not compared.
+    /// The number of distinct values; `None` for types that are not compared.
     pub distinct: Option<u64>,
     /// Whether `distinct` is an estimate.
     pub is_estimate: bool,
@@ -65,16 +64,16 @@ pub struct ColumnSummary {
     pub deviation: Option<f64>,
     /// The quartiles of numbers, dates and times: values of the column.
     pub quartiles: Option<[String; 3]>,
-    /// How many values lie in each of [`BARS`] ranges of the same width, from the least value to the greatest; of numbers, dates and times.
+    /// How many values lie in each of [`BARS`] ranges of equal width, from the minimum to the maximum; for numbers, dates and times.
     pub histogram: Option<Vec<u64>>,
-    /// The values that come most often, with their numbers, unless nearly every value comes once.
+    /// The most frequent values with their counts, unless nearly every value is unique.
     pub frequent: Vec<(String, u64)>,
-    /// What is odd.
+    /// Suspicious properties of the values.
     pub suspicions: Vec<String>,
 }
 
 impl Summary {
-    /// Reads an answer to its end. `progress` is called with each number of rows that were read.
+    /// Reads an answer to its end. `progress` is called after each batch with the number of rows so far.
     ///
     /// # Errors
     ///
@@ -110,7 +109,7 @@ fn add(columns: &mut [Column], batch: &RecordBatch) -> Result<()> {
     Ok(())
 }
 
-/// A column of which some rows were read.
+/// The statistics of a column, as far as it was read.
 struct Column {
     name: String,
     data_type: DataType,
@@ -120,7 +119,7 @@ struct Column {
     suspicions: Suspicions,
 }
 
-/// The values of a type that is compared.
+/// The statistics of a type that is compared.
 #[derive(Default)]
 struct Compared {
     rows: Option<RowConverter>,
@@ -179,7 +178,7 @@ impl Column {
         };
         if let Some(compared) = self.compared {
             let (distinct, is_estimate) = compared.distinct.count();
-            // An estimate is not above what there is.
+            // An estimate must not exceed the number of values.
             (summary.distinct, summary.is_estimate) = (Some(distinct.min(values)), is_estimate);
             (summary.least, summary.greatest) = compared.range()?;
             summary.frequent = compared.frequent.finish();
@@ -239,7 +238,7 @@ pub(crate) fn text_of(values: &ArrayRef, row: usize) -> Result<String> {
     Ok(formatter.value(row).try_to_string()?)
 }
 
-/// The least hashes that were seen: of few values all of them, of many a number that tells how many there are.
+/// The least hashes seen so far: of few values all, of many enough to estimate their number.
 #[derive(Default)]
 struct Distinct {
     least: BTreeSet<u64>,
@@ -259,7 +258,7 @@ impl Distinct {
         }
     }
 
-    /// How many distinct values there are, and whether that is an estimate.
+    /// The number of distinct values, and whether it is an estimate.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,

@@ -1,7 +1,7 @@
-//! `TOP n PERCENT`: rows whose number depends on that of all.
+//! `TOP n PERCENT`: a limit that depends on the number of all rows.
 //!
-//! The engine has no such limit. A query asks for it as `LIMIT "top percent"(n)`, and its plan gets a node for that, which holds all rows
-//! until it knows how many there are.
+//! DataFusion has no such limit. It is written as `LIMIT "top percent"(n)`, which becomes a plan node that buffers all rows until their
+//! number is known.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,10 +30,10 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 use futures::{StreamExt as _, TryStreamExt as _};
 use sqlparser::ast::{self, Ident, ObjectName};
 
-/// No statement calls a function by a name with a space.
+/// The space in the name keeps statements from calling it.
 const NAME: &str = "top percent";
 
-/// The limit of a query that asks for so many percent of its rows.
+/// The limit of a query to this percentage of its rows.
 pub(crate) fn limit(percent: ast::Expr) -> ast::Expr {
     ast::Expr::Function(ast::Function {
         name: ObjectName::from(vec![Ident::with_quote('"', NAME)]),
@@ -51,7 +51,7 @@ pub(crate) fn limit(percent: ast::Expr) -> ast::Expr {
     })
 }
 
-/// The function of such limits, which stands in plans until [`placed`] takes it out.
+/// The function in such limits, until [`placed`] replaces it.
 pub(crate) fn function() -> ScalarUDF {
     let is_no_value = |_: &[_]| not_impl_err!("{NAME} stands in a limit alone");
     create_udf(
@@ -63,7 +63,7 @@ pub(crate) fn function() -> ScalarUDF {
     )
 }
 
-/// A plan with nodes in place of such limits.
+/// Replaces such limits in a plan by nodes.
 pub(crate) fn placed(plan: LogicalPlan) -> Result<LogicalPlan> {
     let placed = plan.transform_up_with_subqueries(|node| {
         let LogicalPlan::Limit(limit) = &node else {
@@ -81,7 +81,7 @@ pub(crate) fn placed(plan: LogicalPlan) -> Result<LogicalPlan> {
             input: LogicalPlan::clone(&limit.input),
         };
         let top = LogicalPlan::Extension(Extension { node: Arc::new(top) });
-        // The columns are asked for by rules that see none in other nodes than the engine's own.
+        // DataFusion's rules prune columns only through its own nodes, so that a projection selects all of them.
         let columns = top.schema().columns().into_iter().map(Expr::Column);
         let columns = columns.collect::<Vec<_>>();
         Ok(Transformed::yes(
@@ -103,11 +103,11 @@ fn whole(expr: Option<&Expr>) -> Result<usize> {
     }
 }
 
-/// The part of its input's rows.
+/// The node that returns a percentage of its input's rows.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Hash)]
 struct TopPercent {
     percent: usize,
-    /// Rows that are passed over.
+    /// How many rows are skipped.
     offset: usize,
     input: LogicalPlan,
 }
@@ -146,7 +146,7 @@ impl UserDefinedLogicalNodeCore for TopPercent {
     }
 }
 
-/// The engine's planner, which knows such nodes too.
+/// DataFusion's planner, extended by this node.
 #[derive(Debug)]
 pub(crate) struct Planner;
 
@@ -182,7 +182,7 @@ impl ExtensionPlanner for Planner {
 struct TopPercentExec {
     percent: usize,
     offset: usize,
-    /// The order that the query gives its rows: without a word of this they come as they like.
+    /// The required order of the input: without it, DataFusion may drop the sort.
     order: Option<LexOrdering>,
     input: Arc<dyn ExecutionPlan>,
     properties: Arc<PlanProperties>,

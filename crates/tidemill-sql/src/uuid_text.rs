@@ -1,4 +1,4 @@
-//! UUIDs as people write them, for formats of text: Arrow has them as sixteen bytes (`arrow.uuid`, Arrow's canonical extension types).
+//! UUIDs as text, for text formats: in Arrow they are sixteen bytes (`arrow.uuid`, Arrow's canonical extension types).
 
 use std::sync::Arc;
 
@@ -7,12 +7,11 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use uuid::Uuid;
 
-/// The batch with each column of UUIDs as text, such as `67e55044-10b1-426f-9247-bb680e5fe0c8`. UUIDs within lists and structs stay as
-/// they are.
+/// The batch with each UUID column as text, such as `67e55044-10b1-426f-9247-bb680e5fe0c8`. UUIDs within lists and structs are unchanged.
 ///
 /// # Errors
 ///
-/// What Arrow finds wrong with the batch.
+/// Errors of Arrow.
 pub fn with_uuids_as_text(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let schema = batch.schema_ref();
     if !schema.fields().iter().any(|field| is_uuid(field)) {

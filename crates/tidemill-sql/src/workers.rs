@@ -1,10 +1,10 @@
-//! Statements that several machines answer: each worker reads a part of the files, groups or joins it, and sends what is left.
+//! Distributed statements: each worker reads a part of the files, groups or joins it, and sends the result.
 //!
-//! The plan is cut into stages by the kept library `datafusion-distributed`, and sent to [`Worker`]s, which read the files at the paths
-//! or URLs that the planner sees. A scan travels as the name of its table and the number of its part ([`scan`]); a worker opens the
-//! table again, refuses what it may not read, and compares its files with those that were planned.
+//! The library `datafusion-distributed` divides the plan into stages, and sends these to [`Worker`]s, which read the files at the same
+//! paths or URLs as the planner. A scan is sent as the name of its table and the number of its part ([`scan`]); a worker opens the table
+//! again, refuses what it may not read, and compares its files with those that were planned.
 //!
-//! A worker that does not answer, or goes away before the first rows, is left out and the statement begins anew with the others.
+//! If a worker does not answer, or fails before the first rows, the statement starts again with the others.
 
 mod channels;
 mod scan;
@@ -35,10 +35,10 @@ pub use self::served::{Worker, WorkerTls};
 pub(crate) use self::table::{can_travel, travelling};
 use crate::{Error, Result};
 
-/// The version that workers of a statement must have: plans of others may mean something else.
+/// The version that all workers of a statement must have: other versions may interpret plans differently.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// How long a worker may take to say that it is there.
+/// How long a worker may take to answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
 /// The workers of a session.
@@ -49,11 +49,11 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Workers by `host:port`, or by `https://host:port` where they have certificates.
+    /// Workers by `host:port`, or by `https://host:port` if they use TLS.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for an address that is neither, and without any.
+    /// [`Error::Unsupported`] for other addresses, and for an empty list.
     pub fn new<S: AsRef<str>>(addresses: &[S]) -> Result<Self> {
         let urls = addresses.iter().map(|address| url_of(address.as_ref()));
         let urls: Vec<Url> = urls.collect::<Result<_>>()?;
@@ -66,21 +66,21 @@ impl Workers {
         }
     }
 
-    /// The token that workers ask for. Default: none.
+    /// The token that workers require. Default: none.
     #[must_use]
     pub fn token(mut self, token: String) -> Self {
         self.channels = self.channels.with_token(token);
         self
     }
 
-    /// The certificates, in PEM, of who vouches for the workers. Default: those of the system.
+    /// The certificates, in PEM, of the workers' authorities. Default: those of the system.
     #[must_use]
     pub fn ca(mut self, pem: Vec<u8>) -> Self {
         self.channels = self.channels.with_ca(pem);
         self
     }
 
-    /// The certificate and the key, in PEM, by which workers know this client. Default: none.
+    /// The client's certificate and key, in PEM, for workers that require them. Default: none.
     #[must_use]
     pub fn identity(mut self, certificate: Vec<u8>, key: Vec<u8>) -> Self {
         self.channels = self.channels.with_identity(certificate, key);
@@ -128,11 +128,11 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// Asks the workers whether they are there. Also returns why others are left out.
+    /// Asks all workers whether they are available. Also returns why others are left out.
     ///
     /// # Errors
     ///
-    /// When none is there.
+    /// If none is available.
     pub(crate) async fn gathered(workers: &Workers) -> Result<(Self, Vec<String>)> {
         let team = Self {
             urls: Arc::new(Mutex::new(workers.urls.clone())),
@@ -146,7 +146,7 @@ impl Team {
         self.urls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Leaves out who does not answer, and says why.
+    /// Removes workers that do not answer, and returns why.
     async fn without_absent(&self) -> Result<Vec<String>> {
         let urls = self.urls();
         let answers = join_all(urls.iter().map(|url| self.fault_of(url))).await;
@@ -167,7 +167,7 @@ impl Team {
         Ok(absent)
     }
 
-    /// Why a worker is of no use.
+    /// Why a worker cannot be used.
     async fn fault_of(&self, url: &Url) -> Option<String> {
         let asked = async {
             let mut client = self.channels.get_worker_client_for_url(url).await?;
@@ -181,7 +181,7 @@ impl Team {
         }
     }
 
-    /// The state of a session whose plans this team answers.
+    /// The state of a session whose plans these workers run.
     pub(crate) fn state(&self, state: SessionState) -> EngineResult<SessionState> {
         let mut state = SessionStateBuilder::new_from_existing(state)
             .with_distributed_worker_resolver(self.clone())
@@ -194,7 +194,7 @@ impl Team {
         Ok(state.build())
     }
 
-    /// Runs a plan. When it fails before its first rows, and workers are gone, it is planned anew for those that are left.
+    /// Runs a plan. If it fails before its first rows because workers are gone, it is planned again for the remaining ones.
     pub(crate) async fn run(self, plan: LogicalPlan, state: SessionState) -> EngineResult<SendableRecordBatchStream> {
         let physical = state.query_planner().create_physical_plan(&plan, &state).await?;
         let schema = physical.schema();
@@ -233,7 +233,7 @@ impl WorkerResolver for Team {
     }
 }
 
-/// What a worker says, or why it says nothing.
+/// The message of a worker's error, or of the failure to reach it.
 fn told(error: &DataFusionError) -> String {
     let causes =
         |error| std::iter::successors(Some(error), |error: &&(dyn std::error::Error + 'static)| error.source());
@@ -247,14 +247,14 @@ fn told(error: &DataFusionError) -> String {
     }
 }
 
-/// A worker's address as it was given.
+/// A worker's address in the form that was given.
 fn shown(url: &Url) -> &str {
     let text = url.as_str().trim_end_matches('/');
     text.strip_prefix("http://").unwrap_or(text)
 }
 
-/// Whether workers can run a plan. They have the functions of a session's registry and none that are made for one statement, no nodes of
-/// this crate's own, and no subqueries that are values.
+/// Whether workers can run a plan. They know the functions of a session's registry, but not those created for one statement, no plan nodes
+/// of this crate, and no scalar subqueries.
 pub(crate) fn can_run(plan: &LogicalPlan, state: &SessionState) -> EngineResult<bool> {
     let mut is_known = true;
     plan.apply_with_subqueries(|node| {

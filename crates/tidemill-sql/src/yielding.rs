@@ -1,7 +1,7 @@
-//! Plans that can be stopped: joins, which make many rows of few, give way now and then.
+//! Makes joins yield, so that their plans can be cancelled.
 //!
-//! DataFusion has the leaves of a plan give way, and a join may be busy for minutes with one batch of a leaf. Nothing stops a task in
-//! the meantime.
+//! DataFusion makes the leaves of a plan yield, but a join may be busy for minutes with one batch of a leaf. A task cannot be cancelled
+//! until it yields.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 
-/// Makes joins give way after some of the batches that they give.
+/// Makes joins yield to the scheduler after some of their output batches.
 #[derive(Debug)]
 pub(crate) struct YieldingJoins;
 

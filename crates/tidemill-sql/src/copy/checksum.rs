@@ -1,8 +1,7 @@
-//! Checksums of columns, by which what was read is compared with what a reader finds in the copy.
+//! Checksums of columns, to compare the written rows with those read back from the copy.
 //!
-//! A column's checksum is the sum of its values' hashes (64 bits, modulo 2^64), and rows have one more, of all their values
-//! together. Sums do not depend on the order in which a store gives its rows, and those of two parts of a table add up to that of
-//! the whole. They tell damage and mistakes, not a forger.
+//! A column's checksum is the sum of its values' hashes (64 bits, modulo 2^64). Another checksum covers whole rows. Sums do not depend on
+//! the order of rows, and the sums of parts of a table add up to that of the whole. They detect damage and mistakes, not forgery.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -21,21 +20,21 @@ use crate::stores::server::fitting::of_one_width;
 use crate::uuid_text::is_uuid;
 use crate::{Error, Result};
 
-/// The same for every process, so that checksums of two runs can be compared.
+/// The same in every process, so that checksums of different runs can be compared.
 const SEED: u64 = 0;
 
-/// Where the columns of a copy are.
+/// The positions of the columns in a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Places {
-    /// Where they were.
+    /// The same positions.
     Same,
-    /// Where they were, but for this one, which comes last.
+    /// The same positions, except for this column, which is last.
     LastIs(usize),
-    /// Anywhere, under their names in any case.
+    /// Any positions; columns are matched by name, without regard to case.
     ByName,
 }
 
-/// How many records there are, and perhaps the checksum of their bytes.
+/// The number of records, and optionally the checksum of their bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordSum {
     records: u64,
@@ -57,12 +56,12 @@ impl RecordSum {
         }
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub(crate) fn records(&self) -> u64 {
         self.records
     }
 
-    /// Compares what was written with what is found.
+    /// Compares the written records with those found.
     ///
     /// # Errors
     ///
@@ -102,16 +101,16 @@ impl RecordSum {
 pub(crate) struct Checksums {
     columns: Vec<Column>,
     rows: Sum,
-    /// How many rows were added.
+    /// The number of added rows.
     seen: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Column {
-    /// Where the column is among those that were read, and among those of the copy.
+    /// The column's position among the read columns, and in the copy.
     place: usize,
     name: String,
-    /// The type that its values are hashed in.
+    /// The type in which its values are hashed.
     data_type: DataType,
     is_uuid: bool,
     sum: Sum,
@@ -142,7 +141,7 @@ impl Sub for Sum {
 }
 
 impl Checksums {
-    /// Of no rows yet, for those columns of a schema that `is_kept` says.
+    /// Empty checksums of the columns that `is_kept` selects.
     pub(crate) fn new(schema: &SchemaRef, is_kept: impl Fn(usize) -> bool) -> Self {
         let fields = schema.fields().iter().enumerate();
         let columns = fields
@@ -162,8 +161,8 @@ impl Checksums {
         }
     }
 
-    /// Text that a table takes into columns of other types is hashed as what it is there: `5.50` and `5.5` are the same number. So are
-    /// bytes that it fills up to one width.
+    /// Text that the table converts is hashed in the column's type there: `5.50` and `5.5` are the same number. So are bytes that the table
+    /// pads to a fixed width.
     pub(crate) fn reading_text_as(mut self, table: &SchemaRef) -> Self {
         for column in &mut self.columns {
             let Some(field) = place_of(table, &column.name).and_then(|place| table.fields().get(place)) else {
@@ -177,11 +176,11 @@ impl Checksums {
         self
     }
 
-    /// The same columns, of no rows yet, in a copy that may have them at other places.
+    /// Empty checksums of the same columns in a copy, whose positions may differ.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] when a column is not there.
+    /// [`Error::Unsupported`] if a column is missing.
     pub(crate) fn of_copy(&self, found: &SchemaRef, places: Places, place: &str) -> Result<Self> {
         let mut copy = self.clone();
         (copy.rows, copy.seen) = (Sum::default(), 0);
@@ -208,7 +207,7 @@ impl Checksums {
     ///
     /// # Errors
     ///
-    /// [`Error::Checksum`] for a column whose values cannot be those that were written.
+    /// [`Error::Checksum`] for a column whose values cannot equal the written ones.
     pub(crate) fn add(&mut self, batch: &RecordBatch, place: &str) -> Result<()> {
         let state = QualityRandomState::with_seed(SEED);
         let mut hashes = vec![0; batch.num_rows()];
@@ -241,7 +240,7 @@ impl Checksums {
         }
         hashes.fill(0);
         create_hashes(&compared, &state, &mut hashes)?;
-        // Hashes of several columns are a sum of theirs: without this, values that changed rows would add up to the same.
+        // The hash of a row is the sum of its columns' hashes. Mixed once more, so that values exchanged between rows change the total.
         for hash in &mut hashes {
             *hash = state.hash_one(*hash);
         }
@@ -250,7 +249,7 @@ impl Checksums {
         Ok(())
     }
 
-    /// What came to the same columns since `before`.
+    /// The checksums of what was added after `before`.
     pub(crate) fn since(mut self, before: &Self) -> Self {
         for (column, before) in self.columns.iter_mut().zip(&before.columns) {
             column.sum = column.sum - before.sum;
@@ -260,7 +259,7 @@ impl Checksums {
         self
     }
 
-    /// Compares what was written with what is found at `place`.
+    /// Compares the written rows with those found at `place`.
     ///
     /// # Errors
     ///
@@ -296,14 +295,14 @@ impl Checksums {
     }
 }
 
-/// The column of this name, in any case where none is spelled so.
+/// The column with this name; without an exact match, one that differs only in case.
 fn place_of(schema: &SchemaRef, name: &str) -> Option<usize> {
     let mut fields = schema.fields().iter();
     let exact = schema.index_of(name).ok();
     exact.or_else(|| fields.position(|field| field.name().eq_ignore_ascii_case(name)))
 }
 
-/// The type of the values, however they are laid out.
+/// The logical type of the values, without dictionaries and views.
 fn plain(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain(values),
@@ -314,7 +313,7 @@ fn plain(data_type: &DataType) -> DataType {
     }
 }
 
-/// The first text that is no value of a type, and its row.
+/// The first text that is not a value of a type, and its row.
 fn unfit(texts: &ArrayRef, to: &DataType) -> Option<(usize, String)> {
     let texts = cast(texts, &DataType::Utf8)
         .ok()
@@ -324,7 +323,7 @@ fn unfit(texts: &ArrayRef, to: &DataType) -> Option<(usize, String)> {
     Some((row, format!("{:?}", texts.as_string::<i32>().value(row))))
 }
 
-/// The same values in another type; `None` where one of them is none of it.
+/// The same values in another type; `None` if one of them does not fit.
 fn converted(array: &ArrayRef, to: &DataType, is_uuid: bool) -> Option<ArrayRef> {
     let from = array.data_type();
     if from == to {
@@ -339,11 +338,11 @@ fn converted(array: &ArrayRef, to: &DataType, is_uuid: bool) -> Option<ArrayRef>
         (from, DataType::FixedSizeBinary(width)) if from.is_string() || from.is_binary() => {
             of_one_width(array, *width, is_uuid).ok()
         }
-        // A time without a zone was written as the instant that it is in universal time.
+        // A time without zone was written as the instant in UTC.
         (DataType::Timestamp(unit, Some(_)), DataType::Timestamp(_, None)) => {
             cast(&cast(array, &in_universal_time(*unit))?, to)
         }
-        // Some servers have spans where the source has times of a day.
+        // Some servers store a time of day as an interval.
         (DataType::Duration(_), DataType::Time32(_) | DataType::Time64(_)) => {
             let microseconds = cast(array, &DataType::Duration(TimeUnit::Microsecond))?;
             let time = cast(
@@ -351,7 +350,7 @@ fn converted(array: &ArrayRef, to: &DataType, is_uuid: bool) -> Option<ArrayRef>
                 &DataType::Time64(TimeUnit::Microsecond),
             )?;
             let found = cast(&time, to)?;
-            // What the time cannot say is another value.
+            // An interval that is no time of day differs.
             let is_same = cast(&found, time.data_type())?.to_data() == time.to_data();
             is_same.then_some(found)
         }

@@ -1,8 +1,8 @@
-//! Files in the making.
+//! Drafts: files that are being written.
 //!
-//! Those of the whole process are known, so that a program that a signal ends can remove them ([`remove_drafts`]) while threads still
-//! write to them. A program that was killed leaves its folder. Each is locked as long as somebody works in it, so that the next copy beside
-//! it knows which are remains, and removes them.
+//! The drafts of the process are registered, so that a program that a signal ends can remove them ([`remove_drafts`]) while threads still
+//! write to them. A killed program leaves its folder behind. Each folder is locked while it is in use, so that the next copy in the same
+//! place recognises abandoned ones, and removes them.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirEntry, File, Metadata};
@@ -21,11 +21,11 @@ use crate::location::{Location, Place};
 use crate::stores::{object, standard_input};
 use crate::{Error, Result};
 
-/// Checks what lies in the place of a copy.
+/// Checks whether the destination of a copy may be written.
 ///
 /// # Errors
 ///
-/// [`Error::Exists`] for a file that may not be replaced; of an xBase table also its memos and the like ([`TableSet::replaced`]).
+/// [`Error::Exists`] for a file that may not be replaced; for an xBase table also its memo files and the like ([`TableSet::replaced`]).
 pub(super) fn check_place(destination: &Path, format: Format, existing: Existing) -> Result<()> {
     if format == Format::Xbase {
         let replaced = TableSet::of(destination).replaced(existing);
@@ -44,11 +44,11 @@ pub(super) fn check_place(destination: &Path, format: Format, existing: Existing
     }
 }
 
-/// [`check_place`] of a file or of an object, of which the store knows.
+/// [`check_place`] for a file, or for an object, whose store is asked.
 ///
 /// # Errors
 ///
-/// [`Error::Exists`]; [`Error::Unsupported`] for a format that cannot be read from there.
+/// [`Error::Exists`]; [`Error::Unsupported`] for a format that cannot be read from an object store.
 pub(super) async fn check_destination(destination: &Location, existing: Existing) -> Result<()> {
     match (&destination.place, destination.format) {
         (Place::File(path), format) => check_place(path, format, existing),
@@ -65,8 +65,7 @@ pub(super) async fn check_destination(destination: &Location, existing: Existing
     }
 }
 
-/// Removes all files in the making of this process, whoever makes them, and gives up the objects that it has begun to put into stores.
-/// What was to be published is not, from now on: for a program that ends.
+/// Removes all drafts of this process, and aborts its uploads. From now on nothing is published. For a program that ends.
 pub fn remove_drafts() {
     object::abort_uploads();
     standard_input::remove();
@@ -74,13 +73,13 @@ pub fn remove_drafts() {
     let mut drafts = drafts();
     drafts.given_up = true;
     for folder in std::mem::take(&mut drafts.folders) {
-        // A thread may make a file again while this one removes the folder; it is told what happened when it publishes.
+        // A thread may create a file while this one removes the folder; it gets an error when it publishes.
         const TRIES: usize = 3;
         let _ = (0..TRIES).find(|_| fs::remove_dir_all(&folder).is_ok());
     }
 }
 
-/// The folders of drafts that are there.
+/// The folders of existing drafts.
 #[derive(Default)]
 struct Drafts {
     folders: BTreeSet<PathBuf>,
@@ -93,24 +92,24 @@ static DRAFTS: Mutex<Drafts> = Mutex::new(Drafts {
 });
 
 fn drafts() -> MutexGuard<'static, Drafts> {
-    // Each change of it is made at once.
+    // Each change is atomic, so that a poisoned lock is harmless.
     DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The files that programs made here which were killed before they could remove them, and the folders of such files.
+/// The drafts that killed programs have left in a folder: files, and folders of files.
 ///
 /// # Errors
 ///
-/// [`Error::Io`] when the folder cannot be listed.
+/// [`Error::Io`] if the folder cannot be listed.
 pub fn remains_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    // A log may have yet to take its files out of one.
+    // A pending transaction log may still need the files of one.
     if pending_logs(folder).map_or(true, |logs| !logs.is_empty()) {
         return Ok(Vec::new());
     }
     let mut remains = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io(folder, "list"))? {
         let entry = entry.map_err(Error::io(folder, "list"))?;
-        // Not what a link leads to.
+        // Not the target of a link.
         let is_ours = entry
             .metadata()
             .is_ok_and(|found| found.is_dir() && is_old(&found) && is_own(&found));
@@ -123,13 +122,13 @@ pub fn remains_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(remains)
 }
 
-/// Whether a folder has a name and contents as a draft has them: files alone.
+/// Whether a folder has the name and the contents of a draft: only files.
 fn is_draft(folder: &DirEntry) -> bool {
     let name = folder.file_name();
     let Some(made_up) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else {
         return false;
     };
-    // By tempfile, and by the xBase engine.
+    // Named by tempfile, and by the xBase engine.
     let is_made_up = match made_up.len() {
         6 => made_up.bytes().all(|byte| byte.is_ascii_alphanumeric()),
         16 => made_up.bytes().all(|byte| byte.is_ascii_hexdigit()),
@@ -140,7 +139,7 @@ fn is_draft(folder: &DirEntry) -> bool {
     is_made_up && fs::read_dir(folder.path()).is_ok_and(|mut entries| entries.all(is_file))
 }
 
-/// Whether a folder belongs to the user of this process; where the system does not tell, none does.
+/// Whether a folder belongs to the user of this process; false if the system does not say.
 fn is_own(folder: &Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -154,27 +153,27 @@ fn is_own(folder: &Metadata) -> bool {
     }
 }
 
-/// Whether whoever made a folder has had the time to lock it.
+/// Whether the creator of a folder has had the time to lock it.
 fn is_old(folder: &Metadata) -> bool {
     let age = folder.modified().ok().and_then(|made| made.elapsed().ok());
     age.is_some_and(|age| age > Duration::from_secs(10))
 }
 
-/// How the names of drafts' folders begin.
+/// The prefix of the names of drafts' folders.
 const PREFIX: &str = TableSet::DRAFT;
 
-/// Files in the making, in a folder of their own that goes away with this value.
+/// A draft: files in a temporary folder, which is removed when this is dropped.
 pub(super) struct Draft {
     folder: TempDir,
-    /// Tells others that somebody works there.
+    /// Marks the folder as in use.
     _lock: File,
-    /// At least one; of a table of several files, the one that it is named by.
+    /// At least one; for a table of more than one file, the main file.
     pub(super) files: Vec<PathBuf>,
 }
 
 impl Draft {
-    /// A draft of a destination that [`check_destination`] has found free: beside a file, and in the system's folder for temporary
-    /// files for an object.
+    /// A draft for a destination that [`check_destination`] has accepted: next to a file, or in the system's temporary folder for an
+    /// object.
     pub(super) fn of(destination: &Location) -> Result<Self> {
         match &destination.place {
             Place::Object(url) => {
@@ -200,7 +199,7 @@ impl Draft {
             hint: "name the file to be made".to_owned(),
         })?;
         for remains in remains_in(parent).unwrap_or_default() {
-            // Whoever else sees it may be first.
+            // Another program may have removed it first.
             let _ = match remains.is_dir() {
                 true => fs::remove_dir_all(remains),
                 false => fs::remove_file(remains),
@@ -216,7 +215,7 @@ impl Draft {
             _ => Error::io(parent, "write to")(refusal(&error).unwrap_or(error)),
         })?;
         let lock = File::open(folder.path()).map_err(Error::io(folder.path(), "open"))?;
-        // File systems without locks have no remains that anybody could be sure of.
+        // Without locks, nothing is recognised as abandoned.
         let _ = lock.try_lock();
         drafts().folders.insert(folder.path().to_path_buf());
         Ok(Self {
@@ -226,7 +225,7 @@ impl Draft {
         })
     }
 
-    /// An error about the file in the making, as one about the destination that it will be.
+    /// Replaces the draft in an error by its destination.
     pub(super) fn named(&self, error: Error, destination: &str) -> Error {
         match error {
             Error::Unsupported { mut what, hint } => {
@@ -239,7 +238,7 @@ impl Draft {
         }
     }
 
-    /// Where a reader finds the copy before it is published.
+    /// The place of the copy before it is published.
     pub(super) fn place(&self, destination: &Location) -> Place {
         match (self.files.as_slice(), &destination.place) {
             (files, Place::Shards { pattern, .. }) => Place::Shards {
@@ -250,9 +249,9 @@ impl Draft {
         }
     }
 
-    /// Moves the files to where they belong: those of a table all at once ([`TableSet`]), of any other format the one that there is, which
-    /// becomes an object where it is to be one. Numbered files take the place of others when these are gone, so that a reader misses one
-    /// rather than find rows of both. Returns how many bytes they have.
+    /// Moves the files to the destination: those of an xBase table all at once ([`TableSet`]), for other formats the single file, which is
+    /// uploaded if it becomes an object. Numbered files are moved after the old ones are gone, so that a reader misses a file rather than
+    /// mixing old and new rows. Returns the size in bytes.
     pub(super) async fn publish(self, destination: &Location, existing: Existing) -> Result<u64> {
         match &destination.place {
             Place::Object(url) => {
@@ -267,7 +266,7 @@ impl Draft {
     fn publish_as(self, destinations: &[impl AsRef<Path>], format: Format, existing: Existing) -> Result<u64> {
         let destination = destinations.first().map_or(Path::new(""), AsRef::as_ref);
         let parent = folder_of(destination);
-        // All of it or nothing: whoever removes the drafts waits, or comes first.
+        // Excludes [`remove_drafts`], so that the files are published completely or not at all.
         let drafts = drafts();
         if drafts.given_up {
             return Err(Error::io(destination, "publish the copy as")(
@@ -299,7 +298,7 @@ impl Draft {
         };
         for (place, (file, destination)) in self.files.iter().zip(destinations).enumerate() {
             if let Err(error) = put(file, destination.as_ref(), existing) {
-                // Those of this copy, and then those that were there.
+                // First the files of this copy are removed, then the old ones restored.
                 if destinations.len() > 1 {
                     let made = destinations.iter().take(place);
                     made.for_each(|made| drop(fs::remove_file(made)));
@@ -318,7 +317,7 @@ impl Draft {
 }
 
 impl Draft {
-    /// Gives the files of a table the permissions of those that they replace; a new one those of the table.
+    /// Gives the files of a table the permissions of those that they replace; new files get those of the table.
     fn take_permissions_of_set(&self, table: &Path) -> Result<()> {
         let folder = self.folder.path();
         for entry in fs::read_dir(folder).map_err(Error::io(folder, "read"))? {
@@ -330,7 +329,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Moves files out of the way of numbered ones that replace them, into the folder of the draft. Returns where each is, and where it was.
+    /// Moves the files that numbered ones replace into the draft's folder. Returns the new and the old path of each.
     fn moved_away(&self, destinations: &[impl AsRef<Path>], existing: Existing) -> Result<Vec<(PathBuf, PathBuf)>> {
         let mut moved = Vec::new();
         for (number, destination) in destinations.iter().map(AsRef::as_ref).enumerate() {
@@ -353,7 +352,7 @@ impl Draft {
     }
 }
 
-/// Gives a file the permissions of the one that it replaces: what others could not read they still cannot.
+/// Gives a file the permissions of the one that it replaces, so that it does not become readable for others.
 fn take_permissions(file: &Path, replaced: &Path) -> Result<()> {
     match replaced.symlink_metadata() {
         Ok(found) if found.is_file() => {
@@ -363,14 +362,14 @@ fn take_permissions(file: &Path, replaced: &Path) -> Result<()> {
     }
 }
 
-/// Gives a file its name.
+/// Moves a file to its destination.
 fn put(file: &Path, destination: &Path, existing: Existing) -> Result<()> {
     let done = match existing {
         Existing::Replace => fs::rename(file, destination),
-        // Unlike a rename, a hard link does not replace a file that was made meanwhile.
+        // Unlike a rename, a hard link fails if the file was created meanwhile.
         Existing::Refuse => match fs::hard_link(file, destination) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(destination)),
-            // A file system without hard links.
+            // The file system lacks hard links.
             Err(_) => fs::rename(file, destination),
             linked => linked,
         },
@@ -378,7 +377,7 @@ fn put(file: &Path, destination: &Path, existing: Existing) -> Result<()> {
     done.map_err(Error::io(destination, "rename the copy to"))
 }
 
-/// Puts files back to where they were.
+/// Moves files back.
 fn put_back(moved: &[(PathBuf, PathBuf)]) {
     for (aside, place) in moved {
         // The first error is the one to report.

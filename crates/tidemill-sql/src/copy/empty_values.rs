@@ -1,4 +1,4 @@
-//! Empty text, empty bytes and NULL, of which some formats have only one: what a copy makes of the other is counted, and told.
+//! Some formats have only one of empty text or bytes and NULL. A copy counts and reports the values that become the other.
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;
@@ -11,16 +11,16 @@ use crate::format::Format;
 use crate::location::{Location, Place};
 use crate::sink::{FileOptions, is_adt};
 
-/// What a format has in the place of an empty value and of NULL.
+/// What a format lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
-    /// NULL is read as an empty value.
+    /// NULL is read back as an empty value.
     Empty,
-    /// An empty value is read as NULL.
+    /// An empty value is read back as NULL.
     Null,
 }
 
-/// Counts the values of columns of text and bytes that become others.
+/// Counts the changed values of text and binary columns.
 #[derive(Debug)]
 pub(super) struct EmptyValues {
     kept: Kept,
@@ -31,14 +31,14 @@ pub(super) struct EmptyValues {
 struct Counted {
     place: usize,
     name: String,
-    /// What its values without a letter or byte are called.
+    /// The name of its empty value in messages.
     empty: &'static str,
-    /// How many values became others so far.
+    /// How many values were changed so far.
     count: u64,
 }
 
 impl EmptyValues {
-    /// `None` for a destination that has both, and for one without columns of text.
+    /// `None` for a destination that has both, or without such columns.
     pub(super) fn of(destination: &Location, options: &FileOptions, schema: &Schema) -> Option<Self> {
         let kept = match (destination.format, &destination.place) {
             (Format::Xbase, Place::File(path)) if is_adt(path) => Kept::Null,
@@ -77,7 +77,7 @@ impl EmptyValues {
         Ok(())
     }
 
-    /// A line for each column with such values.
+    /// A line for each column with changed values.
     pub(super) fn notes(&self, destination: &Location) -> Vec<String> {
         let changed = self.columns.iter().filter(|column| column.count > 0);
         let notes = changed.map(|Counted { name, empty, count, .. }| {
@@ -92,12 +92,12 @@ impl EmptyValues {
     }
 }
 
-/// What the value without a letter or byte is called; `None` for types that have none.
+/// The name of a type's empty value in messages; `None` for types without one.
 fn empty_value(data_type: &DataType) -> Option<&'static str> {
     match data_type {
         DataType::Dictionary(_, values) => empty_value(values),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Some("empty bytes"),
-        // It is written as a column of text.
+        // It is written as a text column.
         DataType::Null => Some("empty text"),
         data_type => data_type.is_string().then_some("empty text"),
     }

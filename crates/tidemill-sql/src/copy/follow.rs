@@ -1,11 +1,11 @@
-//! Copies of what is added to a table, for as long as it grows.
+//! Copies the new rows of a table as it grows.
 //!
-//! The rows behind a position go to the target, and then the position behind them, which is kept there too. Whoever stops in between
-//! copies those rows again: each row arrives at least once. A position in an xBase table is a number of records, in a Riegeli file
-//! the place where a chunk begins.
+//! The rows after a position are written to the target, then the new position, which is stored next to the target. After an interruption
+//! between the two, those rows are copied again: each row arrives at least once. A position in an xBase table is a number of records, in a
+//! Riegeli file the offset of a chunk.
 //!
-//! A position is that of this source into this target. A target that is gone, or is empty, is filled from the beginning; one that lost
-//! some of its rows, and a source that was packed, sorted, cut or made anew (`seen.rs`), are errors.
+//! A position belongs to one source and one target. A target that is missing or empty is filled from the beginning; a target that has lost
+//! rows is an error, and so is a source that was packed, sorted, truncated or recreated (`seen.rs`).
 
 mod seen;
 
@@ -38,11 +38,11 @@ use crate::sink::{Position, Positions};
 use crate::stores::server::examples;
 use crate::{Error, Result};
 
-/// How much of a table is copied before its position is kept: records of an xBase table, bytes of a Riegeli file.
+/// How much is copied before the position is stored: records of an xBase table, bytes of a Riegeli file.
 const STEP_RECORDS: u64 = 1 << 20;
 const STEP_BYTES: u64 = 64 << 20;
 
-/// A copy that goes on as its source grows.
+/// A copy that continues as its source grows.
 pub struct Follower<'s> {
     session: &'s Session,
     source: &'s Location,
@@ -55,16 +55,16 @@ pub struct Follower<'s> {
 }
 
 impl Session {
-    /// Follows the table at `source`, an xBase table or a Riegeli file, into a table of a server, or into an xBase table or a Riegeli
-    /// file, which are made where they are not there. It begins behind what was copied there before from the same file, by its path; the
-    /// position is kept in a table `tidemill_positions` beside the target.
+    /// Follows the table at `source`, an xBase table or a Riegeli file, into a table of a server, or into an xBase table or a Riegeli file,
+    /// which are created if missing. It starts after the rows that were copied there before from the same file, identified by its path; the
+    /// position is stored in a table `tidemill_positions` next to the target.
     ///
-    /// Records of an xBase table that another program has just appended and keeps locked are left for later, with those behind
-    /// them. Records that change or are marked as deleted after they were copied stay in the target as they were.
+    /// Records of an xBase table that another program has just appended and still holds locked are left for later, with those after them.
+    /// Records that are changed or marked as deleted after they were copied stay unchanged in the target.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for other sources and targets; what asking the server for the position meets.
+    /// [`Error::Unsupported`] for other sources and targets; errors of reading the position.
     pub fn follow<'s>(
         &'s self,
         source: &'s Location,
@@ -91,7 +91,7 @@ impl Session {
             Place::Server(_) => true,
             Place::File(_) => match destination.format {
                 Format::Riegeli => true,
-                // Rows that are added are not marked as deleted.
+                // Rows can be appended only without deletion marks.
                 format => format == Format::Xbase && !self.options.clone().with_marks().marks_deleted(),
             },
             _ => false,
@@ -156,7 +156,7 @@ impl Session {
 }
 
 impl Session {
-    /// The name of a table as it is there, whatever the letters by which it was found; `None` where it is not there.
+    /// The exact name of a table, found without regard to case; `None` if it does not exist.
     async fn name_there(&self, table: &Location) -> Result<Option<String>> {
         match &table.place {
             Place::Server(url) => self.servers.of(url)?.find(url).await,
@@ -165,8 +165,7 @@ impl Session {
         }
     }
 
-    /// How many rows a table has that was followed into; `None` where counting them would read all of them, or others may be gone that
-    /// the table keeps no longer.
+    /// The number of rows of a followed table; `None` if counting would read them all, or if the table may have dropped rows.
     async fn rows_there(&self, table: &Location) -> Result<Option<u64>> {
         match &table.place {
             Place::Server(url) => self.servers.of(url)?.kept_rows(url).await,
@@ -176,33 +175,33 @@ impl Session {
     }
 }
 
-/// The name of a table as its place tells it.
+/// The name of a table in its place.
 fn name_of(table: &Location) -> String {
     percent_decode_str(&table.table_name()).decode_utf8_lossy().into_owned()
 }
 
 impl Follower<'_> {
-    /// How far the source was copied: a number of records of an xBase table, a place in a Riegeli file.
+    /// How far the source was copied: a number of records of an xBase table, an offset in a Riegeli file.
     pub fn position(&self) -> u64 {
         self.reached.position
     }
 
-    /// Why the source is copied from its beginning although a part of it was copied before; `None` where it is not so.
+    /// Why a source that was copied in part is copied from the beginning; `None` otherwise.
     pub fn begins_anew(&self) -> Option<&'static str> {
         self.begins_anew
     }
 
-    /// The columns with their types here and there; none before the first rows.
+    /// The columns with their types in the source and in the copy; empty before the first rows.
     pub fn columns(&self) -> &[MappedColumn] {
         &self.columns
     }
 
-    /// Copies what the source has behind the position, up to a limit, and keeps the new position. `None` when there is nothing, else
-    /// how many rows came: 0 where all of them are marked as deleted.
+    /// Copies the rows after the position, up to a limit, and stores the new position. `None` if there is nothing new, otherwise the number
+    /// of rows: 0 if all are marked as deleted.
     ///
     /// # Errors
     ///
-    /// [`Error::Shrunk`] when the source is shorter than what was copied of it, [`Error::Replaced`] when it is another table; as
+    /// [`Error::Shrunk`] if the source is shorter than the part already copied, [`Error::Replaced`] if it is another table; as
     /// [`Session::copy`].
     pub fn step(&mut self) -> BoxFuture<'_, Result<Option<u64>>> {
         self.next_step().boxed()
@@ -241,7 +240,8 @@ impl Follower<'_> {
         Ok(Some(rows))
     }
 
-    /// Adds rows to a file. Those of an xBase table are added all or none, under the names that its fields have if it was made of such rows.
+    /// Appends rows to a file. Rows are appended to an xBase table all or none, under the field names that a table created for them would
+    /// have.
     async fn add(&mut self, mut answer: Answer, path: &Path) -> Result<u64> {
         let (mut schema, format) = (answer.schema(), self.destination.format);
         self.columns = mapping::of_file(&schema, format)?;
@@ -282,7 +282,7 @@ impl Follower<'_> {
         rows
     }
 
-    /// What there is behind the position.
+    /// The range after the position.
     async fn grown(&self) -> Result<Range<u64>> {
         let path = self.source.file()?.to_path_buf();
         let (format, from, options) = (self.source.format, self.reached.position, self.session.options.clone());
@@ -311,7 +311,7 @@ impl Follower<'_> {
     }
 }
 
-/// How far a source may be copied in one step from a position.
+/// The end of one step from a position.
 fn end_of(path: &Path, format: Format, from: u64, options: &SessionOptions) -> Result<u64> {
     if format == Format::Xbase {
         let table = Table::open(path, options.xbase_options())?;

@@ -1,4 +1,4 @@
-//! Rows into a table of a server, and a copy that is resumed there.
+//! Copies rows into a table of a server, and resumes such a copy.
 
 use arrow_array::RecordBatch;
 
@@ -11,7 +11,7 @@ use crate::stores::server::resuming::{DraftNames, Resumable, ResumableSink};
 use crate::stores::server::{Filling, IfThere, ServerStore, ServerUrl, TableChange};
 use crate::{Error, Result};
 
-/// Called with each batch and the number of rows with it.
+/// Called for each batch, with the number of rows so far.
 pub(super) type Step<'a> = dyn FnMut(&RecordBatch, u64, &mut Option<Checksums>) -> Result<()> + Send + 'a;
 
 impl Writing<'_> {
@@ -57,7 +57,7 @@ impl Writing<'_> {
         let making = &self.options.table;
         let job = self.name.map(|name| format!("tidemill copy {name} "));
         if let (true, Some(job)) = (resume, &job) {
-            // A run that was killed may still be adding rows.
+            // The inserts of a killed run may still be in flight.
             server.end_predecessors(url, job).await?;
         }
         let adds = resume || !making.create;
@@ -66,7 +66,7 @@ impl Writing<'_> {
             let table = self.session.schema(self.destination).await?;
             sums = sums.map(|sums| sums.reading_text_as(&table));
         }
-        // What the table holds before is no part of the copy.
+        // Existing rows of the table are not part of the copy.
         let before = match &sums {
             Some(sums) if is_there => Some(self.found(self.destination, sums).await?),
             _ => None,
@@ -94,7 +94,7 @@ impl Writing<'_> {
         Ok(self.copied(rows, 0, sums.as_ref()))
     }
 
-    /// Copies in several transactions, and continues behind the rows that an earlier run committed.
+    /// Copies in multiple transactions, and continues after the rows that an earlier run committed.
     async fn in_transactions(
         &self,
         (server, transactions): (&dyn ServerStore, &dyn Resumable),
@@ -121,7 +121,7 @@ impl Writing<'_> {
         {
             let tables = match server.tables_of(url).await {
                 Ok(tables) => tables,
-                // The draft makes the database.
+                // Creating the draft creates the database.
                 Err(Error::NotFound { .. }) => Vec::new(),
                 Err(error) => return Err(error),
             };
@@ -147,7 +147,7 @@ impl Writing<'_> {
         let sums_before = before.as_ref().map(|(_, sums)| sums);
         let mut answer = self.rest(answer, (rows_before, sums_before), sums.as_ref()).await?;
         if making.create && draft.is_none() {
-            // It is what a copy that was not seen to end has made, or another table.
+            // A table that has all rows is the result of a finished copy; otherwise it is another table.
             while let Some(batch) = answer.next().await? {
                 if batch.num_rows() > 0 {
                     return Err(Error::Exists {
@@ -176,7 +176,7 @@ impl Writing<'_> {
         Ok(self.copied(rows, 0, sums.as_ref()))
     }
 
-    /// How many rows a table has.
+    /// The number of rows of a table.
     async fn rows_of(&self, server: &dyn ServerStore, table: &Location, url: &ServerUrl) -> Result<u64> {
         match server.kept_rows(url).await? {
             Some(rows) => Ok(rows),
@@ -184,7 +184,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Compares what was written with what there is, without what there was before.
+    /// Compares the written rows with those of the table, without the rows that were there before.
     async fn compare_sums(
         &self,
         table: &Location,
@@ -202,7 +202,7 @@ impl Writing<'_> {
         same.map_err(Error::of_kept_copy)
     }
 
-    /// The rows behind those that the table has, which are the first ones of the source as far as the checksums tell.
+    /// The rows after those that the table already has; checksums confirm that these are the first rows of the source.
     async fn rest(
         &self,
         mut answer: Answer,

@@ -1,4 +1,4 @@
-//! The indexes of an xBase table, as a database makes them for its copy.
+//! The indexes of an xBase table, for its copy in a database.
 
 use tidemill_xbase::expression::{self, BinaryOperator, Syntax, SyntaxKind, UnaryOperator};
 use tidemill_xbase::index::Tag;
@@ -10,22 +10,22 @@ use crate::location::Location;
 use crate::stores::server::{TableIndex, TableOptions};
 use crate::{Result, Session};
 
-/// The indexes of a table that a database can have, and those that it cannot.
+/// The indexes that a database can have, and those that it cannot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceKeys {
-    /// The columns of the primary key: the one that a database container names, or else a candidate key that CREATE TABLE made of PRIMARY KEY
-    /// (`PK`, `PK_…`, or `PRIMARYKEY` in an ADT), or the column that counts by itself, where it is a candidate key. Empty where there is none.
+    /// The columns of the primary key: the one in the database container, or else a candidate key that CREATE TABLE made of PRIMARY KEY
+    /// (`PK`, `PK_…`, or `PRIMARYKEY` in an ADT), or else an AutoInc column that is a candidate key. Empty if there is none.
     pub primary_key: Vec<String>,
     /// The other indexes.
     pub indexes: Vec<TableIndex>,
-    /// The columns that are never NULL: those of a Visual FoxPro table that were made so, and whose type has no blank.
+    /// The columns that are never NULL: those declared so in a Visual FoxPro table, if their type has no blank.
     pub required: Vec<String>,
-    /// Tags that no database has: by an expression, with a condition, of a part of the records. Each with its expression.
+    /// Tags that no database supports: of an expression, with a condition, or of a part of the records. Each with its expression.
     pub left_out: Vec<String>,
 }
 
 impl SourceKeys {
-    /// Adds them to how a table is made.
+    /// Adds them to the options of a new table.
     pub fn add_to(&self, options: &mut TableOptions) {
         if options.primary_key.is_none() && !self.primary_key.is_empty() {
             options.primary_key = Some(self.primary_key.join(", "));
@@ -35,8 +35,8 @@ impl SourceKeys {
 }
 
 impl Session {
-    /// The tags of an xBase table's production index whose keys are columns: `CUST_NO`, `CITY + NAME`, `DTOS(DAY) + CODE`. Other tables have
-    /// none.
+    /// The tags of an xBase table's production index whose keys are columns: `CUST_NO`, `CITY + NAME`, `DTOS(DAY) + CODE`. Other tables
+    /// have none.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Session {
         };
         let table = Table::open(path, self.options.xbase_options())?;
         if table.header().dialect == Dialect::VisualFoxPro {
-            // A blank is NULL here.
+            // A blank is NULL in the copy.
             let fields = table.fields().iter();
             let required = fields.filter(|field| !field.nullable && !field.has_blank());
             keys.required = required.map(|field| field.name.clone()).collect();
@@ -89,20 +89,20 @@ impl Session {
     }
 }
 
-/// Whether a tag has the name that CREATE TABLE gives that of the primary key, or that of SQLAlchemy's dialect.
+/// Whether a tag has the name that CREATE TABLE, or SQLAlchemy's dialect, gives the primary key's.
 fn is_named(tag: &str) -> bool {
     let tag = tag.to_ascii_uppercase();
     matches!(tag.as_str(), "PK" | "PRIMARYKEY") || tag.starts_with("PK_")
 }
 
-/// Whether columns are the one that gets its values by counting.
+/// Whether the columns are a single AutoInc column.
 fn counts(table: &Table, columns: &[String]) -> bool {
     let [column] = columns else { return false };
     let mut fields = table.fields().iter();
     fields.any(|field| field.name == *column && field.autoincrement.is_some())
 }
 
-/// The columns of a tag's keys; `None` where they are something else.
+/// The columns of a tag's keys; `None` for other keys.
 pub(super) fn columns_of(tag: &Tag, table: &Table) -> Option<Vec<String>> {
     let condition = tag.condition.as_deref().map(expression::parse).transpose().ok()?;
     let is_whole = !tag.is_custom && !tag.is_bitmap && !tag.is_full_text && !tag.ignores_case;
@@ -110,12 +110,12 @@ pub(super) fn columns_of(tag: &Tag, table: &Table) -> Option<Vec<String>> {
         return None;
     }
     let expression = match table.header().dialect {
-        // Its fields have numbers there.
+        // ADT expressions refer to fields by number.
         Dialect::Adt => named_expression(&tag.expression, table.fields()),
         _ => tag.expression.clone(),
     };
     let mut columns: Vec<String> = Vec::new();
-    // Of Advantage's, whose columns stand between semicolons.
+    // Advantage separates columns by semicolons.
     for part in expression.split(';') {
         let syntax = expression::parse(part).ok()?;
         for name in fields_of(&syntax, true)? {
@@ -129,7 +129,7 @@ pub(super) fn columns_of(tag: &Tag, table: &Table) -> Option<Vec<String>> {
     Some(columns)
 }
 
-/// Whether a condition leaves out what is deleted, or NULL, and nothing else: a database's index of the columns means the same.
+/// Whether a condition only excludes deleted records or NULL; a database's index of the columns is then equivalent.
 fn leaves_out_no_row(condition: &Syntax) -> bool {
     match &condition.kind {
         SyntaxKind::Binary(BinaryOperator::And, left, right) => leaves_out_no_row(left) && leaves_out_no_row(right),
@@ -145,8 +145,7 @@ fn leaves_out_no_row(condition: &Syntax) -> bool {
     }
 }
 
-/// The fields that an expression puts one behind the other. Functions that keep the order of a value are passed over where texts are
-/// put together.
+/// The fields that an expression concatenates. Functions that preserve the order of a value are ignored within a concatenation.
 fn fields_of(syntax: &Syntax, is_alone: bool) -> Option<Vec<String>> {
     match &syntax.kind {
         SyntaxKind::Field { alias: None, name } => Some(vec![name.clone()]),

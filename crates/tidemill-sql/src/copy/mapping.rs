@@ -1,4 +1,4 @@
-//! Which type each column of a copy gets, and what its values lose by it.
+//! The type of each column of a copy, and what its values lose.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::sink::{refuse_unwritable, without_mark};
 use crate::stores::server::{ServerUrl, TableOptions};
 use crate::{Error, Result, Session};
 
-/// A column on its way into a copy.
+/// A column of a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MappedColumn {
@@ -21,19 +21,19 @@ pub struct MappedColumn {
     pub name: String,
     /// Its type at the source.
     pub from: DataType,
-    /// Its type in the copy, as the copy's format says it; an xBase field with its name.
+    /// Its type in the copy, in the terms of the copy's format; for an xBase field, with its name.
     pub to: String,
-    /// What a value may lose; `None` where every value is kept or refused.
+    /// What a value may lose; `None` if each value is copied exactly or refused.
     pub loss: Option<Loss>,
 }
 
-/// What a value may lose by the type of its column in a copy.
+/// What a value may lose in the type of its column in a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Loss {
-    /// What is finer than a millisecond.
+    /// Fractions of a millisecond.
     FinerThanMilliseconds,
-    /// The time zone that it is shown in; the moment is kept, in UTC.
+    /// The time zone for display; the instant is preserved, in UTC.
     Zone,
     /// Both.
     ZoneAndFinerThanMilliseconds,
@@ -59,11 +59,11 @@ impl fmt::Display for MappedColumn {
     }
 }
 
-/// The columns of a file that is made.
+/// The columns of a new file.
 ///
 /// # Errors
 ///
-/// What the format has no type for.
+/// A type that the format lacks.
 pub(super) fn of_file(schema: &Schema, format: Format) -> Result<Vec<MappedColumn>> {
     let fields = || schema.fields().iter();
     refuse_unwritable(schema, format)?;
@@ -107,11 +107,11 @@ pub(super) fn of_file(schema: &Schema, format: Format) -> Result<Vec<MappedColum
 }
 
 impl Session {
-    /// The columns of a table of a server that is made.
+    /// The columns of a new table of a server.
     ///
     /// # Errors
     ///
-    /// [`Error::Server`] for a type that it has not, and when it cannot be asked.
+    /// [`Error::Server`] for a type that it lacks, and if it does not answer.
     pub(super) async fn columns_of_new_table(
         &self,
         schema: &Schema,
@@ -124,7 +124,7 @@ impl Session {
     }
 }
 
-/// Columns that go into those of the same names of a table that is there, whose values are all converted back before they are sent.
+/// Columns for an existing table, matched by name; each value is checked by converting it back before it is sent.
 pub(super) fn into_table(schema: &Schema, table: &Schema) -> Vec<MappedColumn> {
     let columns = schema.fields().iter().map(|field| {
         let mut known = table.fields().iter();
@@ -135,7 +135,7 @@ pub(super) fn into_table(schema: &Schema, table: &Schema) -> Vec<MappedColumn> {
     columns.collect()
 }
 
-/// What the values of each column may lose in a file of a format, in the order of the columns.
+/// What the values of each column may lose in a format, in the order of the columns.
 pub(crate) fn losses(schema: &Schema, format: Format) -> Vec<Option<Loss>> {
     let fields = schema.fields().iter();
     let loss = |field: &Field| match format {
@@ -150,7 +150,7 @@ pub(crate) fn losses(schema: &Schema, format: Format) -> Vec<Option<Loss>> {
 
 /// # Errors
 ///
-/// [`Error::Lossy`] when values may lose something, and nobody said that they may.
+/// [`Error::Lossy`] if values may lose something and the options do not allow it.
 pub(super) fn refuse_losses(columns: &[MappedColumn], destination: &Location, options: &CopyOptions) -> Result<()> {
     let lost = columns.iter().filter(|column| column.loss.is_some());
     let lost: Vec<String> = lost.map(ToString::to_string).collect();
@@ -172,7 +172,7 @@ fn mapped(field: &Field, to: String, loss: Option<Loss>) -> MappedColumn {
     }
 }
 
-/// A field as its table's structure is commonly written.
+/// A field in the usual notation of an xBase structure.
 fn of_xbase(spec: &FieldSpec) -> String {
     let FieldSpec { name, letter, .. } = spec;
     match letter {
@@ -183,7 +183,7 @@ fn of_xbase(spec: &FieldSpec) -> String {
     }
 }
 
-/// For formats that hold milliseconds.
+/// For formats with milliseconds.
 fn cut_to_milliseconds(field: &Field) -> Option<Loss> {
     let is_finer = matches!(
         field.data_type(),
@@ -192,7 +192,7 @@ fn cut_to_milliseconds(field: &Field) -> Option<Loss> {
     is_finer.then_some(Loss::FinerThanMilliseconds)
 }
 
-/// For formats that have no zones.
+/// For formats without time zones.
 fn without_zone(field: &Field) -> Option<Loss> {
     let is_zoned = matches!(field.data_type(), DataType::Timestamp(_, Some(zone)) if !is_universal(zone));
     is_zoned.then_some(Loss::Zone)

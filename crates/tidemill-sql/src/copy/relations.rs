@@ -1,8 +1,8 @@
-//! The relations of an xBase table to others, as a database keeps them for its copy: foreign keys.
+//! The relations of an xBase table to others, as foreign keys of its copy in a database.
 //!
-//! They are the persistent relationships of a Visual FoxPro container. Each is between two index tags; where the keys of both are columns, and
-//! those of the parent are unique, a foreign key of these columns means the same. Visual FoxPro keeps a relation by triggers, and only where
-//! somebody asked for it; a foreign key always holds.
+//! They are the persistent relationships of a Visual FoxPro container. Each connects two index tags. If the keys of both are columns, and
+//! those of the parent are unique, a foreign key of these columns is equivalent. Visual FoxPro enforces a relation by triggers, and only on
+//! request; a foreign key is always enforced.
 
 use std::path::PathBuf;
 
@@ -16,23 +16,23 @@ use crate::format::Format;
 use crate::stores::server::{ForeignKey, Relating, ServerUrl};
 use crate::{Location, Place, Result, Session};
 
-/// A relation of a table to its parent, whose keys it has.
+/// A relation of a table to its parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceRelation {
     /// The columns of the table itself.
     pub columns: Vec<String>,
     /// The file of the parent.
     pub parent: PathBuf,
-    /// The columns of the parent, which are unique.
+    /// The columns of the parent, which form a unique key.
     pub parent_columns: Vec<String>,
-    /// Whether a changed key of the parent is changed here too.
+    /// Whether a change of the parent's key is applied here too.
     pub cascades_updates: bool,
-    /// Whether records are deleted with that of the parent.
+    /// Whether records are deleted with their parent.
     pub cascades_deletes: bool,
 }
 
 impl SourceRelation {
-    /// The same in a database, in which the parent has this name.
+    /// The foreign key in a database, in which the parent has this name.
     pub fn foreign_key(self, parent: String) -> ForeignKey {
         ForeignKey {
             columns: self.columns,
@@ -47,9 +47,9 @@ impl SourceRelation {
 /// The relations of a table to others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceRelations {
-    /// Those that are foreign keys.
+    /// Those that can be foreign keys.
     pub relations: Vec<SourceRelation>,
-    /// Those that no foreign key can be made of: each with the parent and the reason.
+    /// Those that cannot: each with the parent and the reason.
     pub left_out: Vec<String>,
 }
 
@@ -114,7 +114,7 @@ pub(super) fn open_index(table: &Table, path: PathBuf) -> Result<Index> {
 }
 
 impl Session {
-    /// The relations that the Visual FoxPro container of a table has for it. Other tables have none.
+    /// The relations of a table in its Visual FoxPro container. Other tables have none.
     ///
     /// # Errors
     ///
@@ -144,12 +144,12 @@ impl Session {
         Ok(found)
     }
 
-    /// Makes a foreign key of a database's table that is filled. Returns how many rows refer to none all the same, where the
-    /// database makes the key in spite of them.
+    /// Adds a foreign key to a filled table of a database. Returns how many rows have no parent, if the database creates the key in spite
+    /// of them.
     ///
     /// # Errors
     ///
-    /// Those of the database: rows that refer to none, columns of other types.
+    /// Errors of the database: rows without a parent, columns of different types.
     pub fn make_foreign_key<'a>(&'a self, table: &'a Location, key: &'a ForeignKey) -> BoxFuture<'a, Result<u64>> {
         async move {
             match self.relating(table)? {
@@ -160,11 +160,11 @@ impl Session {
         .boxed()
     }
 
-    /// Drops the foreign keys between tables of one database that are about to be replaced: a table that others refer to cannot be.
+    /// Drops the foreign keys between tables of one database that are about to be replaced: a referenced table cannot be replaced.
     ///
     /// # Errors
     ///
-    /// Those of the database.
+    /// Errors of the database.
     pub fn drop_foreign_keys<'a>(&'a self, tables: &'a [Location]) -> BoxFuture<'a, Result<()>> {
         async move {
             let first = tables.first().map(|table| self.relating(table));
@@ -180,7 +180,7 @@ impl Session {
         .boxed()
     }
 
-    /// Whether the database of a table has foreign keys.
+    /// Whether the database of a table supports foreign keys.
     ///
     /// # Errors
     ///

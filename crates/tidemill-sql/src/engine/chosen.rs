@@ -1,4 +1,4 @@
-//! Rows and columns that are chosen of batches, for engines that read whole rows.
+//! Selects rows and columns of batches, for engines that read whole rows.
 
 use arrow_array::RecordBatch;
 use arrow_select::filter::filter_record_batch;
@@ -6,16 +6,16 @@ use arrow_select::filter::filter_record_batch;
 use super::Request;
 use crate::Result;
 
-/// Chooses what a request asks for, batch by batch.
+/// Applies a request's filter, projection and limit to batches.
 pub(crate) struct Chosen {
     request: Request,
-    /// The columns of the batches, by their numbers in the engine's schema.
+    /// The columns of the input batches, as indices into the engine's schema.
     columns: Vec<usize>,
     left: usize,
 }
 
 impl Chosen {
-    /// Of batches that have the columns that are asked for, or that the filter looks at: [`Chosen::columns`].
+    /// For batches that have the columns of the projection and the filter: [`Chosen::columns`].
     pub(crate) fn needed(request: Request) -> Self {
         let mut columns = request.projection.clone();
         columns.extend(request.filter.iter().flat_map(|filter| &filter.columns));
@@ -24,7 +24,7 @@ impl Chosen {
         Self::among(columns, request)
     }
 
-    /// Of batches that have these columns, in ascending order.
+    /// For batches that have these columns, in ascending order.
     pub(crate) fn among(columns: Vec<usize>, request: Request) -> Self {
         Self {
             left: request.limit.unwrap_or(usize::MAX),
@@ -33,21 +33,21 @@ impl Chosen {
         }
     }
 
-    /// The columns that batches have to have.
+    /// The columns that the input batches must have.
     pub(crate) fn columns(&self) -> &[usize] {
         &self.columns
     }
 
-    /// Whether there are as many rows as were asked for.
+    /// Whether the limit is reached.
     pub(crate) fn is_full(&self) -> bool {
         self.left == 0
     }
 
-    /// What is chosen of a batch.
+    /// Applies the request to a batch.
     ///
     /// # Errors
     ///
-    /// [`Error::Engine`](crate::Error::Engine) for a value that the filter cannot look at.
+    /// [`Error::Engine`](crate::Error::Engine) if the filter fails on a value.
     pub(crate) fn of(&mut self, mut batch: RecordBatch) -> Result<RecordBatch> {
         let place = |column: &usize| self.columns.binary_search(column).unwrap_or_default();
         if let Some(filter) = &mut self.request.filter {

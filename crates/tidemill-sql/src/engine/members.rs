@@ -1,4 +1,4 @@
-//! What expressions read of columns: all of one, or some members of the structs in it.
+//! The parts of columns that expressions read: whole columns, or members of structs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use arrow_schema::{DataType, Schema};
 use datafusion::physical_expr::expressions::{Column, Literal};
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 
-/// Columns of which some members alone are read, by their number, with the paths of names that lead to these.
+/// Columns of which only some members are read, by index, with the paths of names to the members.
 pub(crate) type Members = BTreeMap<usize, Vec<Vec<String>>>;
 
-/// What is read of each column; `None` is all of it.
+/// The parts of each column that are read; `None` is the whole column.
 #[derive(Default)]
 pub(super) struct Reads(BTreeMap<usize, Option<Vec<Vec<String>>>>);
 
 impl Reads {
-    /// Adds a column as a whole.
+    /// Adds a whole column.
     pub(super) fn add_column(&mut self, column: usize) {
         self.0.insert(column, None);
     }
 
-    /// Adds what `expr` reads of the columns of `schema`, which have the numbers `number` gives them.
+    /// Adds what `expr` reads of the columns of `schema`; `number` converts their indices.
     pub(super) fn add(&mut self, expr: &Arc<dyn PhysicalExpr>, schema: &Schema, number: &impl Fn(usize) -> usize) {
         if let Some((column, path)) = member(expr, schema) {
             let read = self.0.entry(number(column)).or_insert_with(|| Some(Vec::new()));
@@ -36,14 +36,14 @@ impl Reads {
         }
     }
 
-    /// The columns of which not all is read.
+    /// The columns that are not read as a whole.
     pub(super) fn members(self) -> Members {
         let some = self.0.into_iter();
         some.filter_map(|(column, paths)| Some((column, paths?))).collect()
     }
 }
 
-/// The column whose structs the expression takes one member of, and the names that lead there.
+/// The column and the path of names, if the expression is a member of a struct.
 fn member(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<(usize, Vec<String>)> {
     let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
     let (of, names) = call.args().split_first()?;
@@ -58,7 +58,7 @@ fn member(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<(usize, Vec<S
         let name = name.downcast_ref::<Literal>()?.value().try_as_str()??;
         path.push(name.to_owned());
     }
-    // What is taken of a map is no member.
+    // The value of a map's key is not a member.
     let mut within = schema.fields().get(column)?.data_type();
     for name in &path {
         let DataType::Struct(fields) = within else { return None };

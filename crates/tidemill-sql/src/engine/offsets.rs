@@ -1,4 +1,4 @@
-//! `OFFSET` of a scan that finds its first row by its number: the rows before it are not read.
+//! Pushes `OFFSET` into a scan that can start at a row number: earlier rows are not read.
 
 use std::sync::Arc;
 

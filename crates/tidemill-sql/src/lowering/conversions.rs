@@ -1,11 +1,10 @@
-//! CONVERT, and types by the names that ODBC gives them, as CAST to types that every engine knows: `CONVERT(a, SQL_NUMERIC(8, 2))` is
-//! `CAST(a AS NUMERIC(8, 2))`.
+//! Rewrites CONVERT, and ODBC's type names, as CAST to standard types: `CONVERT(a, SQL_NUMERIC(8, 2))` is `CAST(a AS NUMERIC(8, 2))`.
 //!
 //! (ODBC Programmer's Reference, "Explicit Data Type Conversion Function"; "CONVERT" in the help of ADS.)
 
 use sqlparser::ast::{CastKind, CharacterLength, DataType, ExactNumberInfo, Expr, TimezoneInfo};
 
-/// Gives a conversion this form. Others stay as they are.
+/// Rewrites a conversion. Other expressions are unchanged.
 pub(super) fn put(expr: &mut Expr) {
     if let Expr::Convert {
         is_try,
@@ -33,7 +32,7 @@ pub(super) fn put(expr: &mut Expr) {
     }
 }
 
-/// The type that a name of ODBC stands for.
+/// The type that an ODBC type name stands for.
 fn of_odbc(data_type: &DataType) -> Option<DataType> {
     let DataType::Custom(name, sizes) = data_type else {
         return None;
@@ -51,7 +50,7 @@ fn of_odbc(data_type: &DataType) -> Option<DataType> {
             }))
         }
         ("CHAR" | "VARCHAR" | "WCHAR" | "WVARCHAR" | "LONGVARCHAR" | "WLONGVARCHAR", []) => DataType::Varchar(None),
-        // As ADS has it: a number without digits is a floating-point one.
+        // As in ADS, a numeric type without digits is floating-point.
         ("NUMERIC" | "DECIMAL" | "DOUBLE" | "FLOAT" | "REAL", []) => DataType::Double(ExactNumberInfo::None),
         ("NUMERIC" | "DECIMAL", [precision]) => DataType::Numeric(ExactNumberInfo::Precision(*precision)),
         ("NUMERIC" | "DECIMAL", [precision, scale]) => {

@@ -1,4 +1,4 @@
-//! Names of people who are not to see the rest of the machine: tables of the folder and of what is attached, and no paths.
+//! Confined names: tables of the folder and of attached places, but no paths, for users who must not see the rest of the machine.
 
 use std::path::{Path, PathBuf};
 
@@ -10,24 +10,24 @@ use crate::stores::server::ServerUrl;
 use crate::{Error, Result};
 
 impl Names {
-    /// Sets whether names mean tables of the folder and of what is attached alone. Default: no.
+    /// Sets whether names may only be tables of the folder and of attached places. Default: no.
     pub(crate) fn set_confined(&mut self, confined: bool) {
         self.is_confined = confined;
     }
 
-    /// Lets files below a folder be named by their whole paths, although names are confined.
+    /// Lets files below a folder be named by absolute paths although names are confined.
     pub(crate) fn allow_paths(&mut self, folder: PathBuf) {
         self.allowed.push(folder);
     }
 
-    /// The file that an allowed path means, wherever its links lead.
+    /// The file of an allowed path, after links are resolved.
     fn allowed_file(&self, name: &str) -> Option<PathBuf> {
         let path = Path::new(name);
         let is_allowed = path.is_absolute() && self.allowed.iter().any(|folder| is_within(path, folder));
         (is_allowed && path.is_file()).then(|| path.to_owned())
     }
 
-    /// The folders that all names lead into; `None` where they may lead anywhere.
+    /// The folders that contain all named tables; `None` if names are not confined.
     ///
     /// # Errors
     ///
@@ -47,11 +47,11 @@ impl Names {
         Ok(Some(folders))
     }
 
-    /// The folder of a new table that is named by its name alone.
+    /// The folder of new tables that are named without a path.
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] where names are confined and there is no folder.
+    /// [`Error::Denied`] if names are confined and there is no folder.
     pub(crate) fn folder_of_new_tables(&self) -> Result<&Path> {
         match self.folder() {
             Some(folder) => Ok(folder),
@@ -65,7 +65,7 @@ impl Names {
 
     /// # Errors
     ///
-    /// [`Error::Denied`] for a name that is no plain one, where names are confined.
+    /// [`Error::Denied`] for a name with a path, if names are confined.
     pub(crate) fn check_plain(&self, name: &str) -> Result<()> {
         let is_place = name.contains(['/', '\\']) || name == "-" || name == "..";
         match self.is_confined && (is_place || ServerUrl::new(name).is_some() || is_object(name)) {
@@ -77,7 +77,7 @@ impl Names {
         }
     }
 
-    /// A table of the folder or the database, by its name alone, or by an allowed path.
+    /// A table of the folder or the database, by its name, or by an allowed path.
     ///
     /// # Errors
     ///
@@ -192,7 +192,7 @@ mod tests {
         }
         assert_eq!(names.confined_to().expect("known"), Some(vec![at("books"), at("shop")]));
 
-        // What the administrator allows, and no link out of it.
+        // An allowed folder, but no link out of it.
         names.allow_paths(at("shop"));
         let path = |name: &str| at(name).to_string_lossy().into_owned();
         assert!(names.find(&path("shop/items.csv")).is_ok());

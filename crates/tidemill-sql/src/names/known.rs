@@ -1,4 +1,4 @@
-//! Caches which file a table name means, until the file or a folder that was searched changes.
+//! Caches the files of table names, until the file or a searched folder changes.
 //!
 //! Searching a folder takes longer than a statement that reads one record.
 
@@ -12,17 +12,17 @@ use tidemill_xbase::stamp::FileStamp;
 use super::{Attached, Names};
 use crate::location::{Location, Place};
 
-/// The most names that are kept.
+/// The most cached names.
 const MOST: usize = 1_000;
 
-/// Names of files without a path, or behind the name of an attached folder, each with the table that it was.
+/// File names without a path, or after the name of an attached folder, each with its table.
 #[derive(Debug, Default)]
 pub(crate) struct KnownNames(Mutex<HashMap<String, Known>>);
 
 #[derive(Debug)]
 struct Known {
     table: Location,
-    /// Of the folders that were searched, and of the file.
+    /// Of the searched folders, and of the file.
     stamps: Stamps,
 }
 
@@ -34,7 +34,7 @@ impl KnownNames {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The table of this name, if nothing that decides it has changed.
+    /// The cached table of this name, if its stamps have not changed.
     pub(crate) fn get(&self, name: &str) -> Option<Location> {
         let known = self.lock();
         let known = known.get(name)?;
@@ -43,7 +43,8 @@ impl KnownNames {
         known.stamps.iter().all(is_same).then(|| known.table.clone())
     }
 
-    /// Stamps of the folders that decide what a name means, to be taken before they are searched. `None` for a name that is not cached.
+    /// The stamps of the folders that determine the meaning of a name, to be taken before they are searched. `None` for a name that is not
+    /// cached.
     pub(crate) fn folders(names: &Names, name: &str) -> Option<Stamps> {
         let is_plain = name
             .chars()
@@ -66,7 +67,7 @@ impl KnownNames {
         stamped.collect()
     }
 
-    /// Keeps the table of a name, if it is a file in one of the folders.
+    /// Caches the table of a name, if it is a file in one of the folders.
     pub(crate) fn insert(&self, name: &str, table: &Location, folders: Stamps) {
         let Place::File(path) = &table.place else { return };
         let parent = match path.parent() {
@@ -74,7 +75,7 @@ impl KnownNames {
             _ => Path::new("."),
         };
         let is_within = folders.iter().any(|(folder, _)| parent == folder);
-        // A link may be pointed at another file.
+        // A link may be changed to another file.
         let is_plain = fs::symlink_metadata(path).is_ok_and(|file| file.is_file());
         let (true, true, Ok(stamp)) = (is_within, is_plain, FileStamp::of(path)) else {
             return;
@@ -98,10 +99,10 @@ mod tests {
     use super::super::Found;
     use super::*;
 
-    /// A change within the tick of the last one may leave the times of a file as they are.
+    /// A change shortly after another may leave a file's times unchanged.
     const SETTLED: Duration = Duration::from_millis(200);
 
-    /// The table that a name means, and whether it was known.
+    /// The table of a name, and whether it was cached.
     fn found(known: &KnownNames, names: &Names, name: &str) -> (PathBuf, bool) {
         let path = |table: &Location| table.file().expect("a file").to_owned();
         if let Some(table) = known.get(name) {

@@ -1,4 +1,4 @@
-//! Tables that a session's statements name.
+//! Locates the tables of a session's statements.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::stores::server::ServerUrl;
 use crate::{Error, Result};
 
 impl Session {
-    /// Whether a database or a folder is attached by this name.
+    /// Whether a database or a folder is attached under this name.
     ///
     /// # Errors
     ///
@@ -23,11 +23,11 @@ impl Session {
         Ok(self.names().attached_schema(name)?.is_some())
     }
 
-    /// Finds out whether what is attached is there: files and folders; a server is asked when it is read.
+    /// Checks that attached files and folders exist; a server is not asked before it is read.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for a path where nothing is; [`Error::Unsupported`] for a URL of a store that is not known.
+    /// [`Error::NotFound`] for a path that does not exist; [`Error::Unsupported`] for a URL of an unknown store.
     pub fn check_attached(&self) -> Result<()> {
         let names = self.names();
         for (name, place) in names.attached() {
@@ -40,14 +40,14 @@ impl Session {
         Ok(())
     }
 
-    /// The table that `name` means: a name that was attached, a path, a pattern, a URL, `-` for standard input, or the name of a file
-    /// without its extension. Of files that differ only in their extension it is the xBase table, if one of them is; the others are
-    /// told by [`Session::notes`]. Queries, changes and all else find tables by this rule.
+    /// The table that `name` refers to: an attached name, a path, a pattern, a URL, `-` for standard input, or a file name without its
+    /// extension. Among files that differ only in their extension, the xBase table is chosen; [`Session::notes`] lists the others. All
+    /// statements find tables by this rule.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] with what was looked for and what is there instead; [`Error::Ambiguous`] when files of several formats
-    /// share the name and none, or more than one, is an xBase table; [`Error::Unsupported`] for what is no table; [`Error::Io`].
+    /// [`Error::NotFound`] with the place that was searched and what exists there; [`Error::Ambiguous`] if files of different formats share
+    /// the name and none, or more than one, is an xBase table; [`Error::Unsupported`] for what is not a table; [`Error::Io`].
     pub fn locate<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Location>> {
         self.find(name).boxed()
     }
@@ -78,12 +78,12 @@ impl Session {
         }
     }
 
-    /// Whether an xBase table may be made by this name. Its file, where the name is that of a table in a folder that is attached.
+    /// Checks whether an xBase table with this name may be created. Returns its file, if the name belongs to an attached folder.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for the name of a file of another format, and for one of a table of a server; [`Error::Denied`] for a path
-    /// where names are confined.
+    /// [`Error::Unsupported`] for the name of a file of another format, or of a table of a server; [`Error::Denied`] for a path if names
+    /// are confined.
     fn check_new_table(&self, name: &str) -> Result<Option<PathBuf>> {
         let refused = |what: String, hint: &str| {
             Err(Error::Unsupported {
@@ -122,7 +122,7 @@ impl Session {
         }
     }
 
-    /// [`Session::check_new_table`], with the file of the table that is there already, if one is.
+    /// As [`Session::check_new_table`], with the file of the table if it already exists.
     ///
     /// # Errors
     ///
@@ -138,11 +138,11 @@ impl Session {
         }
     }
 
-    /// The table that a statement changes, where queries find it: other statements than INSERT are for xBase tables alone.
+    /// The table that a statement changes, found as by queries: statements other than INSERT change only xBase tables.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a table of another kind; as [`Session::locate`], but for a table that is not there.
+    /// [`Error::Unsupported`] for another table; as [`Session::locate`], except for a table that does not exist.
     pub(crate) async fn changed_file(&self, kind: &StatementKind) -> Result<Vec<(String, PathBuf)>> {
         let Some(table) = kind.changed_table() else {
             return Ok(Vec::new());
@@ -158,14 +158,14 @@ impl Session {
                         .to_owned(),
                 }),
             },
-            // Temporary tables and cursors of ADS SQL are no files.
+            // Temporary tables and cursors of ADS SQL are not files.
             Err(Error::NotFound { .. }) => Ok(Vec::new()),
             Err(error) => Err(error),
         }
     }
 }
 
-/// Whether a name of a table has another one before it, and is none of a file.
+/// Whether the name of a table has a schema, and is not that of a file.
 fn has_schema(name: &str) -> bool {
     let has_prefix = name.rsplit_once('.').is_some_and(|(schema, _)| !schema.is_empty());
     has_prefix && !name.starts_with('#') && !name.contains(['/', '\\'])

@@ -1,4 +1,4 @@
-//! Keys whose order is that of the values that they are made of.
+//! Keys whose byte order is the order of the values.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,18 +10,18 @@ use arrow_schema::{DataType, IntervalUnit};
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 
-/// The name of the function that makes the key of a number: no statement calls one with a space in its name.
+/// The name of the function that makes the key of a number. The space keeps statements from calling it.
 pub(crate) const NUMERIC_KEY: &str = "numeric key";
 
 const INTERVAL_KEY: &str = "interval key";
 
-/// From text to [`numeric`].
+/// Converts text by [`numeric`].
 pub(super) fn numeric_key() -> Arc<ScalarUDF> {
     static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| KeyFunction::of(NUMERIC_KEY, DataType::Utf8));
     Arc::clone(&FUNCTION)
 }
 
-/// From an interval to its nanoseconds, with months of 30 days and days of 24 hours.
+/// Converts an interval to nanoseconds, with months of 30 days and days of 24 hours.
 pub(super) fn interval_key() -> Arc<ScalarUDF> {
     static FUNCTION: LazyLock<Arc<ScalarUDF>> =
         LazyLock::new(|| KeyFunction::of(INTERVAL_KEY, DataType::Interval(IntervalUnit::MonthDayNano)));
@@ -103,20 +103,20 @@ mod class {
     pub(super) const ZERO: u8 = 2;
     pub(super) const POSITIVE: u8 = 3;
     pub(super) const INFINITY: u8 = 4;
-    /// As in PostgreSQL, above all others.
+    /// Above all others, as in PostgreSQL.
     pub(super) const NAN: u8 = 5;
 }
 
-/// The key of a number that is written with digits, a point and an exponent, or as `NaN` or `Infinity`; `None` for what is no number.
+/// The key of a number written with digits, a point and an exponent, or as `NaN` or `Infinity`; `None` for other text.
 ///
-/// A class, the power of ten that the digits are a fraction of, and the digits, each with one added, up to a zero byte. All bytes behind
-/// the class are inverted for a negative number.
+/// It consists of a class, the power of ten that the digits are a fraction of, and the digits, each plus one, ended by a zero byte. For a
+/// negative number, all bytes after the class are inverted.
 pub(crate) fn numeric(text: &str) -> Option<Vec<u8>> {
     let mut key = Vec::new();
     write_numeric(text, &mut key).then_some(key)
 }
 
-/// Writes [`numeric`] over what the buffer holds. Whether there is a key.
+/// Writes [`numeric`] into the buffer, whose contents are replaced. Returns whether there is a key.
 fn write_numeric(text: &str, key: &mut Vec<u8>) -> bool {
     key.clear();
     let text = text.trim();
@@ -165,7 +165,7 @@ fn write_numeric(text: &str, key: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The digits before and behind the point, and the exponent.
+/// The digits before and after the point, and the exponent.
 fn parts(unsigned: &str) -> Option<(&str, &str, i32)> {
     let (digits, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((digits, exponent)) => (digits, exponent.parse().ok()?),
@@ -177,7 +177,7 @@ fn parts(unsigned: &str) -> Option<(&str, &str, i32)> {
     is_number.then_some((whole, fraction, exponent))
 }
 
-/// The number of a key, as text that PostgreSQL reads.
+/// The number of a key, as text for PostgreSQL.
 #[cfg(any(test, feature = "postgres"))]
 pub(super) fn number(key: &[u8]) -> Option<String> {
     let (class, behind) = key.split_first()?;
@@ -211,7 +211,7 @@ pub(super) fn number(key: &[u8]) -> Option<String> {
     })
 }
 
-/// With this bit changed, the bytes of a signed number have its order.
+/// Flipping this bit gives the bytes of a signed number its order.
 const SIGN: u32 = 1 << 31;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The sum of numbers that are text, with all of their digits.
+//! The exact sum of numbers stored as text.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use bigdecimal::{BigDecimal, Zero as _};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
 
-/// Adds numbers as PostgreSQL does: the sum has as many decimals as the value that has most.
+/// Adds numbers as PostgreSQL does: the sum has as many decimals as the value with the most.
 #[derive(Debug, Default)]
 pub(crate) struct NumericSum {
     total: BigDecimal,
-    /// How many values have so many decimals.
+    /// How many values have each number of decimals.
     decimals: BTreeMap<i64, i64>,
-    /// How many values, so that those of a window which has left all of them have no sum.
+    /// The number of values: a window without values has no sum.
     values: i64,
     nans: i64,
     infinities: i64,
@@ -22,7 +22,7 @@ pub(crate) struct NumericSum {
 }
 
 impl NumericSum {
-    /// Adds the values, or takes them away.
+    /// Adds the values, or subtracts them.
     fn add(&mut self, values: &ArrayRef, is_added: bool) -> Result<()> {
         let count = if is_added { 1 } else { -1 };
         for text in values.as_string::<i32>().iter().flatten() {
@@ -64,7 +64,7 @@ impl NumericSum {
 
 fn number(text: &str) -> Result<BigDecimal> {
     let number: Option<BigDecimal> = text.trim().parse().ok();
-    // Adding a number with a larger exponent would write that many zeros.
+    // Adding a number with a larger exponent would write as many zeros.
     let number =
         number.filter(|number| number.is_zero() || number.fractional_digit_count().unsigned_abs() <= MOST_DIGITS);
     number.ok_or_else(|| {
@@ -74,7 +74,7 @@ fn number(text: &str) -> Result<BigDecimal> {
     })
 }
 
-/// More than PostgreSQL's `numeric` has on one side of its point.
+/// More digits than PostgreSQL's `numeric` has on one side of the point.
 const MOST_DIGITS: u64 = 200_000;
 
 impl Accumulator for NumericSum {

@@ -1,4 +1,4 @@
-//! Columns that NATURAL and USING make one of.
+//! Columns merged by NATURAL and USING.
 
 use sqlparser::ast::{JoinConstraint, TableFactor, TableWithJoins};
 use tidemill_ads::sql::join_constraint;
@@ -6,7 +6,7 @@ use tidemill_ads::sql::join_constraint;
 use super::{Binder, Relation, same_but_for_case, text};
 
 impl Binder<'_> {
-    /// Whether the columns that NATURAL and USING merge are spelled alike: the planner merges no others.
+    /// Checks that columns merged by NATURAL and USING have the same spelling: the planner merges no others.
     pub(super) fn check_merged_columns(&self, table: &TableWithJoins) -> Result<(), String> {
         let columns = |factor: &TableFactor| {
             let alone = TableWithJoins {

@@ -1,4 +1,4 @@
-//! What a query names, before it is known what that is.
+//! Finds the names in a query before they are bound.
 
 use std::ops::ControlFlow;
 
@@ -8,15 +8,15 @@ use tidemill_ads::sql::walk::{self, Tree};
 
 use super::{WithQueries, text};
 
-/// The tables that a query or another statement names, each once, as it spells them, and where it names them first; names of its own
-/// WITH queries are not among them.
+/// The tables that a statement names, each once, in its spelling, with the position of the first mention. Names of WITH queries are not
+/// included.
 pub(crate) fn relations(statement: &impl Tree) -> Vec<(String, SqlLocation)> {
     let mut collector = Collector::default();
     let _ = walk::look_at(statement, &mut collector);
     collector.relations
 }
 
-/// Whether a query names more than one table, or one table more than once.
+/// Whether a query names more than one table, or a table more than once.
 pub(crate) fn names_several(query: &Query) -> bool {
     let mut named = 0;
     let _ = walk::relations(query, &mut |_| {
@@ -26,7 +26,7 @@ pub(crate) fn names_several(query: &Query) -> bool {
     named > 1
 }
 
-/// The first procedure that a query takes for a table: `FROM (EXECUTE PROCEDURE sp_GetTables( … ))`.
+/// The first procedure that a query uses as a table: `FROM (EXECUTE PROCEDURE sp_GetTables( … ))`.
 pub(crate) fn procedure(query: &Query) -> Option<String> {
     let mut found = Procedure(None);
     let _ = walk::look_at(query, &mut found);

@@ -1,7 +1,6 @@
-//! Columns that a query gives more than once: `SELECT a, a FROM t`, `SELECT *, b + 1 AS b FROM t`.
+//! Duplicate columns of a query: `SELECT a, a FROM t`, `SELECT *, b + 1 AS b FROM t`.
 //!
-//! The planner knows a column by its name, and takes each name once. So all but the first are planned under names of their own, and the
-//! answer has the names that were asked for.
+//! The planner requires unique column names. So all but the first are planned under unique names, and the answer has the requested names.
 
 use std::collections::HashSet;
 
@@ -9,17 +8,17 @@ use sqlparser::ast::{Expr, Ident, Query, Select, SelectItem, SelectItemQualified
 
 use super::{Binder, Scope, WithQuery, quoted, same_but_for_case, text, using_columns};
 
-/// A column as the planner knows it: by its table, unless it has a name of its own, and its name.
+/// The identity of a column in the planner: its name and, without an alias, its table.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Column {
     table: Option<String>,
     name: String,
 }
 
-/// A column's name in the plan, and the name that the statement gives it.
+/// The name of a column in the plan, and its name in the statement.
 pub(crate) type Renamed = (String, String);
 
-/// Gives columns of a query names that no other column has.
+/// Gives duplicate columns unique names.
 pub(super) fn name_apart(statement: &mut Statement, binder: &Binder<'_>) -> Vec<Renamed> {
     let mut renamed = Vec::new();
     if let Statement::Query(query) = statement {
@@ -40,7 +39,7 @@ fn of_body(body: &mut SetExpr, binder: &Binder<'_>, visible: &[WithQuery], renam
         SetExpr::Query(query) => of_query(query, binder, visible, renamed),
         SetExpr::SetOperation { left, right, .. } => {
             of_body(left, binder, visible, renamed);
-            // The names of the whole are those of its first part.
+            // The names of a set operation are those of its first part.
             of_body(right, binder, visible, &mut Vec::new());
         }
         _ => {}
@@ -67,7 +66,7 @@ fn of_select(select: &mut Select, binder: &Binder<'_>, visible: &[WithQuery], re
                 items.push(names.rename(expr, &column.name, renamed));
             }
             SelectItem::ExprWithAlias { expr, alias } => items.push(names.rename(expr, &alias.value, renamed)),
-            // Its columns one by one; those that USING merges stand in it once, which the planner knows.
+            // Expands `*` into its columns, unless USING merges some: only the planner knows which.
             SelectItem::Wildcard(ref options) | SelectItem::QualifiedWildcard(_, ref options)
                 if !merges_columns && options.to_string().is_empty() =>
             {
@@ -88,7 +87,7 @@ struct Names {
     columns: HashSet<Column>,
     /// The names alone.
     all: HashSet<String>,
-    /// Those of columns that have names of their own.
+    /// Names of columns without a table.
     own: HashSet<String>,
 }
 
@@ -110,7 +109,7 @@ impl Names {
         }
     }
 
-    /// The expression under a name that is new.
+    /// The expression under a new unique name.
     fn rename(&mut self, expr: Expr, name: &str, renamed: &mut Vec<Renamed>) -> SelectItem {
         let mut number = 2;
         let apart = loop {
@@ -128,7 +127,7 @@ impl Names {
     }
 }
 
-/// The columns that an item of a SELECT list gives, where their names are known.
+/// The columns of a SELECT item, if their names are known.
 fn columns_of(scope: &Scope, item: &SelectItem) -> Vec<Column> {
     let of_relation = |relation: &super::Relation| {
         let columns = relation.columns.iter().map(|name| Column {
@@ -197,7 +196,7 @@ mod tests {
                 r#"*, "o"."ID" AS "ID:2", "o"."CUST" AS "CUST:2", "o"."AMOUNT" AS "AMOUNT:2""#,
                 "ID:2=ID CUST:2=CUST AMOUNT:2=AMOUNT",
             ),
-            // The planner tells these apart by their tables.
+            // The planner distinguishes these by their tables.
             ("SELECT a.id, b.id FROM orders a, orders b", r#""a"."ID", "b"."ID""#, ""),
             ("SELECT * FROM orders a, orders b", "*", ""),
             ("SELECT id FROM orders UNION ALL SELECT id FROM orders", r#""ID""#, ""),

@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 use sqlparser::ast::{Expr, Ident, Statement, TableAliasColumnDef, TableFactor, VisitorMut};
 use tidemill_ads::sql::walk;
 
-/// The engine's functions that give rows of one column.
+/// The engine's table functions with one column.
 const SERIES: [&str; 2] = ["generate_series", "range"];
 
 /// The engine's name for that column.
 pub(super) const VALUE: &str = "value";
 
-/// Names the columns of series like their tables.
+/// Names the column of a series after its table.
 pub(super) fn name_columns(statement: &mut Statement) {
     let says_value = walk::expressions(statement, &mut |expr| {
         let name = match expr {

@@ -1,4 +1,4 @@
-//! How much a statement's WITH queries multiply it.
+//! Limits how much WITH queries multiply the tables of a statement.
 
 use std::ops::ControlFlow;
 
@@ -8,10 +8,10 @@ use tidemill_ads::sql::{Error as SqlError, Kind, walk};
 use super::{WithQueries, text};
 use crate::Result;
 
-/// The most tables that a statement reads, each as often as its WITH queries name it.
+/// The most table reads of a statement, with each WITH query counted once per mention.
 const MAX_TABLES: usize = 2000;
 
-/// The planner puts a WITH query wherever it is named. Some that name one another twice each would be a plan without end.
+/// The planner inlines each mention of a WITH query. A chain of them, each mentioning the previous one twice, grows exponentially.
 ///
 /// # Errors
 ///
@@ -32,9 +32,9 @@ pub(super) fn limit(statement: &Statement) -> Result<()> {
 }
 
 struct Counter {
-    /// Each with its tables.
+    /// Each with its number of tables.
     with_queries: WithQueries<(String, usize)>,
-    /// The tables of the queries that are visited, the innermost last.
+    /// The numbers of tables of the queries being visited, the innermost last.
     tables: Vec<usize>,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct CsvSink<W: Write> {
 }
 
 impl<W: Write> CsvSink<W> {
-    /// Writes as the options say, and else as the name of the file does.
+    /// Writes with these options; those not set follow from the name of the file.
     pub(super) fn new(schema: &SchemaRef, path: impl AsRef<Path>, said: &CsvOptions, out: W) -> Result<Self> {
         let (path, place) = (path.as_ref(), path.as_ref().display().to_string());
         let dialect = WriteDialect::new(said, packing(path), usual_delimiter(path));

@@ -1,4 +1,4 @@
-//! JSON, an object a row.
+//! JSON, with one object per row.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -36,7 +36,7 @@ impl<W: Write> JsonSink<W, LineDelimited> {
     }
 }
 
-/// A writer that has an end to write.
+/// A writer with a trailer.
 pub(super) trait End: Write {
     fn end(self) -> io::Result<()>;
 }
@@ -75,7 +75,7 @@ impl<W: End + Send, F: JsonFormat + Send> Sink for JsonSink<W, F> {
     }
 }
 
-/// An object has no two members of one name.
+/// An object must not have duplicate members.
 fn with_distinct_names(batch: &RecordBatch) -> Result<Cow<'_, RecordBatch>> {
     let schema = batch.schema_ref();
     let Some(names) = distinct_names(schema) else {
@@ -96,7 +96,7 @@ fn builder() -> WriterBuilder {
         .with_encoder_factory(Arc::new(Values))
 }
 
-/// What JSON has for a floating-point number that is none of its numbers (as PostgreSQL's `to_json`, and JSON of protocol buffers).
+/// How JSON represents floating-point values that are not numbers (as PostgreSQL's `to_json` and the JSON of protocol buffers do).
 pub(crate) const DENORMALS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
 fn denormal(value: f64) -> Option<&'static str> {
@@ -109,8 +109,8 @@ fn denormal(value: f64) -> Option<&'static str> {
     }
 }
 
-/// Values that arrow-json writes in another way: bytes in base64, which JSON's readers expect, and floating-point numbers that are not
-/// finite, which would be null.
+/// Values that arrow-json writes differently: bytes become base64, which JSON readers expect, and non-finite numbers become strings instead
+/// of null.
 #[derive(Debug)]
 struct Values;
 
@@ -193,7 +193,7 @@ static AS_FINE_AS_THEY_ARE: LazyLock<EncoderOptions> = LazyLock::new(|| {
         .with_time_format("%H:%M:%S%.f".to_owned())
 });
 
-/// Tells the times without a zone that have more than milliseconds; `None` where no one has.
+/// Tests which times without zone have fractions of a millisecond; `None` if none has.
 fn finer_than_milliseconds(array: &dyn Array) -> Option<Box<dyn Fn(usize) -> bool + '_>> {
     let (values, of_millisecond) = match array.data_type() {
         DataType::Timestamp(TimeUnit::Microsecond, None) => {
@@ -210,7 +210,7 @@ fn finer_than_milliseconds(array: &dyn Array) -> Option<Box<dyn Fn(usize) -> boo
     has_any.then(|| Box::new(move |row: usize| values.get(row).is_some_and(|value| value % of_millisecond != 0)) as _)
 }
 
-/// Writes three digits behind the second, and more where there are more.
+/// Writes three fractional digits of the second, or more if necessary.
 struct TimeEncoder<'a> {
     coarse: NullableEncoder<'a>,
     fine: NullableEncoder<'a>,

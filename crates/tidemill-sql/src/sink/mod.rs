@@ -1,7 +1,7 @@
-//! Where the rows of an answer or a copy go.
+//! The destinations of rows of an answer or a copy.
 //!
-//! A [`Sink`] takes batches of one schema and makes a file or a stream of them. Streams (standard output) take the
-//! formats of [`StreamFormat`]; files take these and the ones that need a file of their own ([`file_sink`]).
+//! A [`Sink`] takes batches of one schema and writes a file or a stream. Streams (standard output) have the formats of [`StreamFormat`];
+//! files also have those that need a file ([`file_sink`]).
 
 mod csv;
 #[cfg(feature = "excel")]
@@ -44,7 +44,7 @@ use crate::cast::cast_batch;
 use crate::format::{FileName, Format};
 use crate::{Error, Result};
 
-/// The names of columns, where two have the same, so that all differ: `id_2` for the second `id`. `None` where they differ.
+/// Unique column names: the second `id` becomes `id_2`. `None` if they are unique already.
 pub(crate) fn distinct_names(schema: &Schema) -> Option<Vec<String>> {
     let fields = schema.fields();
     let given: HashSet<&str> = fields.iter().map(|field| field.name().as_str()).collect();
@@ -67,14 +67,14 @@ pub(crate) fn distinct_names(schema: &Schema) -> Option<Vec<String>> {
 
 /// Takes batches of one schema.
 pub trait Sink: Send {
-    /// Writes the rows of one batch. Whether they are in the file already is the sink's affair until [`Sink::finish`].
+    /// Writes the rows of one batch. They may be buffered until [`Sink::finish`].
     ///
     /// # Errors
     ///
-    /// What the format can't hold, and what the operating system refuses.
+    /// Values that the format cannot represent, and errors of the operating system.
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
 
-    /// Writes what is left and the format's end. A file is on disk when this returns.
+    /// Writes the rest, and the format's trailer. When this returns, a file is on disk.
     ///
     /// # Errors
     ///
@@ -82,15 +82,15 @@ pub trait Sink: Send {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// The formats that can be written to a stream.
+/// The formats of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamFormat {
-    /// Comma-separated values, the columns' names in the first line; missing is empty.
+    /// Comma-separated values with a header line; NULL is empty.
     Csv,
     /// One JSON array of objects.
     Json,
-    /// One JSON object a line.
+    /// One JSON object per line.
     JsonLines,
     /// An Arrow IPC stream.
     Arrow,
@@ -98,22 +98,22 @@ pub enum StreamFormat {
     Parquet,
 }
 
-/// How a file is written, where its format leaves a choice.
+/// How a file is written, for the options of its format.
 #[derive(Clone, Debug)]
 pub struct FileOptions {
     /// How a Riegeli file is written. Default: zstd, level 3.
     pub riegeli: WriterOptions,
-    /// How an ArrayRecord file is written. Default: a record a chunk, zstd, level 3.
+    /// How an ArrayRecord file is written. Default: one record per chunk, zstd, level 3.
     pub array_record: ArrayRecordWriterOptions,
     /// The code page of an xBase table. Default: cp1252.
     pub codepage: CodePage,
-    /// The dialect of an xBase table, which decides the memo file's too. Default: FoxPro 2 with an FPT.
+    /// The dialect of an xBase table and its memo file. Default: FoxPro 2 with an FPT.
     pub dialect: Dialect,
-    /// Whether the fields of a Visual FoxPro table have the names of the columns to the letter: in the header where they fit, else in a
-    /// database container beside the table, `x.dbc` with `x.dct` and `x.dcx`. Default: no, they have the first 10 bytes in upper case.
+    /// Whether the fields of a Visual FoxPro table keep the exact names of the columns: in the header if they fit, else in a database
+    /// container next to the table, `x.dbc` with `x.dct` and `x.dcx`. Default: no, they get the first 10 bytes in upper case.
     pub keeps_names: bool,
-    /// Whether a Native file has days before 1900 and after 2299 too, which ClickHouse shows as others before version 26.9. Default: no,
-    /// they are an error.
+    /// Whether a Native file may contain days before 1900 and after 2299, which ClickHouse before version 26.9 shows as other days.
+    /// Default: no, they are an error.
     pub wide_dates: bool,
 }
 
@@ -130,13 +130,12 @@ impl Default for FileOptions {
     }
 }
 
-/// A sink that writes to a stream. Fields are in the schema's order and missing values are written (as `null` or
-/// empty); JSON has decimals as numbers with their scale, dates as `YYYY-MM-DD`, timestamps as ISO 8601 with
-/// milliseconds and no zone, and bytes in base64.
+/// A sink that writes to a stream. Fields are in the schema's order, and NULL is written (as `null` or empty). JSON has decimals as numbers
+/// with their scale, dates as `YYYY-MM-DD`, timestamps as ISO 8601 with milliseconds and no zone, and bytes in base64.
 ///
 /// # Errors
 ///
-/// What the format can't hold: CSV has no nested types.
+/// Values that the format cannot represent: CSV has no nested types.
 pub fn stream_sink<'a>(
     format: StreamFormat,
     schema: &SchemaRef,
@@ -160,7 +159,7 @@ pub fn stream_sink<'a>(
     })
 }
 
-/// A sink that makes the file at `path`, which must not be there yet.
+/// A sink that creates the file at `path`, which must not exist.
 pub(crate) fn file_sink(
     format: Format,
     path: &Path,
@@ -211,8 +210,8 @@ pub(crate) fn file_sink(
         Format::Parquet => parquet::sink(schema, BufWriter::new(create()?))?,
         Format::Arrow => {
             let plain = plain_schema(schema);
-            // As the C++ library pads: DataFusion does not find the schema of an object behind more (datafusion-datasource-arrow 55,
-            // `infer_stream_schema`).
+            // The C++ library's alignment: with more padding, DataFusion does not find the schema of an object (datafusion-datasource-arrow
+            // 55, `infer_stream_schema`).
             let layout = IpcWriteOptions::try_new(8, false, MetadataVersion::V5)?;
             let out = BufWriter::new(create()?);
             let writer = arrow_ipc::writer::FileWriter::try_new_with_options(out, &plain, layout)?;
@@ -244,18 +243,18 @@ pub(crate) fn file_sink(
     }))
 }
 
-/// Whether the name says that the table is one of Advantage's own, whose fields have whole names.
+/// Whether the name is that of an Advantage table, which has long field names.
 pub(crate) fn is_adt(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("adt"))
 }
 
-/// What compresses the text of a file of this name.
+/// The compression of a text file with this name.
 fn packing(path: &Path) -> Packing {
     FileName::of(path).map_or(Packing::None, |name| name.compression.of_text())
 }
 
-/// Whether a name is `x.json`, perhaps with the extension of what compresses the file behind it, and not that of JSON lines.
+/// Whether a name is `x.json`, perhaps with the extension of a compression, but not one of JSON lines.
 fn is_json(path: &Path) -> bool {
     let name = path
         .file_name()
@@ -267,7 +266,7 @@ fn is_json(path: &Path) -> bool {
         .any(|end| name.ends_with(end))
 }
 
-/// A sink whose file is synchronised at its end.
+/// A sink that syncs its file at the end.
 struct Durable {
     inner: Box<dyn Sink>,
     file: File,
@@ -285,7 +284,7 @@ impl Sink for Durable {
     }
 }
 
-/// The columns of an xBase table, and where the column stands that marks deleted records, if there is one.
+/// The columns of an xBase table without the deletion mark, and the position of that column if there is one.
 pub(crate) fn without_mark(schema: &Schema) -> (Schema, Option<usize>) {
     let is_mark = |field: &Field| field.name() == DELETED_COLUMN && *field.data_type() == DataType::Boolean;
     let fields = schema.fields();
@@ -330,7 +329,7 @@ impl<W: Write + Send> Sink for RiegeliSink<W> {
 
 enum ArrowSink<W: Write> {
     Stream(arrow_ipc::writer::StreamWriter<W>),
-    /// With its columns, none of which is a dictionary: a file has one for all batches, and each block of a server brings its own.
+    /// With its columns, without dictionaries: a file has one dictionary for all batches, but each block of a server has its own.
     File(arrow_ipc::writer::FileWriter<W>, SchemaRef),
 }
 
@@ -366,7 +365,7 @@ impl<W: Write + Send> Sink for ArrowSink<W> {
     }
 }
 
-/// chrono's patterns. Finer times keep their milliseconds only: all of xBase's are whole ones.
+/// A pattern of chrono. Finer times are truncated to milliseconds; those of xBase have no fractions.
 const TIMESTAMP_MILLISECONDS: &str = "%Y-%m-%dT%H:%M:%S%.3f";
 const TIME_MILLISECONDS: &str = "%H:%M:%S%.3f";
 

@@ -1,7 +1,7 @@
-//! Dates, times and durations that no text is written for.
+//! Dates, times and durations that cannot be written as text.
 //!
-//! The writers of text take a calendar of 262,143 years before and after year 0, and days of 24 hours. Beyond these they would write the
-//! text of an error in place of the value.
+//! The writers of text support a calendar of 262,143 years before and after year 0, and days of 24 hours. For other values they would write
+//! an error message instead of the value.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
@@ -16,18 +16,18 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::{Error, Result};
 
-/// The days from 1970 on that the calendar has, less some at both ends.
+/// The range of days from 1970 that the calendar supports, with a margin.
 const DAYS: i64 = 95_000_000;
 const SECONDS: i64 = DAYS * 86_400;
 const DAY: i64 = 86_400;
-/// The most milliseconds of a duration (`chrono::TimeDelta`).
+/// The longest duration in milliseconds (`chrono::TimeDelta`).
 const DURATION: i64 = i64::MAX;
 
 /// Checks that all values can be written as text.
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] for the first value that no text is written for, with its column.
+/// [`Error::Unsupported`] for the first value that cannot be written as text, with its column.
 pub fn check_moments(batch: &RecordBatch) -> Result<()> {
     let columns = batch.columns().iter().zip(batch.schema_ref().fields());
     for (column, field) in columns {
@@ -45,7 +45,7 @@ pub fn check_moments(batch: &RecordBatch) -> Result<()> {
     Ok(())
 }
 
-/// The first value in an array, or within its values, that no text is written for.
+/// The first value in an array, or in nested arrays, that cannot be written as text.
 fn unwritable(array: &ArrayRef) -> Option<i64> {
     let array = array.as_ref();
     match array.data_type() {
@@ -91,14 +91,14 @@ fn unwritable(array: &ArrayRef) -> Option<i64> {
     }
 }
 
-/// Of the values that these lists have, and not of others that stand beside them.
+/// Checks only the values that the lists refer to.
 fn within<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> Option<i64> {
     let offsets = lists.value_offsets();
     let (first, last) = (offsets.first()?.as_usize(), offsets.last()?.as_usize());
     unwritable(&lists.values().slice(first, last - first))
 }
 
-/// The first value that is less or more than these.
+/// The first value outside of a range.
 fn beyond<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &PrimitiveArray<T>, least: i64, most: i64) -> Option<i64> {
     let mut values = array.iter().flatten().map(Into::into);
     values.find(|value| !(least..=most).contains(value))

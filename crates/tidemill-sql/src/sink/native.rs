@@ -1,4 +1,4 @@
-//! ClickHouse's FORMAT Native, a block a batch.
+//! ClickHouse's FORMAT Native, with one block per batch.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::{Error, Result};
 pub(super) struct NativeSink<W> {
     writer: NativeWriter<W>,
     types: Vec<DataType>,
-    /// The columns as the format has them: of decimals it keeps no more bytes than their digits need.
+    /// The columns in the types of the format: decimals have the least size that holds their digits.
     schema: SchemaRef,
     path: PathBuf,
     empty: Option<RecordBatch>,
@@ -81,7 +81,7 @@ impl<W: Write + Send> Sink for NativeSink<W> {
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
-        // The columns of a table without rows are in a block without rows.
+        // A table without rows is written as an empty block with its columns.
         if let Some(empty) = self.empty.take() {
             self.write_block(&empty)?;
         }

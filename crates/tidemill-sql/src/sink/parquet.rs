@@ -1,4 +1,4 @@
-//! Parquet, in row groups that are bounded by their bytes.
+//! Parquet, in row groups of limited size.
 
 use std::io::{self, Write};
 use std::mem;
@@ -15,14 +15,13 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use super::Sink;
 use crate::Result;
 
-/// A row group is held in memory until it is whole. The writer's own limit counts rows, which says nothing of memory.
+/// A row group is buffered in memory until it is complete. The writer's own limit counts rows, which does not limit memory.
 const ROW_GROUP_BYTES: usize = 48 << 20;
 
-/// The encoders of a column take 25 to 65 KB before they have a value. Tables of more columns are encoded one column after
-/// the other.
+/// The encoders of a column take 25 to 65 KB before the first value. Wider tables are encoded column by column.
 const MOST_ENCODERS: usize = 500;
 
-/// The sink that suits the width of a table.
+/// A sink for the width of a table.
 pub(super) fn sink<'a, W: Write + Send + 'a>(schema: &SchemaRef, out: W) -> Result<Box<dyn Sink + 'a>> {
     let writer = writer(SchemaRef::clone(schema), out)?;
     if schema.flattened_fields().len() <= MOST_ENCODERS {
@@ -44,7 +43,7 @@ fn writer<W: Write + Send>(schema: SchemaRef, out: W) -> Result<ArrowWriter<W>> 
     Ok(ArrowWriter::try_new(out, schema, Some(properties))?)
 }
 
-/// Encodes the columns of a row group at the same time, each batch as it comes.
+/// Encodes all columns of a row group at once, batch by batch.
 struct AllColumns<W: Write + Send>(ArrowWriter<W>);
 
 impl<W: Write + Send> Sink for AllColumns<W> {
@@ -62,7 +61,7 @@ impl<W: Write + Send> Sink for AllColumns<W> {
     }
 }
 
-/// Holds the batches of a row group, and encodes one column of them after the other.
+/// Buffers the batches of a row group, and encodes them column by column.
 struct ColumnByColumn<W: Write + Send> {
     file: SerializedFileWriter<W>,
     batches: Vec<RecordBatch>,
@@ -86,7 +85,7 @@ impl<W: Write + Send> ColumnByColumn<W> {
     }
 }
 
-/// Encodes one column of the batches and writes its chunks.
+/// Encodes one column of the batches, and writes its chunks.
 fn write_column<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     field: &FieldRef,
@@ -136,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// Rows whose columns are numbers, texts, lists and structures in turn, some of them NULL.
+    /// Rows whose columns are numbers, texts, lists and structs in turn, some of them NULL.
     fn batch(columns: usize, rows: i32) -> RecordBatch {
         let some = |row: i32, column: usize| !(row as usize + column).is_multiple_of(3);
         let column = |column: usize| -> ArrayRef {

@@ -1,4 +1,4 @@
-//! How far tables were followed, kept in a table beside their targets.
+//! Stores the positions of followed tables, in a table next to their targets.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,26 +19,26 @@ use crate::session::Session;
 use crate::stores::server::{Filling, IfThere, ServerUrl, TableOptions};
 use crate::{Error, Result};
 
-/// The table. A row has a target, a source, and how far that was copied there; of several rows the one of the latest step counts.
+/// A row has a target, a source, and the position; among rows of the same target and source, the one with the highest step counts.
 const TABLE: &str = "tidemill_positions";
 
 /// How far a source was copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// A number of records of an xBase table, a place in a Riegeli file.
+    /// A number of records of an xBase table, an offset in a Riegeli file.
     pub(crate) position: u64,
     /// How many rows were copied.
     pub(crate) copied: u64,
-    /// How often a position was kept.
+    /// How often the position was stored.
     pub(crate) step: u64,
-    /// What the source looked like before the position.
+    /// The fingerprint of the source before the position.
     pub(crate) seen: String,
 }
 
-/// The position of one source in one target.
+/// The stored position of one source in one target.
 pub(crate) struct Positions<'s> {
     session: &'s Session,
-    /// Of the same server, or in the same folder.
+    /// On the same server, or in the same folder.
     table: Location,
     target: String,
     source: String,
@@ -49,7 +49,7 @@ impl<'s> Positions<'s> {
     ///
     /// [`Error::Unsupported`](crate::Error::Unsupported) for a target that is neither a table of a server nor a file.
     ///
-    /// `name` is the target's as it is there, however it was written.
+    /// `name` is the target's exact name, however it was spelled.
     pub(crate) fn new(session: &'s Session, target: &Location, name: String, source: String) -> Result<Self> {
         let (table, target) = match &target.place {
             Place::Server(url) if !session.servers.of(url)?.updates() => {
@@ -79,7 +79,7 @@ impl<'s> Positions<'s> {
         })
     }
 
-    /// The beginning where nothing was copied yet.
+    /// The stored position, or the beginning.
     pub(crate) async fn get(&self) -> Result<Position> {
         let is_there = match &self.table.place {
             Place::File(path) => path.exists(),
@@ -93,7 +93,7 @@ impl<'s> Positions<'s> {
         while let Some(batch) = rows.next().await? {
             let column = |name: &str, wanted: &DataType| -> Result<ArrayRef> {
                 let schema = batch.schema();
-                // xBase has its names in capitals.
+                // xBase has upper-case names.
                 let mut fields = schema.fields().iter();
                 let place = fields.position(|field| field.name().eq_ignore_ascii_case(name));
                 let place = place.ok_or_else(|| Error::Unsupported {
@@ -125,7 +125,7 @@ impl<'s> Positions<'s> {
         Ok(latest)
     }
 
-    /// Keeps a position, whose step is behind those that were kept.
+    /// Stores a position, whose step must be higher than those stored before.
     pub(crate) async fn set(&self, position: &Position) -> Result<()> {
         match &self.table.place {
             Place::Server(url) => self.set_on(url, position).await,
@@ -133,7 +133,7 @@ impl<'s> Positions<'s> {
         }
     }
 
-    /// In an xBase table, where a row is changed.
+    /// In an xBase table, the row is updated.
     async fn set_in(&self, file: &Path, position: &Position) -> Result<()> {
         let folder = folder_of(file).to_owned();
         let is_there = file.exists();
@@ -220,7 +220,7 @@ fn of_u64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A name in letters that every code page has.
+/// A name in characters that every code page has.
 fn in_any_code_page(name: &str) -> String {
     match name.is_ascii() {
         true => name.to_owned(),

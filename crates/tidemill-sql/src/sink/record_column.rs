@@ -1,4 +1,4 @@
-//! Rows of one binary column as records: what a query over a file of records leaves of it.
+//! Writes the single binary column of a query over a record file as records.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub(super) struct RecordColumnSink {
 impl RecordColumnSink {
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for rows that are no records; [`Error::Riegeli`] when the file cannot be made.
+    /// [`Error::Unsupported`] for rows that are not records; [`Error::Riegeli`] if the file cannot be created.
     pub(super) fn create(format: Format, path: &Path, schema: &Schema, options: &FileOptions) -> Result<Self> {
         match schema.fields().as_ref() {
             [only] if matches!(only.data_type(), DataType::Binary | DataType::LargeBinary) => Ok(Self {

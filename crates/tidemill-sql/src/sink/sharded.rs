@@ -1,27 +1,27 @@
-//! One copy in several files: `orders@4.riegeli` is `orders-00000-of-00004.riegeli` and three more.
+//! One copy in more than one file: `orders@4.riegeli` is `orders-00000-of-00004.riegeli` and three more.
 //!
-//! Where it is known how many rows come, each file has as many, and the files behind each other have them in their order. Where it is not,
-//! the files take turns.
+//! If the number of rows is known, each file gets the same number, and the files in sequence have the rows in their order. Otherwise the
+//! files take turns.
 
 use arrow_array::RecordBatch;
 
 use super::Sink;
 use crate::Result;
 
-/// Rows that a file takes before it is the next one's turn.
+/// Rows per turn of a file.
 const TURN: u64 = 1_000;
 
-/// Which file the next rows go to.
+/// Chooses the file of the next rows.
 #[derive(Debug)]
 pub(crate) struct Shares {
     files: u64,
-    /// The rows of each file.
+    /// Rows per file, if known.
     each: Option<u64>,
     given: u64,
 }
 
 impl Shares {
-    /// `expected` rows among so many files.
+    /// Distributes `expected` rows over this many files.
     pub(crate) fn new(files: usize, expected: Option<u64>) -> Self {
         let files = (files as u64).max(1);
         Self {
@@ -31,14 +31,14 @@ impl Shares {
         }
     }
 
-    /// The file of the next rows, and how many of `rows` it takes.
+    /// The file of the next rows, and how many of `rows` it gets.
     pub(crate) fn next(&mut self, rows: u64) -> (usize, u64) {
         if self.files == 1 {
             return (0, rows);
         }
         let last = self.files - 1;
         let (file, room) = match self.each {
-            // More rows than were expected are the last one's.
+            // The last file gets rows beyond the expected number.
             Some(each) if self.given / each < last => (self.given / each, each - self.given % each),
             Some(_) => (last, u64::MAX),
             None => (self.given / TURN % self.files, TURN - self.given % TURN),

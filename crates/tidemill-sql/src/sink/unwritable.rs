@@ -1,12 +1,12 @@
-//! Types that a format has not.
+//! Types that a format does not support.
 
 use arrow_schema::{DataType, Schema};
 
 use crate::format::Format;
 use crate::{Error, Result};
 
-/// Refuses a column that the format's writer would panic at, or fail at behind the first rows. What a writer refuses by itself is not
-/// asked here.
+/// Refuses a column for which the format's writer would panic, or fail after the first rows. Other unsupported types are refused by the
+/// writer itself.
 ///
 /// # Errors
 ///
@@ -22,8 +22,8 @@ pub(crate) fn refuse_unwritable(schema: &Schema, format: Format) -> Result<()> {
     }
 }
 
-/// What a type has, in itself or within, that a format has not (`arrow_to_parquet_type` of parquet 59; the encoders of arrow-json and
-/// arrow-csv 59).
+/// The unsupported type within a type, if there is one (`arrow_to_parquet_type` of parquet 59; the encoders of arrow-json and arrow-csv
+/// 59).
 fn missing_in(format: Format, data_type: &DataType) -> Option<String> {
     let within = |data_type| missing_in(format, data_type);
     let is_missing = match format {

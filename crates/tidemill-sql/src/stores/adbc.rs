@@ -1,8 +1,8 @@
 //! Any database that has an ADBC driver: `adbc:driver=NAME;uri=…`.
 //!
-//! A [driver](driver) is a shared library that is loaded when it is first asked. A [scan](scan) is one SELECT of columns, with
-//! the conditions that every database means alike; groups, joins and orders stay here. A table is [filled](sink) by the driver's bulk
-//! ingestion, within a transaction where the driver has them.
+//! A [driver](driver) is a shared library, loaded on first use. A [scan](scan) is one SELECT of columns, with the conditions that have the
+//! same meaning in every database; groups, joins and orders are evaluated here. A table is [filled](sink) by the driver's bulk ingestion,
+//! in a transaction if the driver supports them.
 
 mod driver;
 mod duckdb;
@@ -31,7 +31,7 @@ pub(super) const KIND: Kind = Kind {
     store: || Box::new(Adbc::default()),
 };
 
-/// DuckDB's library is a driver for its files.
+/// DuckDB's library is an ADBC driver for its files.
 pub(super) const DUCKDB: Kind = Kind {
     scheme: "duckdb",
     aliases: &[],
@@ -42,7 +42,7 @@ pub(super) const DUCKDB: Kind = Kind {
     store: || Box::new(Adbc::default()),
 };
 
-/// The databases that a session asks.
+/// The databases that a session has opened.
 #[derive(Debug, Default)]
 struct Adbc(Databases);
 
@@ -112,7 +112,7 @@ impl ServerStore for Adbc {
     }
 }
 
-/// What the driver finds wrong.
+/// Converts an error of the driver.
 fn error_at(place: &str) -> impl FnOnce(adbc_core::error::Error) -> Error {
     let place = place.to_owned();
     move |error| Error::Server {
@@ -129,7 +129,7 @@ fn error_at(place: &str) -> impl FnOnce(adbc_core::error::Error) -> Error {
     }
 }
 
-/// An error of a driver's as people read it.
+/// A driver's error in readable form.
 #[derive(Debug)]
 struct DriverError {
     message: String,

@@ -1,7 +1,7 @@
-//! Cassandra: tables of a cluster by CQL.
+//! Cassandra: tables of a cluster, through CQL.
 //!
-//! [Scans](scan) ask all nodes for their ranges of tokens, or for the partitions that [conditions](condition) name. A new table is
-//! [filled](sink) under its own name, since Cassandra renames none.
+//! [Scans](scan) read the token ranges of all nodes, or the partitions that [conditions](condition) name. A new table is [filled](sink)
+//! under its final name, since Cassandra cannot rename tables.
 
 mod condition;
 mod scan;
@@ -31,7 +31,7 @@ pub(super) const KIND: Kind = Kind {
     store: || Box::new(Cassandra::default()),
 };
 
-/// The clusters that a session asks.
+/// The clusters that a session is connected to.
 #[derive(Debug, Default)]
 struct Cassandra(Clients);
 
@@ -85,7 +85,7 @@ impl ServerStore for Cassandra {
         columns.collect()
     }
 
-    /// By tokens, and by the clustering key within a partition.
+    /// By token, and by the clustering key within a partition.
     fn is_read_in_order(&self) -> bool {
         true
     }
@@ -96,7 +96,7 @@ impl ServerStore for Cassandra {
     }
 }
 
-/// What the client and the cluster find wrong.
+/// Converts an error of the client or the cluster.
 fn error_at(place: impl std::fmt::Display) -> impl FnOnce(tidemill_cql::Error) -> Error {
     use tidemill_cql::Error as E;
     let place = place.to_string();
@@ -118,7 +118,7 @@ fn error_at(place: impl std::fmt::Display) -> impl FnOnce(tidemill_cql::Error) -
 #[derive(Debug, Default)]
 pub(super) struct Clients(tokio::sync::Mutex<HashMap<String, Client>>);
 
-/// A connection to a cluster, and the name of a table there.
+/// A connection to a cluster, with the name of a table.
 pub(super) struct NamedTable {
     pub(super) client: Client,
     /// The URL without its password.
@@ -148,7 +148,7 @@ impl NamedTable {
         })
     }
 
-    /// The table that is there, whose name may differ in case.
+    /// Finds the table, whose name may differ in case.
     pub(super) async fn find(&self) -> Result<Table> {
         let found = self.client.table(&self.keyspace, &self.table).await;
         found.map_err(|error| match error {

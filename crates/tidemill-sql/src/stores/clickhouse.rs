@@ -1,7 +1,7 @@
-//! ClickHouse: tables of a server by its native protocol.
+//! ClickHouse: tables of a server, through its native protocol.
 //!
-//! [Scans](scan) ask for columns and rows by one SELECT, whose [conditions](condition) mean the same there as here. [Tables](table) are
-//! found by their names; a new one is [filled](sink) under a name of its own.
+//! A [scan](scan) selects columns and rows by one SELECT, with the [conditions](condition) that have the same meaning there.
+//! [Tables](table) are found by their names; a new one is [filled](sink) as a draft under another name.
 
 mod computed;
 mod condition;
@@ -39,7 +39,7 @@ pub(super) const KIND: Kind = Kind {
     store: || Box::new(ClickHouse::default()),
 };
 
-/// The servers that a session asks.
+/// The servers that a session is connected to.
 #[derive(Debug, Default)]
 struct ClickHouse(Clients);
 
@@ -118,7 +118,7 @@ impl ServerStore for ClickHouse {
     }
 }
 
-/// What the client and the server find wrong.
+/// Converts an error of the client or the server.
 fn error_at(place: impl std::fmt::Display) -> impl FnOnce(tidemill_clickhouse::Error) -> Error {
     use tidemill_clickhouse::Error as E;
     let place = place.to_string();

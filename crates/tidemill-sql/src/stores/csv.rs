@@ -1,5 +1,4 @@
-//! CSV files. What is not said of them is found out by looking, file by file; the columns of several files are those of all, by their
-//! names.
+//! CSV files. Options that are not set are detected for each file; the columns of multiple files are merged by name.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, Read};
@@ -22,13 +21,13 @@ use crate::location::{Location, Place, SourceReader};
 use crate::session::Session;
 use crate::{Error, Result, shards};
 
-/// Smaller files are read by one thread.
+/// Smaller files are read by a single thread.
 const DIVIDED_FROM: u64 = 1 << 20;
 
-/// Bytes that are asked of a source at once.
+/// Bytes per read from a source.
 const CHUNK: usize = 1 << 20;
 
-/// The delimiter of a file of this name, which may be a shard or compressed: `x.tsv-00000-of-00002`, `x.tsv.gz`.
+/// The delimiter for a file name, which may be a shard or compressed: `x.tsv-00000-of-00002`, `x.tsv.gz`.
 pub(crate) fn usual_delimiter(path: &Path) -> u8 {
     let name = path
         .file_name()
@@ -47,7 +46,7 @@ pub(super) async fn open(location: &Location, said: &CsvOptions) -> Result<Arc<d
     let files = looks(location, said).await?;
     let mut whole: Option<Schema> = None;
     for Looked { look, .. } in &files {
-        // Columns without values take the types of other files.
+        // Columns without values get their type from other files.
         let columns = look.columns.fields().iter().zip(&look.has_values);
         let columns = columns.map(|(field, has_values)| match has_values {
             true => Arc::clone(field),
@@ -72,7 +71,7 @@ pub(super) async fn open(location: &Location, said: &CsvOptions) -> Result<Arc<d
 }
 
 impl Session {
-    /// How a CSV file is written, by the look of it and by what was said of it; the first of several. `None` for other formats.
+    /// The detected dialect of a CSV file, or of the first of its shards; `None` for other formats.
     ///
     /// # Errors
     ///
@@ -89,12 +88,12 @@ impl Session {
     }
 }
 
-/// A file, and what its beginning tells.
+/// A file, and what its beginning shows.
 struct Looked {
     file: Location,
     source: SharedSource,
     look: Look,
-    /// The mean length of the first lines, where that was looked at.
+    /// The mean length of the first lines, if measured.
     line_length: Option<u64>,
 }
 
@@ -102,14 +101,14 @@ struct Looked {
 async fn looks(location: &Location, said: &CsvOptions) -> Result<Vec<Looked>> {
     let sources = location.sources().await?;
     let said = *said;
-    // Sources wait, which a thread of the runtime must not do.
+    // Reading blocks, which is not allowed on a thread of the runtime.
     blocking(move || {
         let files = sources.into_iter().filter_map(|(file, source)| Some((file, source?)));
         let looks = files.map(|(file, source)| {
             let beginning = BufReader::with_capacity(CHUNK, SourceReader::new(Arc::clone(&source)));
             let usual = usual_delimiter(Path::new(&file.to_string()));
             let look = Look::at(beginning, &said, usual).map_err(Error::csv(&file))?;
-            // Of an object the beginning would be fetched once more.
+            // For an object, the beginning would be fetched again.
             let line_length = match file.place {
                 Place::File(_) => Some(line_length(&source, look.dialect.packing)),
                 _ => None,
@@ -127,7 +126,7 @@ async fn looks(location: &Location, said: &CsvOptions) -> Result<Vec<Looked>> {
     .await
 }
 
-/// The mean length of the first lines of a text.
+/// The mean length of a text's first lines.
 fn line_length(source: &SharedSource, packing: Packing) -> io::Result<u64> {
     const LOOKED_AT: u64 = 1 << 20;
     let text = packing.unpacked(SourceReader::new(Arc::clone(source)))?;
@@ -158,7 +157,7 @@ fn merged(one: &Schema, other: &Schema) -> Schema {
     )
 }
 
-/// The columns by their names. A schema searches them one by one, and a file may have 100,000.
+/// The positions of columns by name. A schema searches linearly, and a file may have 100,000 columns.
 fn places_of(schema: &Schema) -> HashMap<&str, usize> {
     let names = schema.fields().iter().map(|field| field.name().as_str());
     names.zip(0..).collect()
@@ -189,13 +188,13 @@ pub(super) struct CsvEngine {
     source: SharedSource,
     name: String,
     is_local: bool,
-    /// With the types that hold the values of all files.
+    /// With types that hold the values of all files.
     look: Look,
-    /// The mean length of the first lines, where that was looked at.
+    /// The mean length of the first lines, if measured.
     line_length: Option<u64>,
     /// The columns of all files.
     schema: SchemaRef,
-    /// Where each of them is in this file.
+    /// The position of each in this file.
     places: Vec<Option<usize>>,
     divisible: OnceLock<bool>,
 }
@@ -234,13 +233,13 @@ impl CsvEngine {
         BufReader::with_capacity(CHUNK, SourceReader::from(Arc::clone(&self.source), at))
     }
 
-    /// A large file of the machine whose lines end nowhere within quotes. What cannot be read is found by the scan.
+    /// Whether the file is large, local, and has no line ends within quotes. The scan reports read errors.
     fn looks_divisible(&self) -> bool {
         let is_large = self.source.size().is_ok_and(|size| size >= DIVIDED_FROM);
         self.is_local && is_large && divides(self.bytes_from(0), &self.look.dialect).unwrap_or(false)
     }
 
-    /// Where a part of what follows the header begins and ends.
+    /// The range of a part of the data after the header.
     fn range(&self, (part, parts): (usize, usize)) -> Result<(u64, u64)> {
         let size = self.source.size().map_err(Error::io(&self.name, "read"))?;
         let begin = self.look.begin;
@@ -252,7 +251,7 @@ impl CsvEngine {
     }
 }
 
-/// How many lines end before a place.
+/// The number of lines that end before an offset.
 fn lines_before(source: &SharedSource, end: u64) -> u64 {
     let bytes = BufReader::with_capacity(CHUNK, SourceReader::new(Arc::clone(source)));
     let (mut lines, mut before) = (0, b'\n');
@@ -329,10 +328,10 @@ impl Engine for CsvEngine {
 struct Rows {
     reader: CsvReader<'static>,
     source: SharedSource,
-    /// The place in the file from which the reader counts lines.
+    /// The offset from which the reader counts lines.
     begin: u64,
     name: String,
-    /// The columns that are needed, and whether the file has them.
+    /// The required columns, and whether the file has them.
     needed: SchemaRef,
     is_there: Vec<bool>,
     chosen: Chosen,
@@ -340,7 +339,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// The columns that are needed, of what was read: those that the file has not are NULL.
+    /// Adds the required columns that the file lacks, as NULL.
     fn completed(&self, read: &RecordBatch) -> Result<RecordBatch> {
         let rows = read.num_rows();
         let mut own = read.columns().iter();

@@ -1,13 +1,13 @@
-//! Decimals of 32 and 64 bits as decimals of 128.
+//! Widens decimals of 32 and 64 bits to 128.
 //!
-//! ClickHouse's and Arrow's small decimals are not what the query engine computes with: it adds a whole number to one as if both
-//! were whole, and sums overflow at the column's own precision. In statements and copies every decimal has at least 128 bits.
+//! DataFusion does not compute correctly with the small decimals of ClickHouse and Arrow: it adds a whole number to one as if both were
+//! whole, and sums overflow at the column's own precision. In statements and copies every decimal has at least 128 bits.
 
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-/// The schema with the small decimals of its columns widened. Those within lists and structs stay.
+/// The schema with small decimals widened, except within lists and structs.
 pub(super) fn widened(schema: &SchemaRef) -> SchemaRef {
     if !schema.fields().iter().any(|field| wide(field.data_type()).is_some()) {
         return Arc::clone(schema);
@@ -22,7 +22,7 @@ pub(super) fn widened(schema: &SchemaRef) -> SchemaRef {
     ))
 }
 
-/// The batch with the columns of `schema`, which differs from its own in widened decimals only.
+/// The batch converted to `schema`, which differs only in widened decimals.
 #[cfg(any(feature = "adbc", feature = "cassandra", feature = "clickhouse"))]
 pub(super) fn widen(batch: arrow_array::RecordBatch, schema: &SchemaRef) -> crate::Result<arrow_array::RecordBatch> {
     if batch.schema_ref() == schema {
@@ -40,7 +40,7 @@ pub(super) fn widen(batch: arrow_array::RecordBatch, schema: &SchemaRef) -> crat
     )?)
 }
 
-/// The type of a small decimal that is widened; `None` for others.
+/// The widened type of a small decimal; `None` for others.
 pub(super) fn wide(data_type: &DataType) -> Option<DataType> {
     match data_type {
         DataType::Decimal32(precision, scale) | DataType::Decimal64(precision, scale) => {

@@ -20,11 +20,11 @@ use crate::location::{Location, SourceReader};
 use crate::options::SessionOptions;
 use crate::{Error, Result};
 
-/// What the options behind the name of a workbook say: `sheet=Prices&header=no&skip=2`.
+/// Parses the options after the name of a workbook: `sheet=Prices&header=no&skip=2`.
 ///
 /// # Errors
 ///
-/// [`Error::Excel`] for a sheet that there is not, [`Error::Unsupported`] for an option that there is not.
+/// [`Error::Excel`] for a missing sheet, [`Error::Unsupported`] for an unknown option.
 pub(crate) fn options(location: &Location, text: &str) -> Result<ExcelSheet> {
     let mut sheet = ExcelSheet::FIRST;
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
@@ -38,7 +38,7 @@ pub(crate) fn options(location: &Location, text: &str) -> Result<ExcelSheet> {
             "sheet" => {
                 let path = location.file()?;
                 let file = File::open(path).map_err(Error::io(path, "open"))?;
-                // Its rows are read within the limit of the session, which is not known here.
+                // Its rows are read within the session's limit, which is not known here.
                 let workbook = Workbook::open(file, u64::MAX).map_err(Error::excel(location))?;
                 sheet.number = workbook.sheet(&value).map_err(Error::excel(location))?;
             }
@@ -54,7 +54,7 @@ pub(crate) fn options(location: &Location, text: &str) -> Result<ExcelSheet> {
     Ok(sheet)
 }
 
-/// A workbook may take so many times its size in memory, and what the session allows more.
+/// A workbook may take this multiple of its size in memory, plus the session's limit.
 const TIMES: u64 = 8;
 
 pub(super) async fn open(
@@ -65,7 +65,7 @@ pub(super) async fn open(
     let max_expansion = options.expansion();
     let sources = location.sources().await?;
     let sheet = *sheet;
-    // Sources wait, which a thread of the runtime must not do.
+    // Reading blocks, which is not allowed on a thread of the runtime.
     let engines = blocking(move || {
         let files = sources
             .into_iter()
@@ -132,7 +132,7 @@ impl Engine for ExcelEngine {
         let (sender, receiver) = sync_channel(BATCHES_IN_FLIGHT);
         let (name, look, sheet, max_held) = (self.name.clone(), self.look.clone(), self.sheet, self.max_held);
         let source = Arc::clone(&self.source);
-        // The reader of a sheet gives its cells by a call, so that it has a thread of its own. It ends when nobody takes its batches.
+        // The reader of a sheet passes cells to a callback, so that it needs its own thread. The thread ends when the receiver is dropped.
         std::thread::spawn(move || {
             let opened = workbook(&source, max_held).map_err(Failed::Workbook);
             let failed = opened
@@ -155,7 +155,7 @@ enum Failed {
     Other(Error),
 }
 
-/// Sends what is asked of a sheet, as long as somebody takes it.
+/// Sends the requested rows of a sheet while the receiver exists.
 fn send(
     mut workbook: Workbook<SourceReader>,
     look: &SheetLook,

@@ -1,4 +1,4 @@
-//! The formats that DataFusion reads by itself: Parquet and Arrow IPC.
+//! The formats that DataFusion reads: Parquet and Arrow IPC.
 
 mod expansion;
 mod merged;
@@ -45,7 +45,7 @@ use crate::location::{Location, Place, SourceReader};
 use crate::options::SessionOptions;
 use crate::{Error, Result};
 
-/// How many files are asked for their columns at once.
+/// How many files' schemas are read concurrently.
 const FOOTERS_AT_ONCE: usize = 8;
 
 pub(super) async fn open(
@@ -54,7 +54,7 @@ pub(super) async fn open(
     state: &SessionState,
 ) -> Result<Arc<dyn TableProvider>> {
     let parts = location.parts().await?;
-    // All parts are in one store.
+    // All parts are in the same store.
     let first = match parts.first().map(|part| &part.place) {
         Some(Place::Object(url)) => Some(Object::open(url)?),
         _ => None,
@@ -112,7 +112,7 @@ pub(super) async fn open(
             }
             Arc::new(described(&*merged(&schemas)?, first, state).await?)
         }
-        // The engine's reader of Arrow files knows the columns of the first file alone.
+        // DataFusion's reader of Arrow files uses the columns of the first file only.
         _ => same(&schemas)?,
     };
     let config = ListingTableConfig::new_with_multi_paths(urls)
@@ -130,7 +130,7 @@ pub(super) async fn open(
     Ok(Arc::new(FileTable { table, scans }))
 }
 
-/// The engine finds columns by their names, and would read the first of two with one name twice, or not at all.
+/// DataFusion finds columns by name, and would read the first of two with the same name twice, or neither.
 fn refuse_repeated<'n>(file: &Location, names: impl Iterator<Item = &'n str>) -> Result<()> {
     let mut known = BTreeSet::new();
     let mut repeated = names.filter(|name| !known.insert(*name));
@@ -143,8 +143,8 @@ fn refuse_repeated<'n>(file: &Location, names: impl Iterator<Item = &'n str>) ->
     }
 }
 
-/// Checks that no part of a file takes more memory than it may, however small the file is. The pages of Parquet are checked when they
-/// come ([`pages`]).
+/// Checks that no part of a file exceeds the memory limit, however small the file is. The pages of Parquet are checked when they are read
+/// ([`pages`]).
 async fn check(file: &Location, options: &SessionOptions) -> Result<()> {
     let source = match file.place {
         Place::File(_) => file.source().await?,
@@ -180,7 +180,7 @@ async fn check(file: &Location, options: &SessionOptions) -> Result<()> {
     .await
 }
 
-/// Checks that the footer of a Parquet file lies within the file. The reader does not check this.
+/// Checks that the footer of a Parquet file lies within the file, which the reader does not.
 fn check_footer(source: &SharedSource) -> io::Result<()> {
     /// The footer's length and the magic bytes. Source: README of the Parquet format, "File format".
     const END: u64 = 8;
@@ -200,7 +200,7 @@ fn check_footer(source: &SharedSource) -> io::Result<()> {
     }
 }
 
-/// An error of a file, which the engine gives without the file's name.
+/// Adds the file's name to an error of DataFusion.
 fn named(location: &Location, error: DataFusionError) -> Error {
     let text = match error.find_root() {
         DataFusionError::External(inner) if inner.is::<Error>() => return error.into(),
@@ -208,34 +208,34 @@ fn named(location: &Location, error: DataFusionError) -> Error {
         DataFusionError::Internal(what) | DataFusionError::Execution(what) => what.clone(),
         found => found.to_string(),
     };
-    // Each that passes it on says so again.
+    // Each layer repeats the prefix.
     let text = text.trim_start_matches("Parquet error: ");
     Error::io(location.to_string(), "read")(io::Error::other(text.to_owned()))
 }
 
-/// Files that the engine lists and reads.
+/// Files that DataFusion lists and reads.
 #[derive(Debug)]
 pub(super) struct FileTable {
     table: ListingTable,
     scans: Scans,
 }
 
-/// How the engine's scans are changed.
+/// How DataFusion's scans are modified.
 #[derive(Clone, Debug)]
 enum Scans {
-    /// They are not.
+    /// Not at all.
     Plain,
     Bounded {
-        /// Pages of Parquet expand to so many bytes more.
+        /// How many bytes the pages of Parquet may expand to, beyond their size.
         max_expansion: u64,
-        /// The files by their places in their store.
+        /// The files by their paths in their store.
         names: Arc<HashMap<object_store::path::Path, String>>,
         batch_rows: usize,
     },
 }
 
 impl Scans {
-    /// The changed settings of a scan; `None` where it stays as it is.
+    /// The modified configuration of a scan; `None` if it is unchanged.
     fn of(&self, config: &FileScanConfig) -> Option<FileScanConfig> {
         let mut config = config.clone();
         match self {
@@ -260,7 +260,7 @@ impl Scans {
 }
 
 impl FileTable {
-    /// How many rows a batch may have, where rows are long.
+    /// The most rows of a batch, if rows are long.
     pub(super) fn batch_rows(&self) -> Option<usize> {
         match self.scans {
             Scans::Bounded { batch_rows, .. } => Some(batch_rows),
@@ -309,8 +309,8 @@ impl TableProvider for FileTable {
     }
 }
 
-/// A scan of Parquet that knows no least and no greatest value of floating-point columns: those of the files leave out NaN (README of the
-/// Parquet format, `ColumnOrder` in `parquet.thrift`), which is greater than all numbers here.
+/// Removes the minimum and maximum of floating-point columns from a Parquet scan: in the files they ignore NaN (README of the Parquet
+/// format, `ColumnOrder` in `parquet.thrift`), which is greater than all numbers here.
 fn without_bounds_of_floats(config: FileScanConfig, schema: &Schema) -> FileScanConfig {
     let floats = schema.fields().iter().enumerate();
     let floats = floats.filter_map(|(place, field)| field.data_type().is_floating().then_some(place));
@@ -346,8 +346,8 @@ fn without_bounds_of_floats(config: FileScanConfig, schema: &Schema) -> FileScan
         .build()
 }
 
-/// The schema with what the first file says of its columns: their Arrow metadata, such as the types of the database that they come
-/// from, and which of them are UUIDs. The engine leaves it out, since files of one table may differ in it.
+/// Adds the metadata of the first file's columns to the schema, such as the types of the source database, and which columns are UUIDs.
+/// DataFusion omits it, since it may differ between the files of a table.
 async fn described(schema: &Schema, first: &ListingTableUrl, state: &SessionState) -> Result<Schema> {
     let metadata = metadata_of(first, state).await?;
     let file = metadata.file_metadata();
@@ -370,7 +370,7 @@ async fn described(schema: &Schema, first: &ListingTableUrl, state: &SessionStat
     Ok(Schema::new(fields.collect::<Fields>()))
 }
 
-/// What the footer of a Parquet file says, which the session keeps.
+/// The footer of a Parquet file, which the session caches.
 async fn metadata_of(file: &ListingTableUrl, state: &SessionState) -> Result<Arc<ParquetMetaData>> {
     let store = state.runtime_env().object_store(file)?;
     let object = store.head(file.prefix()).await.map_err(DataFusionError::from)?;
@@ -379,7 +379,7 @@ async fn metadata_of(file: &ListingTableUrl, state: &SessionState) -> Result<Arc
     Ok(metadata.fetch_metadata().await?)
 }
 
-/// How many rows the batches of Parquet files of this machine have: fewer where rows are long. Objects would be asked one by one.
+/// The rows per batch of local Parquet files: fewer if rows are long. Objects would be requested one by one.
 async fn batch_rows(
     location: &Location,
     files: Vec<(ListingTableUrl, PathBuf)>,
@@ -395,10 +395,10 @@ async fn batch_rows(
     Ok(rows)
 }
 
-/// A path goes through a URL, not as text: brackets and stars in it are letters, not patterns.
+/// Converts a path to a URL, so that brackets and stars in it are not patterns.
 fn file_url(path: &Path) -> Result<Url> {
     let path = std::path::absolute(path).map_err(Error::io(path, "find"))?;
-    // The engine knows no `..`. The file keeps its own name, though it be a link.
+    // DataFusion does not resolve `..`. The last component is kept, even if it is a link.
     let path = match (path.parent().map(Path::canonicalize), path.file_name()) {
         (Some(Ok(folder)), Some(name)) => folder.join(name),
         _ => path,

@@ -1,7 +1,7 @@
 //! Another Tidemill, or any server of Arrow Flight SQL: `flight://host:8815/schema/table`.
 //!
-//! A [scan](scan) is one SELECT, with the columns, conditions, groups, joins and limits that [mean the same](dialect) there as here. What only
-//! Tidemill is known to do alike stays here where the server is another. A table is [filled](sink) by one ingestion.
+//! A [scan](scan) is one SELECT, with the columns, conditions, groups, joins and limits that [have the same meaning](dialect) there. If the
+//! server is not a Tidemill, less is pushed down. A table is [filled](sink) by one ingestion.
 
 mod client;
 mod dialect;
@@ -32,7 +32,7 @@ pub(super) const KIND: Kind = Kind {
     store: || Box::new(Flight::default()),
 };
 
-/// The servers that a session asks.
+/// The servers that a session is connected to.
 #[derive(Debug, Default)]
 struct Flight(Clients);
 
@@ -107,13 +107,13 @@ impl ServerStore for Flight {
     }
 }
 
-/// What the client and the server find wrong.
+/// Converts an error of the client or the server.
 fn error_at(place: &str) -> impl FnOnce(FlightError) -> Error {
     let place = place.to_owned();
     move |error| {
         let (code, error) = match error {
             FlightError::Tonic(status) => (Some(status.code()), Explained::of(&status)),
-            // The crate puts some answers of a server into its own words.
+            // The client crate rewords some errors of a server.
             other => (None, Explained(other.to_string())),
         };
         Error::Server {
@@ -131,7 +131,7 @@ fn error_at(place: &str) -> impl FnOnce(FlightError) -> Error {
     }
 }
 
-/// An error of a server's as people read it.
+/// A server's error in readable form.
 #[derive(Debug)]
 struct Explained(String);
 

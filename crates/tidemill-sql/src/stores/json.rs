@@ -1,8 +1,8 @@
 //! JSON files: one object per line, objects over several lines, or an array of objects; compressed or not.
 //!
-//! The first [`LOOKED_AT`] records of each file determine the columns; of a small file, all of them. A record with a key that none of them
-//! has is an error where all columns are read. A batch ends at [`BATCH_BYTES`] of text, so that long records take no
-//! more memory than short ones.
+//! The first [`LOOKED_AT`] records of each file determine the columns; of a small file, all of them. A key that occurs only in later
+//! records is an error if all columns are read. A batch ends at [`BATCH_BYTES`] of text, so that batches of long records take no more
+//! memory.
 
 mod shape;
 mod text;
@@ -34,7 +34,7 @@ use crate::{Error, Result};
 /// The number of records that determine the columns.
 const LOOKED_AT: usize = 10_000;
 
-/// Files of so many bytes are read whole to determine the columns.
+/// Files up to this size are read completely to determine the columns.
 const SMALL_FILE: u64 = 4 << 20;
 
 /// The most text that is read to determine the columns.
@@ -46,13 +46,13 @@ const BATCH_BYTES: usize = 8 << 20;
 /// The default limit of a record's length.
 const MAX_RECORD: u64 = 32 << 20;
 
-/// The default limit of the values of a record that is longer than a batch.
+/// The default limit of values in a record that is longer than a batch.
 const MAX_VALUES: usize = 2_000_000;
 
-/// The most keys of all records, those of their objects too.
+/// The most keys in all records, including nested ones.
 const MAX_COLUMNS: usize = 100_000;
 
-/// Smaller files are read by one thread.
+/// Smaller files are read by a single thread.
 const DIVIDED_FROM: u64 = 1 << 20;
 
 pub(super) async fn open(location: &Location, options: &SessionOptions) -> Result<Arc<dyn TableProvider>> {
@@ -68,7 +68,7 @@ pub(super) async fn open(location: &Location, options: &SessionOptions) -> Resul
         },
     };
     let place = location.to_string();
-    // Sources wait, which a thread of the runtime must not do.
+    // Reading blocks, which is not allowed on a thread of the runtime.
     blocking(move || {
         let sources = sources.into_iter().filter_map(|(file, source)| Some((file, source?)));
         let files = sources.map(|(file, source)| File::open(&file, source, limits));
@@ -85,7 +85,7 @@ pub(super) async fn open(location: &Location, options: &SessionOptions) -> Resul
     .await
 }
 
-/// The columns that the first records of the files have, in the order in which they come, as are the members of their values.
+/// The columns of the first records of the files, in order of appearance, as are the members of their values.
 fn columns(place: &str, files: &[File]) -> Result<Schema> {
     let mut failed = None;
     let mut values = files.iter().flat_map(|file| match file.first_records() {
@@ -123,12 +123,12 @@ fn columns(place: &str, files: &[File]) -> Result<Schema> {
     }
 }
 
-/// What a record may be, at most.
+/// The limits of a record.
 #[derive(Clone, Copy)]
 struct Limits {
     /// Its length in bytes.
     record: u64,
-    /// Its values, where it is longer than a batch.
+    /// Its values, if it is longer than a batch.
     values: usize,
 }
 
@@ -140,7 +140,7 @@ struct File {
     packing: Packing,
     form: Form,
     limits: Limits,
-    /// How long the first records are, where that was looked at.
+    /// The mean length of the first records, if measured.
     record_bytes: Option<u64>,
 }
 
@@ -158,7 +158,7 @@ impl File {
             limits,
             record_bytes: None,
         };
-        // Of an object the beginning would be fetched once more.
+        // For an object, the beginning would be fetched again.
         if file.is_local {
             file.record_bytes = Some(file.first_lines()?);
         }
@@ -204,7 +204,7 @@ impl File {
         let values = values.take(self.looked_at()).enumerate();
         let values = values.map_while(move |(number, value)| match value {
             Ok(value) => Some(Ok(value)),
-            // The text that is looked at ends in a record.
+            // The limit of the text has cut a record.
             Err(error) if error.is_eof() && number > 0 => None,
             Err(error) if error.is_eof() && self.is_longer_than_looked_at() => {
                 Some(Err(self.stopped(Stop::LongLine(0))))
@@ -272,7 +272,7 @@ impl File {
     fn locate(&self, from: u64, (schema, is_strict): (&SchemaRef, bool), error: &ArrowError) -> Result<Error> {
         let mut pieces = self.pieces()?;
         let mut decoder = Records::new(schema, 1, is_strict)?;
-        // Of the text so far, and of that before the record. An element of an array is on a line of its own.
+        // Of the text so far, and of that before the record. Each array element is on its own line.
         let (mut lines, mut before) = (0, 0);
         loop {
             let place = pieces.place();
@@ -307,7 +307,7 @@ impl File {
     }
 }
 
-/// The message of an error without the prefix that names JSON.
+/// An error message without arrow-json's prefix.
 fn told(error: &ArrowError) -> String {
     let words = match error {
         ArrowError::JsonError(words) => words.clone(),
@@ -384,7 +384,7 @@ impl Engine for JsonEngine {
         let ((part, parts), batch_rows) = (request.part, request.batch_rows);
         let chosen = Chosen::needed(request);
         let needed = Arc::new(self.schema.project(chosen.columns())?);
-        // Others are left out on purpose.
+        // Otherwise columns were left out on purpose.
         let is_strict = needed.fields().len() == self.schema.fields().len();
         let pieces = match parts {
             ..=1 => self.file.pieces()?,
@@ -416,13 +416,13 @@ struct Rows {
     decoder: Records,
     is_strict: bool,
     pieces: Pieces,
-    /// The lines that were read last.
+    /// The lines read last.
     piece: Vec<u8>,
-    /// How many of their bytes the decoder has taken.
+    /// How many of their bytes the decoder has consumed.
     taken: usize,
-    /// The values since the last batch, of lines that are longer than a batch.
+    /// The values since the last batch, of lines longer than a batch.
     values: usize,
-    /// Offsets in the text: the end of the last batch, and the end of what the decoder was given.
+    /// Offsets in the text: the end of the last batch, and the end of the decoder's input.
     flushed_at: u64,
     fed: u64,
     file: Arc<File>,
@@ -448,7 +448,7 @@ impl Rows {
             let (room, rest) = (BATCH_BYTES.saturating_sub(self.held()), &self.piece[self.taken..]);
             let lines = whole_lines(rest, room);
             if lines.len() > room {
-                // A line that is longer than a batch has one of its own.
+                // A line longer than a batch becomes its own batch.
                 if !self.decoder.is_empty() && !self.decoder.has_partial_record() {
                     return self.flush();
                 }
@@ -472,7 +472,7 @@ impl Rows {
                     return Err(self.file.stopped(Stop::LongLine(self.flushed_at)));
                 }
                 true => {}
-                // The decoder takes no more than a batch.
+                // The decoder accepts no more than a batch.
                 false if taken < length || self.held() >= BATCH_BYTES => {
                     if let Some(batch) = self.flush()? {
                         return Ok(Some(batch));
@@ -483,7 +483,7 @@ impl Rows {
         }
     }
 
-    /// The bytes that the decoder was given since the last batch.
+    /// The decoder's input since the last batch, in bytes.
     fn held(&self) -> usize {
         usize::try_from(self.fed - self.flushed_at).unwrap_or(usize::MAX)
     }

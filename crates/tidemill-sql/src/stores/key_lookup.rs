@@ -132,7 +132,7 @@ impl PhysicalOptimizerRule for KeyLookups {
     }
 }
 
-/// The join with a key look-up on its probe side; `None` if the join needs probe rows that have no matching key, or no scan can look keys up.
+/// The join with a key look-up on its probe side; `None` if the join needs probe rows without a matching key, or no scan can look keys up.
 fn with_lookup(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let needs_keys = matches!(
         join.join_type(),

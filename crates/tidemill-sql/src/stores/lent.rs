@@ -1,4 +1,4 @@
-//! Tables that another program holds open and lends for one statement.
+//! Tables that another program has open, and lends for one statement.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use tidemill_ads::sql::{EMPTY_DATE, EMPTY_TIMESTAMP, RECORD_COUNT, TableScan, Ta
 use crate::engine::{Batches, Condition, Engine, EngineTable, Request};
 use crate::{Result, blanks, scalars};
 
-/// The table of a name.
+/// The lent table with this name.
 ///
 /// # Errors
 ///
-/// [`Error::Ads`](crate::Error::Ads) when the program lends none.
+/// [`Error::Ads`](crate::Error::Ads) if there is none.
 pub(crate) fn open(name: &str, source: &Arc<dyn TableSource>) -> Result<Arc<dyn TableProvider>> {
     let told = source.schema(name)?;
     let records = told.metadata().get(RECORD_COUNT);
@@ -51,7 +51,7 @@ impl Engine for LentTable {
         Arc::clone(&self.schema)
     }
 
-    /// Some of the records may be marked as deleted.
+    /// Some of the records may be deleted.
     fn row_count(&self) -> Precision<usize> {
         self.records.map_or(Precision::Absent, Precision::Inexact)
     }
@@ -80,10 +80,10 @@ impl Engine for LentTable {
     }
 }
 
-/// A condition in ADS SQL, where it means the same there.
+/// Unparses a condition to ADS SQL, if it has the same meaning there.
 ///
-/// A comparison of columns and literals does: blanks are values on both sides, and texts end before their blanks. So does what was
-/// made of an expression of ADS SQL. IS NULL does not, which is true for blanks there.
+/// Comparisons of columns and literals do: blanks are values on both sides, and trailing blanks of text are ignored. So do functions that
+/// stand for expressions of ADS SQL. IS NULL does not, since it is true for blanks there.
 fn written(expr: &Expr) -> Option<ast::Expr> {
     Some(match expr {
         Expr::Column(column) => ast::Expr::Identifier(Ident::with_quote('"', &column.name)),
@@ -143,7 +143,7 @@ fn operator(op: Operator) -> Option<BinaryOperator> {
     })
 }
 
-/// A value as ADS SQL writes it. NULL and the blanks that stand for a day are not written.
+/// A literal of ADS SQL. NULL and blank dates are not written.
 fn literal(value: &ScalarValue) -> Option<ast::Expr> {
     let value = match value {
         ScalarValue::Utf8(Some(text)) | ScalarValue::LargeUtf8(Some(text)) | ScalarValue::Utf8View(Some(text)) => {

@@ -1,4 +1,4 @@
-//! One module a store: from a [`Location`] to a table that the planner can scan.
+//! One module per store: from a [`Location`] to a table that the planner can scan.
 
 #[cfg(feature = "adbc")]
 mod adbc;
@@ -78,8 +78,7 @@ pub(crate) async fn open(
     }
 }
 
-/// The number of rows that a batch of a table may have, so that batches of long rows take no more memory than others; `None` if the length
-/// of rows is unknown.
+/// The rows per batch of a table, so that batches of long rows take no more memory than others; `None` if the length of rows is unknown.
 pub(crate) fn batch_rows(table: &dyn TableProvider) -> Option<usize> {
     const BATCH_BYTES: u64 = 8 << 20;
     if let Some(files) = table.downcast_ref::<files::FileTable>() {
@@ -99,7 +98,7 @@ fn row_bytes<E: Engine>(table: &dyn TableProvider) -> Option<u64> {
     table.downcast_ref::<EngineTable<E>>()?.row_bytes()
 }
 
-/// An xBase table that is open already.
+/// An xBase table that is already open.
 pub(crate) fn of_table(
     location: &Location,
     table: Arc<Table>,
@@ -109,7 +108,7 @@ pub(crate) fn of_table(
     xbase::of_tables(location, vec![table], options, damage)
 }
 
-/// A scan that says what it left out when it ends, wherever that is.
+/// A scan that reports skipped damage when it ends, early or not.
 struct Reading<B, D: FnMut(&B)> {
     batches: B,
     say_damage: D,
@@ -134,10 +133,10 @@ impl<B, D: FnMut(&B)> Drop for Reading<B, D> {
     }
 }
 
-/// Batches without their first rows.
+/// Batches without the first rows.
 struct Behind {
     batches: Batches,
-    /// How many rows are still left out.
+    /// How many rows are still to skip.
     rows: usize,
 }
 

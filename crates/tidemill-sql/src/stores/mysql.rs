@@ -1,7 +1,7 @@
-//! MySQL and MariaDB: tables and views of a server, read by prepared statements and filled by LOAD DATA.
+//! MySQL and MariaDB: tables and views of a server, read through prepared statements and filled by LOAD DATA.
 //!
-//! [Scans](scan) ask for columns and rows by one SELECT, with the conditions, groups, joins and limits that [mean the same](dialect) there
-//! as here. A table is [filled](sink) under another name, or in one transaction.
+//! A [scan](scan) selects columns and rows by one SELECT, with the conditions, groups, joins and limits that [have the same
+//! meaning](dialect) there. A table is [filled](sink) as a draft under another name, or in one transaction.
 
 mod dialect;
 mod scan;
@@ -35,7 +35,7 @@ pub(super) const KIND: Kind = Kind {
     store: || Box::new(Mysql::default()),
 };
 
-/// The servers that a session asks.
+/// The servers that a session is connected to.
 #[derive(Debug, Default)]
 struct Mysql(Clients);
 
@@ -146,7 +146,7 @@ impl Resumable for Mysql {
     }
 }
 
-/// The keys go by the indexes that tables get when they are filled.
+/// The keys need the indexes that tables get when they are filled.
 #[async_trait::async_trait]
 impl Relating for Mysql {
     async fn make_foreign_key(&self, table: &ServerUrl, parent: &ServerUrl, key: &ForeignKey) -> Result<u64> {
@@ -187,7 +187,7 @@ impl Relating for Mysql {
     }
 }
 
-/// What the client and the server find wrong.
+/// Converts an error of the client or the server.
 fn error_at(place: &str) -> impl FnOnce(tidemill_mysql::Error) -> Error {
     use tidemill_mysql::Error as E;
     let place = place.to_owned();
@@ -216,10 +216,10 @@ fn error_at(place: &str) -> impl FnOnce(tidemill_mysql::Error) -> Error {
 #[derive(Debug, Default)]
 struct Clients(tokio::sync::Mutex<HashMap<String, Client>>);
 
-/// A connection to a server, and the name of a table there.
+/// A connection to a server, with the name of a table.
 struct NamedTable {
     client: Client,
-    /// The server and the database, and who asks.
+    /// The server, the database and the user.
     server: String,
     /// The URL without its password.
     place: String,
@@ -247,7 +247,7 @@ impl NamedTable {
         })
     }
 
-    /// A table of the server, for a statement that makes a key.
+    /// The table, for a statement that adds a foreign key.
     fn key_table<'t>(&'t self, table: &'t Table) -> KeyTable<'t> {
         KeyTable {
             name: table.quoted_name(),
@@ -257,7 +257,7 @@ impl NamedTable {
         }
     }
 
-    /// The table that is there, whose name may differ in case.
+    /// Finds the table, whose name may differ in case.
     async fn find(&self) -> Result<Table> {
         let found = self.client.table(None, &self.table).await;
         found.map_err(|error| match error {

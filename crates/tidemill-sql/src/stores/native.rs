@@ -18,11 +18,11 @@ use crate::engine::{Batches, Chosen, Engine, EngineTable, Request};
 use crate::location::Location;
 use crate::{Error, Result};
 
-/// What the options behind the name of a file say of its strings.
+/// The string type that the options after a file name select.
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] for another option than `binary_strings`.
+/// [`Error::Unsupported`] for options other than `binary_strings`.
 pub(crate) fn strings(place: &str, options: &str) -> Result<StringType> {
     match options {
         "binary_strings=true" | "binary_strings=1" => Ok(StringType::Binary),
@@ -95,7 +95,7 @@ impl Engine for NativeEngine {
     fn scan(&self, request: Request) -> Result<Batches> {
         let chosen = Chosen::needed(request);
         let schema = self.schema.project(chosen.columns())?;
-        // Strings of columns that nobody asks for may be any bytes. Those within a Variant cannot be made texts later.
+        // Strings of unused columns may be invalid text. Those within a Variant cannot be converted to text later.
         let strings = match schema.fields().iter().any(|field| has_union(field.data_type())) {
             true => self.strings,
             false => StringType::Binary,
@@ -114,16 +114,16 @@ impl Engine for NativeEngine {
 struct Rows {
     blocks: NativeReader<ReadSource<File>>,
     path: PathBuf,
-    /// How many columns a block has.
+    /// The number of columns in a block.
     columns: usize,
-    /// Those that are needed.
+    /// The required columns.
     schema: SchemaRef,
     chosen: Chosen,
     is_failed: bool,
 }
 
 impl Rows {
-    /// What is wanted of a block.
+    /// The required columns of a block.
     fn rows_of(&mut self, block: Block) -> Result<RecordBatch> {
         let of_other_columns = || Error::Unsupported {
             what: format!("{}: a file whose blocks have different columns", self.path.display()),
@@ -156,7 +156,8 @@ impl Rows {
     }
 }
 
-/// A column in the type that the table has: decimals are widened, and strings are texts where the first block's were. `None` for another type.
+/// A column converted to the table's type: decimals are widened, and strings are text if those of the first block were. `None` for another
+/// type.
 fn in_type(column: &ArrayRef, expected: &DataType) -> Option<std::result::Result<ArrayRef, ArrowError>> {
     let found = column.data_type();
     if found == expected {
@@ -179,7 +180,7 @@ fn has_union(data_type: &DataType) -> bool {
     }
 }
 
-/// The type with text for bytes, wherever these are in it.
+/// The type with text instead of bytes, at any depth.
 fn with_texts(data_type: &DataType) -> DataType {
     let of = |field: &FieldRef| Arc::new(Field::clone(field).with_data_type(with_texts(field.data_type())));
     match data_type {

@@ -1,8 +1,8 @@
-//! Objects of stores on the network, read in ranges and written whole (`upload.rs`).
+//! Objects of network stores, read in ranges and written as a whole (`upload.rs`).
 //!
-//! Settings come from the environment, as the stores' own tools have them: `AWS_ACCESS_KEY_ID`, `AWS_REGION`,
-//! `AWS_ENDPOINT`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on. Source of the names: object_store, the
-//! `from_env` functions of its builders.
+//! Settings come from the environment, with the names of the stores' own tools: `AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT`,
+//! `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on. Source of the names: object_store, the `from_env` functions of its
+//! builders.
 
 #[cfg(not(feature = "objects"))]
 mod absent;
@@ -43,12 +43,12 @@ use crate::format::Format;
 use crate::location::ObjectUrl;
 use crate::{Error, Result, shards};
 
-/// The objects that a pattern or a count of shards stands for, by name, all by one client of their store. Shards must all be there,
-/// and are not asked for where the name tells them: not every server tells what it has.
+/// The objects that match a pattern or a number of shards, by name, through one client of their store. All shards must exist. If the name
+/// determines the shards, the store is not asked to list them: not every server supports lists.
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when nothing fits, or a shard is missing of those that fit; [`Error::Io`].
+/// [`Error::NotFound`] if nothing matches, or a shard is missing; [`Error::Io`].
 pub(crate) async fn all_of(pattern: &ObjectUrl) -> Result<Vec<Object>> {
     let open = Object::open(pattern)?;
     let container = open.container();
@@ -114,7 +114,7 @@ pub(crate) async fn all_of(pattern: &ObjectUrl) -> Result<Vec<Object>> {
     Ok(found.map(|one| object(one.location, Some(one.size))).collect())
 }
 
-/// The bytes of each object. Sizes that no listing told are asked for, several at a time.
+/// The bytes of each object. Unknown sizes are requested concurrently.
 pub(crate) async fn sources(objects: Vec<Object>) -> Result<Vec<(ObjectUrl, SharedSource)>> {
     let source = |object: Object| async move {
         let url = object.url.clone();
@@ -124,16 +124,16 @@ pub(crate) async fn sources(objects: Vec<Object>) -> Result<Vec<(ObjectUrl, Shar
     stream::iter(sources).buffered(AT_ONCE).try_collect().await
 }
 
-/// The format of an object, by its bytes and its name.
+/// Detects the format of an object, by its bytes and its name.
 pub(crate) async fn detect(object: Object) -> Result<Format> {
     let name = object.url.to_string();
     detect_source(name, Arc::new(object.source().await?)).await
 }
 
-/// The format of an object of this name.
+/// Detects the format of an object with this name.
 pub(crate) async fn detect_source(name: String, source: SharedSource) -> Result<Format> {
     let place = name.clone();
-    // Sources wait, which a thread of the runtime must not do.
+    // Reading blocks, which is not allowed on a thread of the runtime.
     let work = tokio::task::spawn_blocking(move || {
         let path = name.split(['?', '#']).next().unwrap_or(&name);
         Format::detect(Path::new(path), &source, &name)
@@ -141,12 +141,12 @@ pub(crate) async fn detect_source(name: String, source: SharedSource) -> Result<
     work.await.map_err(|panic| Error::io(place, "read")(panic.into()))?
 }
 
-/// An object and the store that has it.
+/// An object and its store.
 pub(crate) struct Object {
     pub(crate) store: Arc<dyn ObjectStore>,
     path: ObjectPath,
     pub(crate) url: ObjectUrl,
-    /// What a listing told.
+    /// The size in a listing.
     size: Option<u64>,
 }
 
@@ -161,19 +161,19 @@ impl Object {
         })
     }
 
-    /// What precedes the object's path in its URL: the name of a container, at services that have one there, or nothing.
+    /// What precedes the object's path in its URL: the name of a container, for services that have one there, or nothing.
     fn container(&self) -> String {
         let segments: Vec<&str> = self.url.url().path_segments().into_iter().flatten().collect();
         segments[..segments.len().saturating_sub(self.path.parts().count())].join("/")
     }
 
-    /// The URL of an object in the same store, with a path that is the object's own, for who asks a store for the paths of URLs: the
-    /// name of a container is a part of the host there.
+    /// The URL of an object in the same store, whose path is the object's own, for code that derives object paths from URLs: the name of a
+    /// container is part of the host in it.
     ///
-    /// It has neither who asks nor parameters: the store knows them, and plans show it.
+    /// It has no user and no parameters: the store knows them, and plans display the URL.
     pub(crate) fn url_in_store(&self, url: &ObjectUrl) -> Result<Url> {
         let (container, mut url) = (self.container(), url.url().clone());
-        // Only a URL without a host refuses, and it has no user.
+        // Only a URL without a host refuses, which has no user.
         let _ = (url.set_password(None), url.set_username(""));
         url.set_query(None);
         url.set_fragment(None);
@@ -190,7 +190,7 @@ impl Object {
         Ok(url)
     }
 
-    /// The object as a source of bytes for threads that may wait.
+    /// The object as a source of bytes for threads that may block.
     pub(crate) async fn source(self) -> Result<ObjectSource> {
         let size = match self.size {
             Some(size) => size,
@@ -215,7 +215,7 @@ impl Object {
     }
 }
 
-/// Reads an object at any position, from threads that are not the runtime's own.
+/// Reads an object at any position, from threads outside the runtime.
 pub(crate) struct ObjectSource {
     object: Object,
     size: u64,
@@ -223,7 +223,7 @@ pub(crate) struct ObjectSource {
     ahead: Mutex<Ahead>,
 }
 
-/// What was fetched last. Whoever reads on gets more at a time, so that the way to the store is gone less often.
+/// The last fetched range. Sequential reads fetch growing ranges, to reduce the number of requests.
 #[derive(Default)]
 struct Ahead {
     begin: u64,
@@ -272,17 +272,17 @@ impl Ahead {
     }
 }
 
-/// Objects that a pattern may stand for.
+/// The most objects of a pattern.
 const MOST_OBJECTS: usize = 100_000;
 
-/// Objects that are asked for or opened at once.
+/// The most objects that are requested or opened concurrently.
 pub(super) const AT_ONCE: usize = 16;
 
-/// A chunk header and what surrounds it; a request costs as much as some 100 KiB do.
+/// A chunk header and its surroundings; a request costs as much as about 100 KiB of data.
 const FIRST_FETCH: u64 = 64 << 10;
 const LARGEST_FETCH: u64 = 8 << 20;
 
-/// What the store says, without the secrets of the URL, which a library may have put into its text.
+/// Converts an error of the store, and removes the secrets of the URL, which a library may have included.
 fn refused(url: &ObjectUrl, action: &'static str) -> impl FnOnce(object_store::Error) -> Error {
     let refused = Error::io(url.to_string(), action);
     let url = url.secret();

@@ -1,7 +1,7 @@
-//! PostgreSQL: tables and views of a server, by COPY in its binary format.
+//! PostgreSQL: tables and views of a server, through COPY in its binary format.
 //!
-//! [Scans](scan) ask for columns and rows by one SELECT, with the conditions, groups, joins and limits that [mean the same](dialect) there
-//! as here. A table is [filled](sink) in one transaction.
+//! A [scan](scan) selects columns and rows by one SELECT, with the conditions, groups, joins and limits that [have the same
+//! meaning](dialect) there. A table is [filled](sink) in one transaction.
 
 mod computed;
 mod dialect;
@@ -36,7 +36,7 @@ pub(super) const KIND: Kind = Kind {
     store: || Box::new(Postgres::default()),
 };
 
-/// The servers that a session asks.
+/// The servers that a session is connected to.
 #[derive(Debug, Default)]
 struct Postgres(Clients);
 
@@ -148,7 +148,7 @@ impl Resumable for Postgres {
     }
 }
 
-/// The keys go by the indexes that tables get when they are filled.
+/// The keys need the indexes that tables get when they are filled.
 #[async_trait::async_trait]
 impl Relating for Postgres {
     async fn make_foreign_key(&self, table: &ServerUrl, parent: &ServerUrl, key: &ForeignKey) -> Result<u64> {
@@ -190,7 +190,7 @@ impl Relating for Postgres {
     }
 }
 
-/// What the client and the server find wrong.
+/// Converts an error of the client or the server.
 fn error_at(place: &str) -> impl FnOnce(tidemill_postgres::Error) -> Error {
     use tidemill_postgres::Error as E;
     let place = place.to_owned();
@@ -212,10 +212,10 @@ fn error_at(place: &str) -> impl FnOnce(tidemill_postgres::Error) -> Error {
 #[derive(Debug, Default)]
 struct Clients(tokio::sync::Mutex<HashMap<String, Client>>);
 
-/// A connection to a server, and the name of a table there.
+/// A connection to a server, with the name of a table.
 struct NamedTable {
     client: Client,
-    /// The server and the database, and who asks.
+    /// The server, the database and the user.
     server: String,
     /// The URL without its password.
     place: String,
@@ -245,7 +245,7 @@ impl NamedTable {
         })
     }
 
-    /// A table of the server, for a statement that makes a key.
+    /// The table, for a statement that adds a foreign key.
     fn key_table<'t>(&'t self, table: &'t Table) -> KeyTable<'t> {
         KeyTable {
             name: table.quoted_name(),
@@ -255,7 +255,7 @@ impl NamedTable {
         }
     }
 
-    /// The table that is there, whose name may differ in case.
+    /// Finds the table, whose name may differ in case.
     async fn find(&self) -> Result<Table> {
         let found = self.client.table(self.schema.as_deref(), &self.table).await;
         found.map_err(|error| match error {

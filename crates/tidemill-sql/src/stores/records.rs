@@ -1,8 +1,7 @@
-//! Records of any format as rows: as they are, in one binary column `record`; as messages of a described type; or as
-//! `tensorflow.Example` and `tensorflow.SequenceExample`, with a column for each feature.
+//! Records of any format as rows: as bytes, in one column `record`; as messages of a described type; or as `tensorflow.Example` and
+//! `tensorflow.SequenceExample`, with a column for each feature.
 //!
-//! Riegeli files of messages, and those with typed rows, have readers of their own (`riegeli.rs`), which decode no more of a chunk
-//! than is asked for.
+//! Riegeli files of messages and of typed rows have their own readers (`riegeli.rs`), which decode only the required parts of a chunk.
 
 use std::fmt::Display;
 use std::ops::{ControlFlow, Range};
@@ -24,7 +23,7 @@ use crate::engine::{Batches, Engine, Filter, Request};
 use crate::format::Format;
 use crate::records::RecordsReader;
 
-/// What records are.
+/// The kind of records.
 #[derive(Clone)]
 pub(super) enum RecordKind {
     Bytes,
@@ -32,18 +31,18 @@ pub(super) enum RecordKind {
     Example(ExampleSchema),
 }
 
-/// A file of records.
+/// A record file.
 #[derive(Clone)]
 pub(super) struct RecordFile {
     pub(super) source: SharedSource,
     pub(super) path: String,
-    /// Whether it is a file of this machine.
+    /// Whether it is a local file.
     pub(super) is_local: bool,
     pub(super) format: Format,
     pub(super) reading: ReaderOptions,
-    /// Only the chunks of these positions are read.
+    /// Only chunks at these offsets are read.
     pub(super) positions: Option<Range<u64>>,
-    /// Where the records are, unless only a scan can tell: of TFRecord, and while recovering, which leaves out what is damaged.
+    /// The positions of the records, unless only a scan can find them: for TFRecord, and during recovery, which skips damaged parts.
     pub(super) index: Option<Arc<RecordIndex>>,
     /// The mean length of the first records, for files without such an index.
     pub(super) first_length: Option<u64>,
@@ -64,14 +63,14 @@ impl RecordFile {
         RecordsReader::open(SharedSource::clone(&self.source), &self.path, self.format, reading)
     }
 
-    /// How many rows an unfiltered scan has, where the records were counted.
+    /// The number of rows of an unfiltered scan, if the records were counted.
     pub(super) fn rows(&self) -> Precision<usize> {
         self.index.as_ref().map_or(Precision::Absent, |index| {
             Precision::Exact(usize::try_from(index.len()).unwrap_or(usize::MAX))
         })
     }
 
-    /// The approximate length of a record; `None` if it is unknown.
+    /// The approximate length of a record; `None` if unknown.
     pub(super) fn mean_length(&self) -> Option<u64> {
         let indexed = self.index.as_ref().and_then(|index| index.mean_length());
         indexed.or(self.first_length)
@@ -95,7 +94,7 @@ impl RecordFile {
         Ok(bytes / records.max(1))
     }
 
-    /// How the file is read from the chunk of a row on, and how many rows of the chunk come before that row.
+    /// The options to read from the chunk of a row on, and how many rows of the chunk precede that row.
     pub(super) fn reading_from(&self, row: usize) -> (ReaderOptions, usize) {
         let number = u64::try_from(row).unwrap_or(u64::MAX);
         let position = self.index.as_ref().and_then(|index| index.position(number));
@@ -105,17 +104,17 @@ impl RecordFile {
                 let before = usize::try_from(position.record_index).unwrap_or(usize::MAX);
                 (self.reading.clone().chunks(position.chunk_begin..end), before)
             }
-            // Without an index, or of fewer rows, all are read.
+            // Without an index, for the first row, and beyond the last, the file is read from its beginning.
             None => (self.reading.clone(), row),
         }
     }
 }
 
-/// The columns of examples, by the first records of the files; `None` where there are no records.
+/// The columns of examples, from the first records of the files; `None` if there are no records.
 ///
 /// # Errors
 ///
-/// [`Error::Riegeli`](crate::Error::Riegeli) for records that are no examples.
+/// [`Error::Riegeli`](crate::Error::Riegeli) for records that are not examples.
 pub(super) fn sample(kind: ExampleKind, files: &[RecordFile]) -> Result<Option<ExampleSchema>> {
     let mut sampler = ExampleSampler::new(kind);
     let each = (SAMPLE / files.len().max(1)).max(LEAST_OF_A_FILE);
@@ -138,18 +137,18 @@ pub(super) fn sample(kind: ExampleKind, files: &[RecordFile]) -> Result<Option<E
     })
 }
 
-/// The columns of examples where the first records of the files are such and nothing else; `None` otherwise.
+/// The columns of examples, if the first records of the files are all examples; `None` otherwise.
 pub(super) fn sample_unasked(files: &[RecordFile]) -> Option<ExampleSchema> {
     [ExampleKind::Example, ExampleKind::SequenceExample]
         .into_iter()
         .find_map(|kind| {
-            // What cannot be read is told by whoever reads it as bytes.
+            // Reading errors are reported when the records are read as bytes.
             let found = sample(kind, files).ok().flatten()?;
             (!found.arrow_schema().fields().is_empty()).then_some(found)
         })
 }
 
-/// Records that tell the columns, of all files together; of each file a few at least, and no more than so many bytes.
+/// How many records of all files are sampled; of each file at least a few, and at most this many bytes.
 const SAMPLE: usize = 1_000;
 const LEAST_OF_A_FILE: usize = 10;
 const SAMPLE_BYTES: usize = 16 << 20;
@@ -219,15 +218,15 @@ impl Engine for RecordEngine {
     }
 }
 
-/// From records to columns.
+/// Decodes records to columns.
 enum Decoder {
-    /// Nothing but how many there are.
+    /// Only counts them.
     Count(SchemaRef, usize),
-    /// The record, so many times.
+    /// The bytes of each record.
     Bytes(BinaryBuilder, SchemaRef),
     Message {
         columns: MessageColumns,
-        /// The records since the last batch, one behind another, and where each ends.
+        /// The records since the last batch, concatenated, and where each ends.
         bytes: Vec<u8>,
         ends: Vec<usize>,
     },
@@ -266,7 +265,7 @@ impl Decoder {
     }
 
     fn is_full(&self, batch_rows: usize) -> bool {
-        // So that a batch of long records stays small.
+        // Limits batches of long records.
         const BYTES: usize = 8 << 20;
         match self {
             Self::Count(_, count) => *count >= batch_rows,
@@ -279,7 +278,7 @@ impl Decoder {
         }
     }
 
-    /// The rows since the last batch; `place` tells which record of them a number means.
+    /// The rows since the last batch; `place` describes a record by its number in the batch.
     fn finish(&mut self, place: &dyn Fn(usize) -> String) -> Result<RecordBatch> {
         Ok(match self {
             Self::Count(schema, count) => {
@@ -308,14 +307,14 @@ impl Decoder {
     }
 }
 
-/// The rows of a file that are wanted.
+/// The requested rows of a file.
 struct Rows {
     reader: RecordsReader,
     path: String,
     /// How many records were read.
     number: usize,
     decoder: Decoder,
-    /// Over the columns behind those that are wanted.
+    /// Over the columns after the requested ones.
     filter: Option<Filter>,
     wanted: usize,
     batch_rows: usize,
@@ -336,7 +335,7 @@ impl Rows {
 
     fn batch(&mut self) -> Result<RecordBatch> {
         let first = self.number;
-        // Without a filter no more is read than is wanted.
+        // Without a filter, only the requested rows are read.
         let most = match self.filter {
             Some(_) => usize::MAX,
             None => self.left,

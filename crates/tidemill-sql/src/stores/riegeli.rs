@@ -1,5 +1,5 @@
-//! Files of records: Riegeli, ArrayRecord and TFRecord, with typed rows, messages of a described type, examples of TensorFlow, or
-//! records as they are.
+//! Record files: Riegeli, ArrayRecord and TFRecord, with typed rows, messages of a described type, examples of TensorFlow, or records as
+//! bytes.
 
 mod messages;
 mod rows;
@@ -48,7 +48,7 @@ pub(super) async fn open(
             is_local: matches!(part.place, Place::File(_)),
         });
     }
-    // Objects are waited for, which a thread of the runtime must not do.
+    // Opening an object blocks, which is not allowed on a thread of the runtime.
     let place = location.to_string();
     let mut opened: Vec<BoxFuture<'static, Result<Opened>>> = Vec::new();
     for file in files.clone() {
@@ -61,7 +61,7 @@ pub(super) async fn open(
         opened.push(opening.boxed());
     }
     let opened: Vec<Opened> = stream::iter(opened).buffered(AT_ONCE).try_collect().await?;
-    // Only of all files together can it be told which columns examples have.
+    // The columns of examples depend on all files.
     let is_bytes = opened
         .iter()
         .all(|opened| matches!(opened.kind, Kind::Bytes(_) | Kind::Example(..)));
@@ -87,7 +87,7 @@ pub(super) async fn open(
     Ok(Arc::new(EngineTable::new(location.to_string(), engines)?))
 }
 
-/// A file whose records are known.
+/// A file with its kind of records.
 struct Opened {
     file: RecordFile,
     kind: Kind,
@@ -95,11 +95,11 @@ struct Opened {
 
 enum Kind {
     Message(MessageSchema),
-    /// Messages that the file says are examples, whose columns are found in them.
+    /// Messages that the file's metadata declares as examples; their columns are found by sampling.
     Example(ExampleKind, MessageSchema),
-    /// Typed rows, or fields of messages of which no type is known.
+    /// Typed rows, or projected fields of messages of an unknown type.
     Rows(RowFile),
-    /// Records that nothing tells anything of, as they are read where they are no examples: of TFRecord not by this reader.
+    /// Records of an unknown type, with the reader to use if they are not examples; `None` if this is not the reader of rows.
     Bytes(Option<RowFile>),
 }
 
@@ -110,7 +110,7 @@ impl Opened {
             reading = reading.field_projection(projection.clone());
         }
         if file.format == Format::TfRecord {
-            // Of an object the beginning would be fetched once more. The scan reports what cannot be read.
+            // For an object, the beginning would be fetched again. The scan reports read errors.
             if file.is_local {
                 file.first_length = file.measure().ok();
             }
@@ -154,7 +154,7 @@ impl Opened {
             }
             None => {
                 let is_bytes = metadata.arrow_schema.is_none() && options.field_projection.is_none();
-                // By itself it would find the schema that was passed over.
+                // The row reader would use the schema that the option `none` ignores.
                 let is_plain = options.message_option() == MessageOption::None;
                 match (is_bytes, is_plain) {
                     (true, true) => Kind::Bytes(None),
@@ -173,7 +173,7 @@ impl Opened {
         })
     }
 
-    /// `example` is what records are of which nothing else is known.
+    /// `example` is the detected kind of records of unknown type.
     fn engine(self, example: Option<RecordKind>, damage: &DamageLog) -> Result<Box<dyn Engine>> {
         let Self { file, kind } = self;
         let damage = damage.clone();

@@ -1,7 +1,7 @@
 //! Servers whose tables are stores.
 //!
-//! A kind of server is a folder beside this file, and a line in [`KINDS`]: a [`Kind`], which names it, and a [`ServerStore`], which is
-//! asked for its tables. Nothing else names one.
+//! A kind of server is a folder next to this file, and a line in [`KINDS`]: a [`Kind`], which names it, and a [`ServerStore`], which opens
+//! its tables. No other code names a kind.
 
 #[cfg(any(
     feature = "clickhouse",
@@ -105,7 +105,7 @@ const KINDS: &[&Kind] = &[
     &super::sqlite::KIND,
 ];
 
-/// The kinds that a build may leave out: the scheme of their URLs, and the feature of this crate that has them.
+/// The optional kinds of a build: the scheme of their URLs, and the feature of this crate that enables them.
 const FEATURES: &[(&str, &str)] = &[
     ("adbc", "adbc"),
     ("clickhouse", "clickhouse"),
@@ -120,7 +120,7 @@ const FEATURES: &[(&str, &str)] = &[
     ("sqlite", "sqlite"),
 ];
 
-/// What a kind of server is called, and how a session begins with it.
+/// The names of a kind of server, and its constructor.
 pub(super) struct Kind {
     /// The scheme of its URLs, in lower case.
     pub(super) scheme: &'static str,
@@ -128,17 +128,17 @@ pub(super) struct Kind {
     pub(super) aliases: &'static [&'static str],
     /// Its name as a format: `clickhouse`.
     pub(super) name: &'static str,
-    /// What its tables are in: a database, a keyspace.
+    /// What contains its tables: a database, a keyspace.
     pub(super) container: &'static str,
     /// How its URLs name a database.
     pub(super) address: Address,
-    /// The statement that makes a table of this name for rows of this schema; `None` where that takes more than these.
+    /// The statement that creates a table with a name and a schema; `None` if it needs more than these.
     pub(super) ddl: Option<Ddl>,
-    /// A store that has no connections yet.
+    /// Creates a store without connections.
     pub(super) store: fn() -> Box<dyn ServerStore>,
 }
 
-/// Makes a CREATE TABLE statement.
+/// Returns a CREATE TABLE statement.
 pub(crate) type Ddl = fn(&str, &Schema) -> Result<String>;
 
 /// How URLs name a database and a table in it.
@@ -166,12 +166,12 @@ pub(super) enum Address {
     Options,
 }
 
-/// A kind of server that has tables.
+/// A kind of server with tables.
 #[derive(Clone, Copy)]
 pub struct ServerKind(&'static Kind);
 
 impl ServerKind {
-    /// Those of this build.
+    /// All kinds of this build.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         KINDS.iter().map(|kind| Self(kind))
     }
@@ -181,12 +181,12 @@ impl ServerKind {
         self.0.scheme
     }
 
-    /// What makes its CREATE TABLE statements.
+    /// The function for its CREATE TABLE statements.
     pub(crate) fn ddl(self) -> Option<Ddl> {
         self.0.ddl
     }
 
-    /// The kind that a scheme tells, in any case.
+    /// The kind of a scheme, without regard to case.
     pub(crate) fn of_scheme(scheme: &str) -> Option<Self> {
         let mut kinds = KINDS.iter();
         let is_of = |kind: &&&Kind| {
@@ -196,7 +196,7 @@ impl ServerKind {
         kinds.find(is_of).map(|kind| Self(kind))
     }
 
-    /// What the URL of a table looks like: `clickhouse://host/database/table`, `sqlite:shop.db/table`.
+    /// An example of a table's URL: `clickhouse://host/database/table`, `sqlite:shop.db/table`.
     pub(crate) fn example(self) -> String {
         let Kind { scheme, container, .. } = self.0;
         match self.0.address {
@@ -214,13 +214,13 @@ impl ServerKind {
         self.0.address
     }
 
-    /// What its tables are in: `database`.
+    /// What contains its tables: `database`.
     pub(crate) fn container(self) -> &'static str {
         self.0.container
     }
 }
 
-/// The feature of this crate that a URL needs and the build has not.
+/// The feature of this crate that a URL needs and the build lacks.
 pub(crate) fn missing_feature(url: &str) -> Option<&'static str> {
     let (scheme, _) = url.split_once(':')?;
     let mut features = FEATURES.iter();
@@ -228,7 +228,7 @@ pub(crate) fn missing_feature(url: &str) -> Option<&'static str> {
     ServerKind::of_scheme(scheme).is_none().then_some(feature)
 }
 
-/// What the URLs of tables look like, as messages list them.
+/// Examples of tables' URLs, for messages.
 pub(crate) fn examples() -> String {
     let examples = KINDS.iter().map(|kind| ServerKind(kind).example());
     examples.collect::<Vec<_>>().join(", ")
@@ -254,8 +254,8 @@ impl fmt::Debug for ServerKind {
     }
 }
 
-/// Whether a copy fills a table of this name before it gets its own: `orders_tidemill_copy_0123456789abcdef`, or
-/// `orders_tidemill_6923f00d_0123456789abcdef` of ClickHouse.
+/// Whether a table name is that of a copy's draft: `orders_tidemill_copy_0123456789abcdef`, or `orders_tidemill_6923f00d_0123456789abcdef`
+/// for ClickHouse.
 pub(crate) fn is_draft(name: &str) -> bool {
     let Some((_, mark)) = name.rsplit_once("_tidemill_") else {
         return false;
@@ -267,38 +267,38 @@ pub(crate) fn is_draft(name: &str) -> bool {
     }
 }
 
-/// The servers of one kind that a session asks. Connections are kept: what one statement connected to, the next uses.
+/// The servers of one kind, with the connections of a session, which statements reuse.
 ///
-/// All errors are [`Error::Server`], but for those that say otherwise.
+/// All errors are [`Error::Server`], unless documented otherwise.
 #[async_trait::async_trait]
 pub(crate) trait ServerStore: fmt::Debug + Send + Sync {
     /// Opens a table, whose name may differ in case.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when there is no such table.
+    /// [`Error::NotFound`] if there is no such table.
     async fn open(&self, table: &ServerUrl) -> Result<Arc<dyn TableProvider>>;
 
-    /// The names of the tables of a database, in order.
+    /// The names of the tables of a database, sorted.
     async fn tables_of(&self, database: &ServerUrl) -> Result<Vec<String>>;
 
-    /// The name of a table as the server spells it; `None` when there is no such table.
+    /// The server's spelling of a table's name; `None` if there is no such table.
     async fn find(&self, table: &ServerUrl) -> Result<Option<String>>;
 
-    /// How many rows a table has; `None` where counting would read them all, or where the table may keep fewer rows than it was given.
+    /// The number of rows of a table; `None` if counting would read them all, or if the table may keep fewer rows than it was given.
     /// Default: `None`.
     async fn kept_rows(&self, table: &ServerUrl) -> Result<Option<u64>> {
         let _ = table;
         Ok(None)
     }
 
-    /// Runs a statement in the server's own language. Rows come as the server sends them.
+    /// Runs a statement in the server's own language. Rows are streamed as the server sends them.
     async fn answer(&self, server: &ServerUrl, statement: &str) -> Result<Answer>;
 
     /// Drops a table or removes its rows.
     async fn change(&self, table: &ServerUrl, change: TableChange) -> Result<()>;
 
-    /// The columns of a table that would be made for rows of a schema, and their types in the server's words.
+    /// The columns of a new table for rows of a schema, and their types in the server's terms.
     async fn new_columns(
         &self,
         table: &ServerUrl,
@@ -306,48 +306,47 @@ pub(crate) trait ServerStore: fmt::Debug + Send + Sync {
         options: &TableOptions,
     ) -> Result<Vec<(FieldRef, String)>>;
 
-    /// Begins to fill a table.
+    /// Starts to fill a table.
     async fn fill(&self, table: &ServerUrl, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Box<dyn TableSink>>;
 
-    /// Whether rows can take the place of those with the same primary key ([`IfThere::Update`]). Default: yes.
+    /// Whether rows can replace those with the same primary key ([`IfThere::Update`]). Default: yes.
     fn updates(&self) -> bool {
         true
     }
 
-    /// Whether a table that is being filled has the first rows of the source, so that a copy into it can be resumed. Default: no.
+    /// Whether an interrupted copy leaves the first rows of the source, so that it can be resumed. Default: no.
     fn resumes(&self) -> bool {
         false
     }
 
-    /// How a table is filled in several transactions, so that a copy into it can be resumed. Default: it is not.
+    /// How a table is filled in multiple transactions, so that a copy can be resumed. Default: not supported.
     fn transactions(&self) -> Option<&dyn Resumable> {
         None
     }
 
-    /// How foreign keys are made. Default: tables have none.
+    /// How foreign keys are created. Default: not supported.
     fn relating(&self) -> Option<&dyn Relating> {
         None
     }
 
-    /// Whether a table gives its rows in the same order each time, so that a copy of it can go on where it broke. Default: no.
+    /// Whether a table returns its rows in the same order each time, so that a copy of it can be resumed. Default: no.
     fn is_read_in_order(&self) -> bool {
         false
     }
 
-    /// Ends the inserts of another run of a job, whose program is gone, and waits until they are: what they have stored stays.
-    /// Default: there are none.
+    /// Ends the inserts of another run of a job, whose program is gone, and waits for them; stored rows remain. Default: there are none.
     async fn end_predecessors(&self, server: &ServerUrl, job: &str) -> Result<()> {
         let _ = (server, job);
         Ok(())
     }
 }
 
-/// What is done to a whole table.
+/// A change of a whole table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableChange {
     /// `DROP TABLE`
     Drop {
-        /// Whether it is no error that the table is not there.
+        /// Whether a missing table is no error.
         if_exists: bool,
     },
     /// `TRUNCATE TABLE`
@@ -364,7 +363,7 @@ impl fmt::Display for TableChange {
     }
 }
 
-/// The servers of all kinds that a session asks.
+/// The servers of all kinds, with the connections of a session.
 #[derive(Debug)]
 pub(crate) struct Servers(Vec<(ServerKind, Box<dyn ServerStore>)>);
 
@@ -380,7 +379,7 @@ impl Servers {
     pub(crate) fn of(&self, url: &ServerUrl) -> Result<&dyn ServerStore> {
         let kind = url.kind();
         let found = self.0.iter().find(|(known, _)| *known == kind);
-        // A URL has a kind of this build, and a session all of them.
+        // Only a kind outside of this build is missing.
         let (_, store) = found.ok_or_else(|| Error::Unsupported {
             what: format!("{url}: a server of {kind}"),
             hint: "this is a fault of Tidemill's: please report it".to_owned(),

@@ -1,11 +1,11 @@
 //! SQLite: the tables and views of a database in a file.
 //!
-//! A column's [type](kind) is the one that its table declares, where the first rows keep to it: SQLite itself takes any value in any
-//! column. A [scan](scan) is one SELECT, with the columns, conditions, groups and limits that mean the same there as here. A table is
-//! [filled](sink) in one transaction.
+//! A column has the [type](kind) that its table declares, if the first rows conform to it: SQLite itself accepts any value in any column. A
+//! [scan](scan) is one SELECT, with the columns, conditions, groups and limits that have the same meaning there. A table is [filled](sink)
+//! in one transaction.
 //!
-//! What a file may do: nothing but give rows. It is opened without extensions, and its views call no functions but SQLite's harmless
-//! ones (`PRAGMA trusted_schema = OFF`).
+//! A file can only supply rows. It is opened without extensions, and its views can call only SQLite's harmless functions (`PRAGMA
+//! trusted_schema = OFF`).
 
 mod database;
 mod dialect;
@@ -40,7 +40,7 @@ pub(super) const KIND: Kind = Kind {
     store: || Box::new(Sqlite::default()),
 };
 
-/// The databases that a session fills.
+/// The locks of the databases that a session writes to.
 #[derive(Debug, Default)]
 struct Sqlite(Writers);
 
@@ -139,7 +139,7 @@ impl Resumable for Sqlite {
         sink::make_draft(&Database::of(draft)?, schema, making).await
     }
 
-    /// SQLite has one writer at a time, and nothing is left of one that was killed.
+    /// SQLite has one writer at a time, and a killed one leaves nothing in flight.
     async fn wait_for_writers(&self, table: &ServerUrl) -> Result<()> {
         Database::of(table)?
             .execute("BEGIN IMMEDIATE; ROLLBACK".to_owned())
@@ -159,7 +159,7 @@ impl Resumable for Sqlite {
     }
 }
 
-/// A table has its foreign keys from the start, and SQLite checks them where a program asks for it and changes rows.
+/// A table has its foreign keys from the start. SQLite checks them when a program enables that and changes rows.
 #[async_trait::async_trait]
 impl Relating for Sqlite {
     async fn make_foreign_key(&self, table: &ServerUrl, parent: &ServerUrl, key: &ForeignKey) -> Result<u64> {
@@ -182,13 +182,13 @@ impl Relating for Sqlite {
         child.number(orphans).await
     }
 
-    /// A table that is replaced takes nothing from those that refer to it.
+    /// Replacing a table does not affect the tables that refer to it.
     async fn drop_foreign_keys(&self, _tables: &[ServerUrl]) -> Result<()> {
         Ok(())
     }
 }
 
-/// What SQLite finds wrong.
+/// Converts an error of SQLite.
 fn error_at(place: &str) -> impl FnOnce(rusqlite::Error) -> Error {
     use rusqlite::ErrorCode as Code;
     let place = place.to_owned();
@@ -209,7 +209,7 @@ fn error_at(place: &str) -> impl FnOnce(rusqlite::Error) -> Error {
     }
 }
 
-/// An error of SQLite's with what to do next.
+/// An error of SQLite with a hint.
 #[derive(Debug)]
 struct Explained(rusqlite::Error);
 

@@ -1,4 +1,4 @@
-//! Standard input: a stream of records, or a file for what goes back in it.
+//! Standard input as a stream of records, or as a temporary file that can be read more than once.
 
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read, StdinLock};
@@ -14,15 +14,15 @@ use crate::format::{Format, read_beginning};
 use crate::location::Location;
 use crate::{Error, Result};
 
-/// What was read of standard input and turned out to be no records.
+/// The bytes read from standard input that turned out not to be records.
 static UNREAD: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Standard input from its first byte on, and the format of records that its beginning tells: Riegeli, as which an ArrayRecord
-/// file is read too, or TFRecord. What begins like nothing that is known is taken for Riegeli, whose reader says what is wrong.
+/// Standard input from its first byte, with the detected format of its records: Riegeli, also for an ArrayRecord file, or TFRecord. An
+/// unknown beginning is taken for Riegeli, whose reader reports the error.
 ///
 /// # Errors
 ///
-/// [`Error::Io`]; [`Error::Unsupported`] for what is no records: [`Session::spooled`](crate::Session::spooled) has it still.
+/// [`Error::Io`]; [`Error::Unsupported`] for other formats: [`Session::spooled`](crate::Session::spooled) can still read it.
 pub fn standard_input() -> Result<(Format, impl Read)> {
     let mut stdin = from_unread();
     let beginning = read_beginning(&mut stdin).map_err(Error::io("standard input", "read"))?;
@@ -52,7 +52,7 @@ fn from_unread() -> io::Chain<Cursor<Vec<u8>>, StdinLock<'static>> {
     Cursor::new(unread).chain(io::stdin().lock())
 }
 
-/// Standard input as a file of a session, which is there as long as this value.
+/// Standard input as a temporary file of a session, which lives as long as this value.
 #[derive(Debug, Default)]
 pub(crate) struct StandardInput(OnceCell<Spooled>);
 
@@ -63,7 +63,7 @@ struct Spooled {
 }
 
 impl StandardInput {
-    /// The file. The first time, standard input is read to its end.
+    /// The file. The first call reads standard input to its end.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl StandardInput {
 /// The temporary files of this process.
 static SPOOLED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes the temporary files, for a program that ends.
+/// Removes the temporary files of a program that ends.
 pub(crate) fn remove() {
     let files = std::mem::take(&mut *SPOOLED.lock().unwrap_or_else(PoisonError::into_inner));
     files.iter().for_each(|file| drop(fs::remove_file(file)));
@@ -105,7 +105,7 @@ impl Spooled {
             path.keep().ok();
             path = TempPath::try_from_path(named).map_err(failed)?;
         }
-        // With its end it is known whether it is an ArrayRecord file.
+        // The end shows whether it is an ArrayRecord file.
         let location = Location::existing(&path).map_err(|error| match error {
             Error::NotATable { what, hint, .. } => Error::NotATable {
                 place: "standard input".to_owned(),
@@ -118,21 +118,21 @@ impl Spooled {
     }
 }
 
-/// So many bytes tell whether they are text.
+/// How many bytes are inspected for text.
 const LOOKED_AT: u64 = 4096;
 
-/// Whether bytes are text: they have no control characters but tabs and ends of lines.
+/// Whether bytes are text: they contain no control characters except tabs and line ends.
 fn is_text(begin: &[u8]) -> bool {
     let is_control = |byte: &u8| matches!(byte, 0..=8 | 11 | 12 | 14..=31 | 127);
     !begin.is_empty() && !begin.iter().any(is_control)
 }
 
-/// Text, compressed or not, has no name that tells its format, and no first bytes: objects and arrays are JSON, all else is CSV. A
-/// workbook is a ZIP archive like others. `None` of what its bytes tell.
+/// The extension for formats without a magic number: text, compressed or not, is JSON if it begins with an object or an array, and
+/// otherwise CSV. A workbook is a ZIP archive like others. `None` if the bytes determine the format.
 fn extension_of(path: &Path) -> io::Result<Option<String>> {
     let mut begin = Vec::new();
     File::open(path)?.take(LOOKED_AT).read_to_end(&mut begin)?;
-    // The first part of a workbook says what its parts are.
+    // The first part of a workbook lists the types of its parts.
     let parts = b"[Content_Types].xml";
     if begin.starts_with(b"PK") && begin.windows(parts.len()).any(|window| window == parts) {
         return Ok(Some("xlsx".to_owned()));
@@ -140,7 +140,7 @@ fn extension_of(path: &Path) -> io::Result<Option<String>> {
     let packing = Packing::of_beginning(&begin);
     if packing != Packing::None {
         begin.clear();
-        // The reader of the whole file reports damage.
+        // Damage is reported when the whole file is read.
         let _ = packing
             .unpacked(File::open(path)?)?
             .take(LOOKED_AT)
@@ -150,7 +150,7 @@ fn extension_of(path: &Path) -> io::Result<Option<String>> {
     if !is_utf16 && !is_text(&begin) {
         return Ok(None);
     }
-    // Of UTF-16 the mark, and each letter's other byte.
+    // For UTF-16, the byte order mark and the zero bytes are skipped too.
     let is_blank = |byte: &u8| byte.is_ascii_whitespace() || is_utf16 && matches!(byte, 0 | 0xFE | 0xFF);
     let first = begin.iter().find(|byte| !is_blank(byte));
     let format = match first {

@@ -36,7 +36,7 @@ pub(super) async fn open(
     of_tables(location, tables.collect::<Result<_>>()?, options, damage)
 }
 
-/// Tables that are open already, one behind another.
+/// Tables that are already open, one after another.
 pub(super) fn of_tables(
     location: &Location,
     tables: Vec<Arc<Table>>,
@@ -64,7 +64,7 @@ pub(super) fn of_tables(
     Ok(Arc::new(EngineTable::new(location.to_string(), engines.collect())?))
 }
 
-/// The scan of the records that an index finds by one of these values in a column; `None` of other scans, and without such an index.
+/// The scan restricted to the records that an index finds for these values of a column; `None` for other scans, and without such an index.
 pub(super) fn among(
     source: &Arc<dyn DataSource>,
     column: usize,
@@ -84,13 +84,13 @@ fn with_marks(schema: &Schema) -> SchemaRef {
 
 pub(super) struct XbaseEngine {
     table: Arc<Table>,
-    /// The table's fields, and perhaps the marks of deleted records.
+    /// The table's fields, and the deletion marks if requested.
     schema: SchemaRef,
     /// Whether a blank date is a value.
     has_blanks: bool,
     recovers: bool,
     deleted: Deleted,
-    /// Of all records these alone.
+    /// Only these records are read.
     positions: Option<Range<u64>>,
     damage: DamageLog,
 }
@@ -102,9 +102,9 @@ impl XbaseEngine {
         wanted.start.min(count)..wanted.end.min(count)
     }
 
-    /// The index, and the records that it leaves under these conditions, where it leaves few.
+    /// The index and the records that it leaves for these conditions, if they are few.
     fn narrowed(&self, conditions: &[Expr]) -> Option<(ProductionIndex, Bitmap)> {
-        // While recovering, an index may be as damaged as its table.
+        // During recovery, the index may be as damaged as the table.
         if conditions.is_empty() || self.recovers {
             return None;
         }
@@ -127,7 +127,7 @@ impl Engine for XbaseEngine {
         Arc::clone(&self.schema)
     }
 
-    /// The header's count stands for the rows only where deleted records are rows too: the header doesn't count them.
+    /// The header's count is exact only if deleted records are rows too: it does not count them separately.
     fn row_count(&self) -> Precision<usize> {
         let Range { start, end } = self.records();
         let records = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
@@ -137,7 +137,7 @@ impl Engine for XbaseEngine {
         }
     }
 
-    /// The record, and what its memos take on average.
+    /// The length of the record, and the mean length of its memos.
     fn row_bytes(&self) -> Option<u64> {
         let memos = self.table.memo().map_or(0, Memo::file_len);
         let records = u64::from(self.table.record_count()).max(1);
@@ -193,7 +193,7 @@ impl Engine for XbaseEngine {
         let say_damage = move |_: &_| damage.add(&table.path().display().to_string(), table.damage());
         let reading = Reading { batches, say_damage };
         let reading: Batches = match place_of_mark {
-            // Behind the fields stand the record's number and its mark.
+            // The record's number and its mark follow the fields.
             Some(place) => Box::new(reading.map(move |batch| {
                 let mut columns: Vec<usize> = (0..field_count).collect();
                 columns.insert(place, field_count + 1);

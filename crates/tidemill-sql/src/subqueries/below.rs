@@ -1,7 +1,7 @@
-//! Subqueries in aggregates, sorts, windows and joins, as columns of what is below these.
+//! Moves subqueries in aggregates, sorts, windows and joins into columns of their input.
 //!
-//! `sum(CASE WHEN EXISTS (…) THEN 1 END)` is the sum over a projection that has the EXISTS as a column. A condition of an outer, semi or
-//! anti join may have a subquery that depends on one side of the join: it becomes a column of that side.
+//! `sum(CASE WHEN EXISTS (…) THEN 1 END)` becomes a sum over a projection with the EXISTS as a column. A condition of an outer, semi or
+//! anti join may contain a subquery that depends on one side of the join: it becomes a column of that side.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ fn of_one_input(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let changed = changed
         .data
         .with_new_exprs(exprs, vec![with_columns(input, moved.of(0))?])?;
-    // Sorts and windows give all columns of what is below.
+    // Sorts and windows return all columns of their input.
     let changed = match is_aggregate {
         true => changed,
         false => only(changed, columns)?,
@@ -111,15 +111,15 @@ fn of_join(join: Join) -> Result<Transformed<LogicalPlan>> {
     Ok(Transformed::yes(only(LogicalPlan::Join(joined), columns)?))
 }
 
-/// Subqueries that became columns.
+/// The subqueries that became columns.
 #[derive(Default)]
 struct Moved {
-    /// Each with the number of the input that gets it.
+    /// Each with the number of its input.
     columns: Vec<(usize, Expr)>,
 }
 
 impl Moved {
-    /// An expression with columns in place of the subqueries that one of the inputs has all columns for.
+    /// Replaces the subqueries of an expression by columns, if one of the inputs has all columns that they need.
     fn out_of(&mut self, expr: Expr, inputs: &[&Arc<DFSchema>]) -> Result<Transformed<Expr>> {
         expr.transform_up(|part| {
             let Some(names) = columns_around(&part)? else {
@@ -129,14 +129,14 @@ impl Moved {
             let Some(input) = inputs.iter().position(|schema| has_all(schema)) else {
                 return Ok(Transformed::no(part));
             };
-            // No statement names a column so.
+            // A name that no statement uses.
             let name = format!("subquery {}", self.columns.len() + 1);
             self.columns.push((input, part.alias(&name)));
             Ok(Transformed::yes(Expr::Column(Column::new_unqualified(name))))
         })
     }
 
-    /// The columns of one input.
+    /// Takes the columns of one input.
     fn of(&mut self, input: usize) -> Vec<Expr> {
         let (of_it, others) = std::mem::take(&mut self.columns)
             .into_iter()
@@ -146,7 +146,7 @@ impl Moved {
     }
 }
 
-/// The columns that a subquery with its value needs of the row around it; `None` for what is no subquery.
+/// The columns of the outer row that a subquery needs, including those of its left operand; `None` for other expressions.
 fn columns_around(expr: &Expr) -> Result<Option<HashSet<Column>>> {
     let (subquery, value) = match expr {
         Expr::ScalarSubquery(subquery) => (subquery, None),
@@ -167,7 +167,7 @@ fn columns_around(expr: &Expr) -> Result<Option<HashSet<Column>>> {
     Ok(Some(columns))
 }
 
-/// Whether a subquery that depends on other rows, or is a predicate, is still part of an expression.
+/// Whether an expression still contains a correlated subquery or a predicate over a subquery.
 fn is_left(expr: &Expr) -> Result<bool> {
     expr.exists(|part| {
         Ok(match part {
@@ -185,7 +185,7 @@ fn unsupported(what: &str, hint: &str) -> DataFusionError {
     }))
 }
 
-/// A plan with more columns.
+/// Adds columns to a plan.
 fn with_columns(plan: LogicalPlan, more: Vec<Expr>) -> Result<LogicalPlan> {
     if more.is_empty() {
         return Ok(plan);
@@ -195,7 +195,7 @@ fn with_columns(plan: LogicalPlan, more: Vec<Expr>) -> Result<LogicalPlan> {
     LogicalPlanBuilder::from(plan).project(columns)?.build()
 }
 
-/// A plan with these columns alone.
+/// Selects only these columns of a plan.
 fn only(plan: LogicalPlan, columns: Vec<Column>) -> Result<LogicalPlan> {
     LogicalPlanBuilder::from(plan)
         .project(columns.into_iter().map(Expr::Column))?

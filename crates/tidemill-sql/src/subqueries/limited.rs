@@ -1,7 +1,8 @@
-//! LIMIT in a subquery that depends on its outer row: `LATERAL (SELECT … WHERE c.id = o.customer ORDER BY day DESC LIMIT 3)`.
+//! LIMIT in a correlated subquery: `LATERAL (SELECT … WHERE c.id = o.customer ORDER BY day DESC LIMIT 3)`.
 //!
-//! DataFusion moves the condition on the outer row into a join, and a limit below would count the rows of all. So the rows are numbered by
-//! what the condition compares with the outer row, in the order of the subquery, and the limit is a condition on the number.
+//! DataFusion moves the correlated condition into a join, so that a limit below would apply to the rows of all outer rows together. So the
+//! rows are numbered per value of the columns compared with the outer row, in the subquery's order, and the limit becomes a condition on
+//! the number.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use datafusion::optimizer::AnalyzerRule;
 
 use crate::row_numbers::with_row_number;
 
-/// Makes conditions of such limits.
+/// Replaces such limits by conditions.
 #[derive(Debug)]
 pub(crate) struct LimitsByRow;
 
@@ -39,25 +40,25 @@ impl AnalyzerRule for LimitsByRow {
     }
 }
 
-/// A limit over a condition on the outer row.
+/// A limit over a correlated condition.
 struct Limited {
     skip: usize,
     fetch: usize,
-    /// What is computed of the sorted rows, the last first.
+    /// The projections above the sort, the topmost first.
     above: Vec<Projection>,
     order: Vec<SortExpr>,
-    /// What is computed before rows are sorted, the last first.
+    /// The projections below the sort, the topmost first.
     below: Vec<Projection>,
     /// Comparisons of columns with the outer row.
     comparisons: Vec<Expr>,
-    /// These columns.
+    /// The compared columns.
     keys: Vec<Column>,
-    /// The rows without these comparisons.
+    /// The rows without the correlated conditions.
     rows: LogicalPlan,
 }
 
 impl Limited {
-    /// `None` where the limit depends on no outer row, or another way than by equal columns.
+    /// `None` if the limit is not correlated, or not only by equality of columns.
     fn of(limit: &Limit) -> Result<Option<Self>> {
         let (SkipType::Literal(skip), FetchType::Literal(Some(fetch))) =
             (limit.get_skip_type()?, limit.get_fetch_type()?)
@@ -124,7 +125,7 @@ impl Limited {
     }
 }
 
-/// The projections at the top of a plan, and what is below.
+/// The projections at the top of a plan, and the plan below them.
 fn projections(plan: &Arc<LogicalPlan>) -> (Vec<Projection>, &Arc<LogicalPlan>) {
     let (mut found, mut node) = (Vec::new(), plan);
     while let LogicalPlan::Projection(projection) = &**node {
@@ -134,7 +135,7 @@ fn projections(plan: &Arc<LogicalPlan>) -> (Vec<Projection>, &Arc<LogicalPlan>) 
     (found, node)
 }
 
-/// The column that a condition compares with the outer row for equality.
+/// The column that a condition compares with the outer row by `=`.
 fn column_compared(condition: &Expr) -> Option<Column> {
     let Expr::BinaryExpr(BinaryExpr {
         left,

@@ -1,7 +1,7 @@
-//! IN and EXISTS among the columns of a query, as marks of joins.
+//! IN and EXISTS in the SELECT list, as marks of joins.
 //!
-//! DataFusion makes such joins for conditions: [`DecorrelatePredicateSubquery`] gives a filter the mark in place of the subquery. It is given
-//! a filter over each, whose input and condition are then those of the column.
+//! DataFusion creates such joins for conditions: [`DecorrelatePredicateSubquery`] replaces the subquery in a filter by the mark. So each
+//! predicate is put into a filter, and the input and the condition of the result are used for the column.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use datafusion::optimizer::{Optimizer, OptimizerConfig, OptimizerRule};
 
 use super::has_predicate;
 
-/// The engine's rules with [`SubqueriesAsMarks`] before those that make joins of subqueries.
+/// DataFusion's rules, with [`SubqueriesAsMarks`] before those that turn subqueries into joins.
 pub(crate) fn rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let mut rules = Optimizer::new().rules;
     let is_first =
@@ -26,7 +26,7 @@ pub(crate) fn rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     rules
 }
 
-/// Makes joins of them.
+/// Replaces such predicates by marks.
 #[derive(Debug)]
 struct SubqueriesAsMarks;
 
@@ -82,13 +82,13 @@ impl OptimizerRule for SubqueriesAsMarks {
     }
 }
 
-/// A plan joined with a subquery, and the mark that says what the predicate would; `None` where there is no such join.
+/// A plan joined with a subquery, and the mark that replaces the predicate; `None` if there is no such join.
 fn mark(
     input: &Arc<LogicalPlan>,
     predicate: Expr,
     config: &dyn OptimizerConfig,
 ) -> Result<Option<(Arc<LogicalPlan>, Expr)>> {
-    // A subquery that is the whole condition would leave rows out, and have no mark.
+    // If the subquery were the whole condition, the rule would filter rows instead of adding a mark.
     let filter = Filter::try_new(with_table(predicate)?.is_true(), Arc::clone(input))?;
     let joined = DecorrelatePredicateSubquery::new().rewrite(LogicalPlan::Filter(filter), config)?;
     let filter = match joined.data {
@@ -104,7 +104,7 @@ fn mark(
     }
 }
 
-/// IN over a subquery whose column is one of a table: the rule would take that of an aggregate twice, with a table and without.
+/// Qualifies the column of an IN subquery: the rule would take the column of an aggregate twice, qualified and not.
 fn with_table(predicate: Expr) -> Result<Expr> {
     let Expr::InSubquery(InSubquery {
         expr,

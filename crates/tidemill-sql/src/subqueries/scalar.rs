@@ -1,8 +1,8 @@
-//! Scalar subqueries that depend on their outer row and are not an aggregate: `(SELECT name FROM customers c WHERE c.id = o.customer)`.
+//! Correlated scalar subqueries that are not an aggregate: `(SELECT name FROM customers c WHERE c.id = o.customer)`.
 //!
-//! DataFusion takes aggregates only, which it makes a join with groups. So such a subquery gives its first value with the number of its
-//! rows, and the value is taken behind the join. Several rows are an error there, and not before: groups without an outer row may have
-//! any number. With `ORDER BY … LIMIT 1` the aggregate is `first_value`.
+//! DataFusion supports only aggregates, which it turns into a join with groups. So such a subquery returns its first value with the number
+//! of its rows, and the value is extracted after the join. More than one row is an error only then: groups without an outer row may have
+//! any number. With `ORDER BY … LIMIT 1`, the aggregate is `first_value`.
 
 use std::sync::{Arc, LazyLock};
 
@@ -25,7 +25,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-/// Makes aggregates of such subqueries.
+/// Turns such subqueries into aggregates.
 #[derive(Debug)]
 pub(crate) struct ScalarSubqueries;
 
@@ -77,14 +77,14 @@ fn aggregated(subquery: Subquery) -> Result<Transformed<Expr>> {
     if rows.max_rows().is_some_and(|rows| rows <= 1) {
         return Ok(Transformed::no(Expr::ScalarSubquery(subquery)));
     }
-    // A count would be 0 for no rows, which the engine takes great pains over; a sum is NULL.
+    // COUNT would be 0 for no rows, which DataFusion handles in a complicated way; SUM is NULL.
     let aggregates = vec![sum(lit(1_i64)), first_value(column_of(rows), Vec::new())];
     let counted = named_as(rows, Arc::clone(rows), aggregates, r#struct)?;
     let only = ScalarFunction::new_udf(only_value(), vec![of(counted)]);
     Ok(Transformed::yes(Expr::ScalarFunction(only)))
 }
 
-/// Whether a plan is what DataFusion takes for one that has a row at most: an aggregate, perhaps with HAVING, below projections.
+/// Whether DataFusion takes a plan for one of at most one row: an aggregate, perhaps with HAVING, below projections.
 fn is_aggregate(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(projection) => is_aggregate(&projection.input),
@@ -100,7 +100,7 @@ fn column_of(plan: &LogicalPlan) -> Expr {
     Expr::Column(plan.schema().columns().remove(0))
 }
 
-/// Aggregates of all rows of a plan, as one value under the name of the column of another plan.
+/// Aggregates over all rows of a plan, combined to one value with the name of another plan's column.
 fn named_as(
     named: &LogicalPlan,
     input: Arc<LogicalPlan>,
@@ -115,7 +115,7 @@ fn named_as(
     Ok(LogicalPlan::Projection(projection))
 }
 
-/// The value of the first row in an order.
+/// The value of the first row of a sorted query.
 struct First {
     value: Expr,
     order: Vec<SortExpr>,
@@ -123,7 +123,7 @@ struct First {
 }
 
 impl First {
-    /// Of `SELECT value … ORDER BY order LIMIT 1`.
+    /// Matches `SELECT value … ORDER BY order LIMIT 1`.
     fn of(plan: &LogicalPlan) -> Result<Option<Self>> {
         let LogicalPlan::Limit(limit) = plan else {
             return Ok(None);
@@ -133,7 +133,7 @@ impl First {
         if !is_first {
             return Ok(None);
         }
-        // A key that is not selected is dropped behind the sort.
+        // A sort key that is not selected is dropped after the sort.
         let (sorted, value) = match &*limit.input {
             LogicalPlan::Projection(projection) => (&*projection.input, projection.expr.first()),
             other => (other, None),
@@ -163,14 +163,14 @@ pub(crate) fn only_value() -> Arc<ScalarUDF> {
     Arc::clone(&FUNCTION)
 }
 
-/// The value of a number of rows and a value: NULL without rows, an error with several.
+/// Returns the value for a number of rows and a value: NULL without rows, an error for more than one.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct OnlyValue {
     signature: Signature,
 }
 
 impl ScalarUDFImpl for OnlyValue {
-    /// No statement calls a function by a name with a space.
+    /// The space in the name keeps statements from calling it.
     fn name(&self) -> &'static str {
         "only value"
     }

@@ -1,4 +1,4 @@
-//! The values that come most often.
+//! The most frequent values.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use arrow_array::ArrayRef;
 use super::text_of;
 use crate::Result;
 
-/// How many are given.
+/// How many are listed.
 const GIVEN: usize = 5;
 
-/// Of more distinct values none are given.
+/// Of more distinct values, none are listed.
 const COUNTED: usize = 16_384;
 
 /// Values by their hashes.
@@ -45,7 +45,7 @@ impl Frequent {
         Ok(())
     }
 
-    /// Those that come more than once, the most frequent first.
+    /// Those that occur more than once, the most frequent first.
     pub(super) fn finish(self) -> Vec<(String, u64)> {
         let counted = self.0.unwrap_or_default().into_values();
         let mut frequent: Vec<_> = counted

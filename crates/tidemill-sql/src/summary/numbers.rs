@@ -1,4 +1,4 @@
-//! How numbers, dates and times are spread.
+//! The distribution of numbers, dates and times.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use rand::{Rng as _, SeedableRng as _};
 use super::{BARS, ColumnSummary, SAMPLE, text_of};
 use crate::Result;
 
-/// The numbers of a column; dates and times are numbers of days and of units of time.
+/// The numbers of a column; dates and times are counts of days and of units of time.
 pub(super) struct Numbers {
-    /// Dates and times have no mean that could be told as a number.
+    /// Dates and times have no mean.
     has_mean: bool,
     count: u64,
     sum: f64,
-    /// What rounding has taken from the sum: Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974.
+    /// The rounding error of the sum: Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974.
     rounded: f64,
     /// By Welford's recurrence ("Note on a method for calculating corrected sums of squares and products", 1962).
     mean: f64,
@@ -27,12 +27,12 @@ pub(super) struct Numbers {
     least: f64,
     greatest: f64,
     sample: Vec<f64>,
-    /// The same each time, so that two summaries of a table agree.
+    /// With a constant seed, so that two summaries of a table agree.
     random: StdRng,
 }
 
 impl Numbers {
-    /// `None` of types that are not numbers.
+    /// `None` for types that are not numbers.
     pub(super) fn of(data_type: &DataType) -> Option<Self> {
         (data_type.is_numeric() || data_type.is_temporal()).then(|| Self {
             has_mean: data_type.is_numeric(),
@@ -91,12 +91,12 @@ impl Numbers {
         }
         if self.has_mean {
             let mean = (self.sum + self.rounded) / self.count as f64;
-            // A sum of large numbers may be beyond all numbers.
+            // A sum of large numbers may overflow.
             summary.mean = Some(if mean.is_finite() { mean } else { self.mean });
             summary.deviation = Some((self.squares / self.count as f64).sqrt());
         }
         self.sample.sort_by(f64::total_cmp);
-        // The first value that at least this share of the values does not exceed, as PostgreSQL's `percentile_disc`.
+        // The first value that is at least as large as this share of the values, as PostgreSQL's `percentile_disc`.
         let quartile = |share: f64| {
             let place = (share * self.sample.len() as f64).ceil() as usize;
             let value = self.sample.get(place.saturating_sub(1)).copied();
@@ -132,17 +132,17 @@ pub fn as_numbers(values: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast(&whole, &DataType::Float64)?)
 }
 
-/// A number of [`as_numbers`] as its column would show it.
+/// A number of [`as_numbers`], formatted like its column.
 ///
 /// # Errors
 ///
-/// [`Error::Engine`](crate::Error::Engine) for a number beyond the type.
+/// [`Error::Engine`](crate::Error::Engine) for a number outside the range of the type.
 pub fn text_of_number(number: f64, data_type: &DataType) -> Result<String> {
     let numbers: ArrayRef = Arc::new(Float64Array::from(vec![number]));
     let value = match data_type {
         DataType::Date32 | DataType::Time32(_) => cast(&cast(&numbers, &DataType::Int32)?, data_type)?,
         kind if kind.is_temporal() => cast(&cast(&numbers, &DataType::Int64)?, data_type)?,
-        // One that a type of few digits cannot hold is shown as it is.
+        // A number that does not fit a type of few digits is formatted unchanged.
         _ => cast(&numbers, data_type)
             .ok()
             .filter(|value| value.null_count() == 0)

@@ -1,4 +1,4 @@
-//! What is odd about the values of a column: text that is numbers or dates, text of another code page, dates that nobody meant.
+//! Suspicious values of a column: text that consists of numbers or dates, text in another code page, unlikely dates.
 
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray as _;
@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 
 use crate::Result;
 
-/// What was met so far.
+/// What was found so far.
 #[derive(Default)]
 pub(super) struct Suspicions {
     is_text: bool,
@@ -17,7 +17,7 @@ pub(super) struct Suspicions {
     texts: u64,
     numbers: u64,
     dates: u64,
-    /// Numbers that begin with a zero that a number would lose.
+    /// Numbers with a leading zero, which a numeric type would lose.
     codes: u64,
     padded: u64,
     undecoded: u64,
@@ -43,7 +43,7 @@ impl Suspicions {
         }
     }
 
-    /// Adds values none of which is NULL.
+    /// Adds values, none of which is NULL.
     pub(super) fn add(&mut self, values: &ArrayRef) -> Result<()> {
         if self.is_text {
             let texts = cast(values, &DataType::Utf8)?;
@@ -122,7 +122,7 @@ impl Suspicions {
     }
 }
 
-/// As people write numbers: digits, one point or comma, perhaps a sign.
+/// A number as users write it: digits, one point or comma, perhaps a sign.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let mut marks = 0;
@@ -152,7 +152,7 @@ fn is_date(text: &str) -> bool {
     }
 }
 
-/// Whether two letters stand where UTF-8 has one: `Ã©` for é, `â€“` for a dash (in Windows-1252), `├®` (in code page 850).
+/// Whether a text has two characters where UTF-8 has one: `Ã©` for é, `â€“` for a dash (in Windows-1252), `├®` (in code page 850).
 fn is_misread(text: &str) -> bool {
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {

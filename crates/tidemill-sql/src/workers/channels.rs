@@ -1,4 +1,4 @@
-//! Connections to workers: kept, with the token of the session, and given up when nothing answers.
+//! Cached connections to workers, with the session's token; a connection that does not answer is dropped.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,11 +14,11 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity
 use tower::ServiceExt as _;
 use url::Url;
 
-/// How long it may take to connect, and to answer a ping on a connection on which nothing else comes.
+/// The timeout to connect, and to answer a ping on an idle connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 const PING_LIMIT: Duration = Duration::from_secs(10);
 
-/// The connections of a session, and what they are opened with.
+/// The connections of a session, and their settings.
 #[derive(Clone, Default)]
 pub(super) struct Channels {
     token: Option<String>,
@@ -72,12 +72,12 @@ impl Channels {
     }
 }
 
-/// Chooses the functions of TLS for the process, which has more than one set of them. Whoever comes first chooses.
+/// Chooses the TLS provider of the process, which has more than one. The first choice wins.
 pub(super) fn choose_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// Without the token.
+/// Omits the token.
 impl fmt::Debug for Channels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Channels").finish_non_exhaustive()

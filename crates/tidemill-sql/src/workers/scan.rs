@@ -1,4 +1,4 @@
-//! A part of the scan of a table, which a worker reads.
+//! A part of a table's scan, which a worker reads.
 
 use std::fmt;
 use std::ops::Range;
@@ -32,17 +32,17 @@ use tokio::sync::OnceCell;
 
 use super::served::Reader;
 
-/// The bytes of a table that are worth a worker of their own.
+/// The least size of a table per worker.
 const BYTES_OF_TASK: u64 = 1 << 20;
 
-/// A table as it travels.
+/// The serializable description of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Travelling {
     pub(super) place: TravellingPlace,
     pub(super) format: String,
-    /// The files as they were when the statement was planned.
+    /// The files at the time of planning.
     pub(super) files: Vec<TravellingFile>,
-    /// The type of records that a session was told.
+    /// The message type that was set in the session.
     pub(super) message: Option<String>,
     pub(super) max_expansion: Option<u64>,
 }
@@ -66,11 +66,11 @@ pub(super) struct TravellingFile {
 #[derive(Clone)]
 enum Table {
     Open(Arc<dyn TableProvider>, Box<SessionState>),
-    /// It is opened by the worker that was sent the scan.
+    /// The worker that received the scan opens it.
     Named(Arc<Reader>),
 }
 
-/// Parts of a scan.
+/// Some parts of a scan.
 #[derive(Clone)]
 pub(super) struct WorkerScan {
     travelling: Arc<Travelling>,
@@ -79,7 +79,7 @@ pub(super) struct WorkerScan {
     projection: Vec<usize>,
     filters: Vec<Expr>,
     limit: Option<usize>,
-    /// How many parts the scan has, and which of them are read here.
+    /// The number of parts of the scan, and those read here.
     parts: usize,
     own: Range<usize>,
     table: Table,
@@ -88,7 +88,7 @@ pub(super) struct WorkerScan {
     metrics: ExecutionPlanMetricsSet,
 }
 
-/// What is asked of a table.
+/// The parameters of a scan.
 #[derive(Clone)]
 pub(super) struct Question {
     pub(super) projection: Vec<usize>,
@@ -97,7 +97,7 @@ pub(super) struct Question {
 }
 
 impl WorkerScan {
-    /// The scan of a table that is open.
+    /// The scan of an open table.
     pub(super) fn new(
         travelling: Arc<Travelling>,
         provider: Arc<dyn TableProvider>,
@@ -150,7 +150,7 @@ impl WorkerScan {
         }
     }
 
-    /// The parts of one of some tasks, each of which has as many as this scan.
+    /// The parts of one task; each of the tasks has as many as this scan.
     fn of_task(&self, task: usize, tasks: usize) -> Result<Self> {
         let own = self.own.len();
         let parts = (own * tasks, own * task..own * (task + 1));
@@ -158,7 +158,7 @@ impl WorkerScan {
         Self::of_parts(travelling, columns, self.question(), parts, self.table.clone())
     }
 
-    /// The scan of the whole table, cut in the same way by all who read a part of it.
+    /// The scan of the whole table, which all readers divide in the same way.
     async fn whole(&self) -> Result<Arc<dyn ExecutionPlan>> {
         let (provider, mut state) = match &self.table {
             Table::Open(provider, state) => (Arc::clone(provider), state.as_ref().clone()),
@@ -178,7 +178,7 @@ impl WorkerScan {
         let plan = self.plan.get_or_try_init(|| self.whole()).await?;
         let partitions = plan.properties().output_partitioning().partition_count();
         let plan = Arc::clone(plan);
-        // Those of a scan that could not be cut into so many parts are each read by one, and no part is left over.
+        // If the scan could not be divided into that many parts, each of its parts is still read exactly once.
         let rows = stream::iter((part..partitions).step_by(self.parts))
             .map(move |partition| plan.execute(partition, Arc::clone(&context)))
             .try_flatten();
@@ -268,7 +268,7 @@ impl ExecutionPlan for WorkerScan {
     }
 }
 
-/// As many tasks as there are workers, but for small tables.
+/// One task per worker, except for small tables.
 pub(super) fn desired_tasks(event: DesiredTaskCountEvent<'_>) -> Option<Result<DesiredTaskCountEventResponse>> {
     let scan = event.plan.downcast_ref::<WorkerScan>()?;
     let workers = get_distributed_worker_resolver(event.session_config).and_then(|workers| workers.get_urls());
@@ -293,10 +293,10 @@ pub(super) fn part_of_task(event: ScaleUpLeafNodeEvent<'_>) -> Option<Result<Sca
     Some(leaf)
 }
 
-/// Scans as bytes.
+/// Serializes scans.
 #[derive(Debug, Default)]
 pub(super) struct ScanCodec {
-    /// Who opens tables; `None` of a session that sends scans.
+    /// Opens tables; `None` in a session that only sends scans.
     reader: Option<Arc<Reader>>,
 }
 

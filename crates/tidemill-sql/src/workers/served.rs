@@ -1,4 +1,4 @@
-//! A worker: it reads what it is allowed to, runs the stages that it is sent, and gives their rows to who asks.
+//! A worker: it reads what it is allowed to, runs the stages that it receives, and sends their rows to the requester.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -32,18 +32,18 @@ use crate::location::{Location, Place};
 use crate::options::SessionOptions;
 use crate::{Error, Result, Session, names};
 
-/// How a worker proves who it is, and whom it lets in.
+/// The TLS settings of a worker.
 #[derive(Clone, Debug)]
 pub struct WorkerTls {
     /// Its certificates, in PEM.
     pub certificate: Vec<u8>,
     /// Its key, in PEM.
     pub key: Vec<u8>,
-    /// The certificates, in PEM, of who vouches for clients. Default: clients need no certificate.
+    /// The certificates, in PEM, of the clients' authorities. Default: clients need no certificate.
     pub client_ca: Option<Vec<u8>>,
 }
 
-/// Runs stages of statements for sessions elsewhere, over the files of some folders and the objects behind some URLs.
+/// Runs stages of statements of remote sessions, over the files of some folders and the objects below some URLs.
 #[derive(Debug)]
 pub struct Worker {
     reader: Reader,
@@ -53,11 +53,11 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker that reads files in these folders and objects whose URLs begin so, and nothing else.
+    /// A worker that reads only files in these folders and objects whose URLs have these prefixes.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] for a folder that there is not.
+    /// [`Error::Io`] for a folder that does not exist.
     pub fn new<S: AsRef<str>>(allowed: &[S], options: SessionOptions) -> Result<Self> {
         let (mut folders, mut prefixes) = (Vec::new(), Vec::new());
         for place in allowed {
@@ -82,7 +82,7 @@ impl Worker {
         })
     }
 
-    /// The token without which nobody is let in. Other workers are told it too. Default: none.
+    /// The token that clients must send. It is also sent to other workers. Default: none.
     #[must_use]
     pub fn token(mut self, token: String) -> Self {
         self.channels = self.channels.with_token(token.clone());
@@ -90,7 +90,7 @@ impl Worker {
         self
     }
 
-    /// Certificates for connections. Default: connections are not encrypted.
+    /// The TLS settings. Default: connections are not encrypted.
     #[must_use]
     pub fn tls(mut self, tls: WorkerTls) -> Self {
         self.channels = self.channels.with_identity(tls.certificate.clone(), tls.key.clone());
@@ -98,18 +98,18 @@ impl Worker {
         self
     }
 
-    /// The certificates, in PEM, of who vouches for other workers. Default: those of the system.
+    /// The certificates, in PEM, of other workers' authorities. Default: those of the system.
     #[must_use]
     pub fn ca(mut self, pem: Vec<u8>) -> Self {
         self.channels = self.channels.with_ca(pem);
         self
     }
 
-    /// Whether the worker may listen there.
+    /// Checks whether the worker may listen on an address.
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for an address that the network reaches, where the worker asks neither for a token nor for a certificate.
+    /// [`Error::Denied`] for an address that the network reaches, if the worker requires neither a token nor a certificate.
     pub fn check(&self, address: SocketAddr) -> Result<()> {
         let asks = self.token.is_some() || self.tls.as_ref().is_some_and(|tls| tls.client_ca.is_some());
         match address.ip().is_loopback() || asks {
@@ -121,11 +121,11 @@ impl Worker {
         }
     }
 
-    /// Serves until `ending` is ready. Statements under way then end with an error.
+    /// Serves until `ending` completes. Statements in flight then fail.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when certificates are unusable or the listener fails; as [`Worker::check`].
+    /// [`Error::Io`] if certificates are unusable or the listener fails; as [`Worker::check`].
     pub async fn serve(self, listener: TcpListener, ending: impl Future<Output = ()>) -> Result<()> {
         let address = listener.local_addr().map_err(Error::io("worker", "listen"))?;
         self.check(address)?;
@@ -164,7 +164,7 @@ impl Worker {
     }
 }
 
-/// Connections, without the delay that gathers small packets.
+/// Accepts connections, with TCP_NODELAY.
 struct Connections(TcpListener);
 
 impl Stream for Connections {
@@ -178,7 +178,7 @@ impl Stream for Connections {
             Some(
                 accepted
                     .inspect(|(stream, _)| {
-                        // Slower without it, and no worse.
+                        // An error only costs speed.
                         let _ = stream.set_nodelay(true);
                     })
                     .map(|(stream, _)| stream),
@@ -195,7 +195,7 @@ fn is_authorized(request: &Request<()>, token: &str) -> bool {
 fn state(context: WorkerQueryContext, reader: &Arc<Reader>, channels: &Channels) -> EngineResult<SessionState> {
     let own = reader.session.state();
     let mut builder = context.builder;
-    // What the library has set of the statement stays; functions and memory are those of this worker.
+    // The library's settings for the statement stay; functions and memory are those of this worker.
     let functions = own.scalar_functions().values().cloned().collect();
     let aggregates = own.aggregate_functions().values().cloned().collect();
     builder = builder
@@ -203,7 +203,7 @@ fn state(context: WorkerQueryContext, reader: &Arc<Reader>, channels: &Channels)
         .with_aggregate_functions(aggregates)
         .with_runtime_env(Arc::clone(own.runtime_env()));
     let config = builder.config().get_or_insert_default();
-    // Each worker reads its own parts of a scan: the engine would have those that it runs read the files of all others too.
+    // Each worker reads its own parts of a scan: with work stealing, the partitions run here would read all files.
     config.options_mut().execution.enable_file_stream_work_stealing = false;
     let state = builder
         .with_distributed_channel_resolver(channels.clone())
@@ -212,7 +212,7 @@ fn state(context: WorkerQueryContext, reader: &Arc<Reader>, channels: &Channels)
     Ok(state.build())
 }
 
-/// The nodes of plans that a worker runs: those that work on rows. Others may read or write files.
+/// The plan nodes that a worker runs, which only process rows. Others may read or write files.
 const ROW_NODES: [&str; 29] = [
     "WorkerScan",
     "AggregateExec",
@@ -245,9 +245,9 @@ const ROW_NODES: [&str; 29] = [
     "WindowAggExec",
 ];
 
-/// Refuses plans that do more than work on rows, and has arithmetic fail where it overflows, which does not travel.
+/// Refuses plans with other nodes, and enables checked arithmetic, which is not part of a sent plan.
 fn checked(event: WorkerPlanRewriteEvent<'_>) -> EngineResult<WorkerPlanRewriteEventResponse> {
-    // Some names say in parentheses how the node works: `SortExec(TopK)`.
+    // Some names have a mode in parentheses: `SortExec(TopK)`.
     let is_known = |name: &str| ROW_NODES.contains(&name.split('(').next().unwrap_or_default());
     event.plan.apply(|node| match is_known(node.name()) {
         true => Ok(TreeNodeRecursion::Continue),
@@ -257,9 +257,9 @@ fn checked(event: WorkerPlanRewriteEvent<'_>) -> EngineResult<WorkerPlanRewriteE
     Ok(WorkerPlanRewriteEventResponse::new(plan))
 }
 
-/// Opens tables for scans that come from elsewhere.
+/// Opens tables for scans of remote sessions.
 pub(super) struct Reader {
-    /// Without links.
+    /// With links resolved.
     folders: Vec<PathBuf>,
     prefixes: Vec<String>,
     session: Session,
@@ -274,11 +274,11 @@ impl fmt::Debug for Reader {
 }
 
 impl Reader {
-    /// Opens the table of a scan, if it may be read and is the one that was planned.
+    /// Opens the table of a scan, if it may be read and is unchanged since planning.
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`], [`Error::Replaced`], and whatever opening the table meets.
+    /// [`Error::Denied`], [`Error::Replaced`], and errors of opening the table.
     pub(super) async fn open(
         &self,
         travelling: &Travelling,
@@ -349,7 +349,7 @@ impl Reader {
         Ok(Location { place, format: *format })
     }
 
-    /// A file in one of the folders, wherever links lead.
+    /// A file in one of the folders, after links are resolved.
     fn file(&self, path: &str) -> Result<PathBuf> {
         let real = std::fs::canonicalize(path).map_err(Error::io(path, "open"))?;
         let is_allowed = self.folders.iter().any(|folder| real.starts_with(folder));

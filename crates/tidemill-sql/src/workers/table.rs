@@ -18,7 +18,7 @@ use crate::options::SessionOptions;
 use crate::planned_scan::planned_scan;
 use crate::{Error, Result};
 
-/// The formats that workers read, by their names in what travels.
+/// The formats that workers read, by their serialized names.
 pub(super) const FORMATS: [(&str, Format); 7] = [
     ("parquet", Format::Parquet),
     ("arrow", Format::Arrow),
@@ -36,7 +36,7 @@ fn format_name(format: Format) -> Option<&'static str> {
         .map(|(name, _)| *name)
 }
 
-/// Whether workers can read a table as this session does.
+/// Whether workers can read a table with this session's options.
 pub(crate) fn can_travel(location: &Location, options: &SessionOptions) -> bool {
     let is_file = matches!(
         location.place,
@@ -49,7 +49,7 @@ pub(crate) fn can_travel(location: &Location, options: &SessionOptions) -> bool 
 ///
 /// # Errors
 ///
-/// Those of files whose lengths cannot be found out.
+/// If the length of a file cannot be determined.
 pub(crate) async fn travelling(
     location: &Location,
     provider: Arc<dyn TableProvider>,
@@ -62,7 +62,7 @@ pub(crate) async fn travelling(
     Ok(Arc::new(table))
 }
 
-/// A table as it travels.
+/// The serializable description of a table.
 pub(super) async fn of_location(location: &Location, options: &SessionOptions) -> Result<Travelling> {
     let absolute = |path: &std::path::Path| -> Result<String> {
         let path = std::path::absolute(path).map_err(Error::io(path, "find"))?;
@@ -98,7 +98,7 @@ pub(super) async fn of_location(location: &Location, options: &SessionOptions) -
     })
 }
 
-/// The files of a table, with their lengths. Their folders are left out: other machines may have them elsewhere, by a link.
+/// The files of a table, with their lengths. Folders are omitted: other machines may reach them through a link.
 async fn files(location: &Location) -> Result<Vec<TravellingFile>> {
     let mut files = Vec::new();
     for (file, source) in location.sources().await? {

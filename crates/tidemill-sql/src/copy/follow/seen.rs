@@ -1,8 +1,8 @@
-//! What a followed file looked like, as far as it was copied.
+//! A fingerprint of the copied part of a followed file.
 //!
-//! A position is a number, and means nothing in another file. So samples are kept of what lies before it: where they are and their
-//! checksums (CRC-32C). Records may change after they were copied, which few samples see. Where most of them differ, or the last
-//! record has moved to the front, the file was packed, sorted or made anew, and what lies behind the position is not what was added.
+//! A position is meaningless in another file, so that samples of the part before it are stored: offsets and checksums (CRC-32C). Records
+//! may change after they were copied, which affects few samples. If most samples differ, or the last record has moved to the front, the
+//! file was packed, sorted or recreated, and the part after the position is not what was added.
 
 use std::fmt;
 use std::fs::File;
@@ -16,14 +16,14 @@ use crate::{Error, Result};
 /// Samples of a file before a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// Of what tells the fields of an xBase table, or the first bytes of a Riegeli file.
+    /// Of the fields of an xBase table, or of the first bytes of a Riegeli file.
     head: u32,
-    /// Numbers of records, counted from 0, or of blocks, and their checksums; the last one lies right before the position.
+    /// Numbers of records or blocks, counted from 0, and their checksums; the last sample is right before the position.
     samples: Vec<(u64, u32)>,
 }
 
 impl Seen {
-    /// What the file looks like before a position.
+    /// Takes the fingerprint of a file before a position.
     pub(super) fn of(path: &Path, format: Format, position: u64) -> Result<Self> {
         let mut file = Sampled::open(path, format).map_err(Error::io(path, "read"))?;
         let units = file.units(position);
@@ -33,7 +33,7 @@ impl Seen {
         Ok(Self { head, samples })
     }
 
-    /// Why the file is not the one that was seen; `None` where it is.
+    /// Why the file is another one; `None` if it is the same.
     pub(super) fn differs_from(&self, path: &Path, format: Format) -> Result<Option<&'static str>> {
         let mut file = Sampled::open(path, format).map_err(Error::io(path, "read"))?;
         if file.head != self.head {
@@ -57,7 +57,7 @@ impl Seen {
     }
 }
 
-/// The samples of a file of so many units: evenly spread, the first and the last among them.
+/// The samples of a file of this many units: evenly distributed, including the first and the last.
 fn places(units: u64) -> impl Iterator<Item = u64> {
     let count = units.min(SAMPLES);
     (0..count).map(move |sample| match count {
@@ -66,14 +66,14 @@ fn places(units: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// A file of which parts are read.
+/// A file that is sampled.
 struct Sampled {
     file: File,
     head: u32,
-    /// Where the first unit begins, and how many bytes each has.
+    /// The offset of the first unit, and the bytes of each.
     begin: u64,
     unit: u64,
-    /// What in a unit may change: the mark of a deleted record.
+    /// The part of a unit that may change: the deletion mark.
     skipped: usize,
 }
 
@@ -107,7 +107,7 @@ impl Sampled {
         })
     }
 
-    /// How many whole units lie before a position.
+    /// The number of complete units before a position.
     fn units(&self, position: u64) -> u64 {
         match self.skipped {
             0 => position / self.unit,
@@ -153,7 +153,7 @@ impl FromStr for Seen {
 }
 
 const SAMPLES: u64 = 16;
-/// How many records the last one may have moved to be found again.
+/// How far the last record may have moved to be found again, in records.
 const FURTHEST_MOVE: u64 = 1 << 16;
 /// The unit of a Riegeli file, in bytes.
 const BLOCK: u64 = 4096;
@@ -162,7 +162,7 @@ const BLOCK: u64 = 4096;
 mod tests {
     use super::*;
 
-    /// A table of numbers, a byte of mark and six of text each.
+    /// A table of numbers, each with one byte of mark and six of text.
     fn table(numbers: impl Iterator<Item = u32>) -> Vec<u8> {
         let records: Vec<u8> = numbers.flat_map(|number| format!(" {number:6}").into_bytes()).collect();
         let count = u32::try_from(records.len() / 7).expect("few");

@@ -17,12 +17,12 @@ use crate::{Error, Result};
 #[derive(Debug, Default)]
 pub(super) struct Databases(tokio::sync::Mutex<HashMap<String, Opened>>);
 
-/// A database, and how its statements name things.
+/// An open database, and the conventions of its statements.
 #[derive(Clone)]
 struct Opened {
     database: ManagedDatabase,
     quote: char,
-    /// Whether the driver's ingestion takes columns by their places, and all of them.
+    /// Whether the driver's ingestion matches columns by position, and needs all of them.
     appends_by_place: bool,
     /// Options of each connection.
     connection: Arc<Vec<(OptionConnection, String)>>,
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Opened {
     }
 }
 
-/// A table of a database, or the database where its name is empty.
+/// A table of a database; with an empty name, the database itself.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     opened: Opened,
@@ -49,7 +49,7 @@ pub(super) struct Table {
 impl Databases {
     /// # Errors
     ///
-    /// [`Error::Unsupported`] without a driver, [`Error::Server`] where it cannot be loaded or does not open the database.
+    /// [`Error::Unsupported`] without a driver, [`Error::Server`] if it cannot be loaded or cannot open the database.
     pub(super) async fn table(&self, url: &ServerUrl) -> Result<Table> {
         let place = url.to_string();
         let name = match url.names_table() {
@@ -75,7 +75,7 @@ impl Databases {
     }
 }
 
-/// How a database is opened.
+/// The settings to open a database with.
 struct Settings {
     driver: String,
     entrypoint: Option<String>,
@@ -139,7 +139,7 @@ impl Settings {
         };
         let vendor = match opened.connect()?.get_info(Some(HashSet::from([InfoCode::VendorName]))) {
             Ok(info) => vendor(info)?.to_ascii_lowercase(),
-            // A driver need not tell.
+            // A driver need not report it.
             Err(_) => String::new(),
         };
         Ok(Opened {
@@ -150,7 +150,7 @@ impl Settings {
     }
 }
 
-/// The name of the database's vendor; nothing where the driver tells none.
+/// The name of the database's vendor; empty if the driver does not report it.
 fn vendor(info: impl arrow_array::RecordBatchReader) -> adbc_core::error::Result<String> {
     for batch in info {
         let batch = batch?;
@@ -168,7 +168,7 @@ fn vendor(info: impl arrow_array::RecordBatchReader) -> adbc_core::error::Result
     Ok(String::new())
 }
 
-/// What stands around a name: databases of MySQL's kind take double quotes for those of a text.
+/// The quote of identifiers: databases like MySQL use double quotes for strings.
 fn quote_of(vendor: &str) -> char {
     let has_backticks = ["mysql", "mariadb", "bigquery", "databricks", "spark", "clickhouse"];
     match has_backticks.iter().any(|known| vendor.contains(known)) {
@@ -194,24 +194,24 @@ impl Table {
         &self.name
     }
 
-    /// Whether the driver's ingestion takes columns by their places, and all of them.
+    /// Whether the driver's ingestion matches columns by position, and needs all of them.
     pub(super) fn appends_by_place(&self) -> bool {
         self.opened.appends_by_place
     }
 
-    /// A connection of its own. The calling thread waits.
+    /// Opens a separate connection. Blocks the calling thread.
     pub(super) fn connect(&self) -> Result<ManagedConnection> {
         self.opened.connect().map_err(error_at(&self.place))
     }
 
-    /// A name in a statement.
+    /// A quoted name.
     pub(super) fn quoted(&self, name: &str) -> String {
         let quote = self.opened.quote;
         let doubled = name.replace(quote, &format!("{quote}{quote}"));
         format!("{quote}{doubled}{quote}")
     }
 
-    /// Does what waits in a thread of its own.
+    /// Runs blocking work on a separate thread.
     pub(super) async fn wait<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -230,7 +230,7 @@ impl Table {
         run().map_err(error_at(&self.place))
     }
 
-    /// The names of the tables and views of the connection's own catalog and schema, in order.
+    /// The names of the tables and views of the connection's current catalog and schema, sorted.
     pub(super) fn siblings(&self) -> Result<Vec<String>> {
         let list = || -> adbc_core::error::Result<Vec<String>> {
             let connection = self.opened.connect()?;
@@ -273,7 +273,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] with the tables that there are.
+    /// [`Error::NotFound`] with the existing tables.
     pub(super) fn found(&self) -> Result<String> {
         let tables = self.siblings()?;
         let exactly = tables.iter().find(|name| **name == self.name);
@@ -295,7 +295,7 @@ impl Table {
     }
 }
 
-/// The structs in the lists of a column.
+/// The structs in a list column.
 fn within(of: &StructArray, column: &str) -> Vec<StructArray> {
     let Some(lists) = of.column_by_name(column).and_then(|lists| lists.as_list_opt::<i32>()) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! A table as the planner scans it: one SELECT, whose rows are taken as the driver gives them.
+//! The table provider: a scan is one SELECT, whose rows are streamed from the driver.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -29,7 +29,7 @@ use crate::stores::server::condition::{
 use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::{Error, Result};
 
-/// The table as the planner scans it.
+/// Opens the table for the planner.
 pub(super) async fn open(table: Table) -> Result<Arc<dyn TableProvider>> {
     let (name, schema) = table
         .wait(|table| {
@@ -57,18 +57,18 @@ pub(super) async fn open(table: Table) -> Result<Arc<dyn TableProvider>> {
 #[derive(Debug)]
 struct AdbcTable {
     table: Table,
-    /// As the database spells it.
+    /// In the database's spelling.
     name: String,
     schema: SchemaRef,
     columns: Columns,
 }
 
-/// Columns as a statement names them, and their types, by name.
+/// Quoted columns and their types, by name.
 #[derive(Debug)]
 struct Columns(HashMap<String, (String, DataType)>);
 
-/// What all databases mean alike: whole numbers, and whether a value is NULL. Texts are not compared there, since many databases take
-/// small and capital letters for the same.
+/// Compares only what has the same meaning in all databases: whole numbers, and IS NULL. Strings are not compared there, since many
+/// databases ignore case.
 impl Comparing for Columns {
     fn compare(&self, column: &Expr, comparison: Comparison, value: &ScalarValue) -> Option<Condition> {
         let Expr::Column(column) = column else { return None };
@@ -144,7 +144,7 @@ impl TableProvider for AdbcTable {
     }
 }
 
-/// One SELECT, as the physical plan holds it.
+/// One SELECT, in the physical plan.
 #[derive(Clone)]
 struct AdbcScan {
     table: Table,
@@ -188,7 +188,7 @@ impl ServerRead for AdbcScan {
     }
 }
 
-/// Runs a query, and gives its rows to `take`.
+/// Runs a query, and passes its rows to `take`.
 fn run<T>(table: &Table, query: &str, take: impl FnOnce(Box<dyn RecordBatchReader + Send>) -> Result<T>) -> Result<T> {
     let failed = || error_at(table.place());
     let mut connection = table.connect()?;
@@ -198,7 +198,7 @@ fn run<T>(table: &Table, query: &str, take: impl FnOnce(Box<dyn RecordBatchReade
     take(rows)
 }
 
-/// The rows of a batch in the columns that were promised: a driver may tell of a table another type than a query has.
+/// Converts a batch to the schema of the plan: a driver may report other types for a table than its queries return.
 fn as_promised(batch: RecordBatch, promised: &SchemaRef, place: &str) -> Result<RecordBatch> {
     if promised.fields().is_empty() {
         let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -229,7 +229,7 @@ fn as_promised(batch: RecordBatch, promised: &SchemaRef, place: &str) -> Result<
     )?)
 }
 
-/// What a statement of the database's own SQL gives.
+/// The answer of a statement in the database's own SQL.
 pub(super) async fn answer(table: Table, statement: String) -> Result<Answer> {
     begun::answer(|told| async move {
         let done = table.wait(move |table| {

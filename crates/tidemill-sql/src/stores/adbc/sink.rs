@@ -1,7 +1,7 @@
-//! A table that a driver fills by its bulk ingestion, in one transaction where the driver has them.
+//! Fills a table by the driver's bulk ingestion, in one transaction if the driver supports them.
 //!
-//! A new table is filled under another name, counted, and renamed when it is whole: not every driver undoes what an ingestion that fails has
-//! made, and some take rows that end with an error for all rows.
+//! A new table is filled under another name, counted, and renamed when it is complete: not every driver rolls back a failed ingestion, and
+//! some take a stream that ends with an error for complete.
 
 use std::sync::{Arc, OnceLock};
 
@@ -28,10 +28,10 @@ pub(super) struct AdbcSink {
     table: Table,
     /// The columns of the rows, in order.
     expected: SchemaRef,
-    /// The columns that the driver gets, where they are more.
+    /// The columns sent to the driver, if there are more.
     sent: SchemaRef,
     rows: u64,
-    /// How many rows there are in all, when it is known.
+    /// The total number of rows, once it is known.
     total: Arc<OnceLock<u64>>,
     batches: mpsc::Sender<Result<RecordBatch, ArrowError>>,
     filling: JoinHandle<Result<()>>,
@@ -97,7 +97,7 @@ impl AdbcSink {
         })
     }
 
-    /// What the driver says of the rows.
+    /// The result of the ingestion.
     async fn ended(filling: JoinHandle<Result<()>>) -> Result<()> {
         match filling.await {
             Ok(done) => done,
@@ -112,11 +112,11 @@ impl AdbcSink {
     }
 }
 
-/// Where rows go.
+/// The target of an ingestion.
 enum Target {
-    /// Into a table that is there.
+    /// An existing table.
     Table(String),
-    /// Into a new one, which then gets the name, perhaps that of another.
+    /// A draft, which is then renamed, and may replace an existing table.
     Draft {
         draft: String,
         name: String,
@@ -124,11 +124,11 @@ enum Target {
     },
 }
 
-/// Gives the driver all rows, and makes them visible when they are all there.
+/// Passes all rows to the driver, and makes them visible when they are complete.
 fn ingest(table: &Table, into: &Target, rows: Incoming, total: &OnceLock<u64>) -> Result<()> {
     let failed = || error_at(table.place());
     let mut connection = table.connect()?;
-    // A driver without transactions makes each statement visible at once.
+    // Without transactions, each statement is visible at once.
     let off = OptionValue::String("false".to_owned());
     let has_transactions = connection.set_option(OptionConnection::AutoCommit, off).is_ok();
     let fill = || {
@@ -167,7 +167,7 @@ fn ingest(table: &Table, into: &Target, rows: Incoming, total: &OnceLock<u64>) -
         }
     };
     let Err(error) = fill() else { return Ok(()) };
-    // What went wrong before is what is told.
+    // The first error is reported.
     if has_transactions {
         let _ = connection.rollback();
     }
@@ -196,7 +196,7 @@ fn count(connection: &mut ManagedConnection, table: &str) -> adbc_core::error::R
     Err(invalid(format!("no number of the rows of {table}")))
 }
 
-/// Rows for a driver, as they come.
+/// Rows for a driver, as they arrive.
 struct Incoming {
     schema: SchemaRef,
     batches: mpsc::Receiver<Result<RecordBatch, ArrowError>>,
@@ -241,7 +241,7 @@ impl TableSink for AdbcSink {
         if self.batches.send(Ok(fitted)).await.is_ok() {
             return Ok(());
         }
-        // The driver takes no more: its error is the one that counts.
+        // The driver has stopped reading; its error is reported.
         let ended = std::mem::replace(&mut self.filling, tokio::spawn(std::future::ready(Ok(()))));
         Self::ended(ended).await?;
         Err(unfit(self.table.place(), "", "the driver took no more rows"))
@@ -265,7 +265,7 @@ impl TableSink for AdbcSink {
         let stopped = ArrowError::ExternalError("the copy was given up".into());
         let _ = batches.send(Err(stopped)).await;
         drop(batches);
-        // What went wrong before is what is told.
+        // The first error is reported.
         let _ = Self::ended(filling).await;
     }
 }

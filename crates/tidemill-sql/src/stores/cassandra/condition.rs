@@ -1,12 +1,12 @@
-//! Conditions of a statement on the key of a table, as text for the cluster.
+//! Pushes conditions on the key of a table down to the cluster.
 //!
-//! Cassandra finds rows by their partitions. So conditions go there when they name, by `=` and IN, values of every column of the
-//! partition key; then those on the clustering key's columns go with them, in its order, up to and with the first that is not named
-//! by values but by a range. All that go are exact. Each combination of values is a statement of its own, which one replica
-//! answers. Other conditions stay here: the cluster would read as much to answer them (ALLOW FILTERING).
+//! Cassandra finds rows by their partitions. So conditions are pushed down if they name, by `=` and IN, values of every column of the
+//! partition key; then those on the columns of the clustering key follow, in order, up to and including the first with a range instead of
+//! values. All pushed-down conditions are exact. Each combination of values is a separate statement, which one replica answers. Other
+//! conditions are evaluated here: the cluster would read as much to answer them (ALLOW FILTERING).
 //!
-//! Floating-point numbers, decimals and addresses stay too, because what is equal there is not always the same here; UUIDs are
-//! compared by `=` alone, because their order differs.
+//! Conditions on floating-point numbers, decimals and addresses are evaluated here too, because equality differs; UUIDs are compared by `=`
+//! only, because their order differs.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -20,30 +20,30 @@ use uuid::Uuid;
 
 /// The columns of a table's key.
 pub(super) struct Key {
-    /// The partition key's, then the clustering key's.
+    /// The columns of the partition key, then those of the clustering key.
     columns: Vec<KeyColumn>,
-    /// How many of them are the partition key's.
+    /// How many columns the partition key has.
     partition: usize,
 }
 
 struct KeyColumn {
-    /// As the schema spells it.
+    /// In the schema's spelling.
     name: String,
-    /// As CQL spells it.
+    /// In CQL's spelling.
     text: String,
     typ: NativeType,
 }
 
-/// What conditions leave of a table.
+/// The pushed-down conditions of a scan.
 #[derive(Debug, PartialEq)]
 pub(super) struct Restriction {
-    /// Which of the conditions are in the parts.
+    /// Which conditions are pushed down.
     pub(super) taken: Vec<bool>,
-    /// What is behind WHERE, once for each combination of values; `None` for all rows.
+    /// The WHERE clause of each combination of values; `None` for all rows.
     pub(super) parts: Option<Vec<String>>,
 }
 
-/// A value of a key's column: how it is ordered among others, and how statements have it.
+/// A value of a key's column: its position in the order, and its text in statements.
 #[derive(Clone, Debug, PartialEq)]
 struct Value {
     order: Order,
@@ -56,12 +56,12 @@ enum Order {
     Bytes(Vec<u8>),
 }
 
-/// What one condition says of one column.
+/// What one condition requires of one column.
 #[derive(Clone, Debug)]
 enum Said {
-    /// It is one of these, or not at all.
+    /// One of these values, or no value.
     Values(Vec<Value>),
-    /// It is between these.
+    /// A range.
     Range(Bound<Value>, Bound<Value>),
 }
 
@@ -87,7 +87,7 @@ impl Key {
         }
     }
 
-    /// Whether values of a column are in the same order there as here.
+    /// Whether the cluster orders the values of a column as here.
     pub(super) fn is_ordered(table: &Table, column: usize) -> bool {
         let column = table.columns().get(column);
         column.is_some_and(|column| {
@@ -107,7 +107,7 @@ impl Key {
         })
     }
 
-    /// What the cluster is asked for rows for which all of `filters` hold that it can be told.
+    /// The most restrictive pushed-down form of `filters`.
     pub(super) fn restrict(&self, filters: &[&Expr]) -> Restriction {
         const STATEMENTS: usize = 10_000;
         let said: Vec<Option<(usize, Said)>> = filters.iter().map(|filter| self.said(filter)).collect();
@@ -200,7 +200,7 @@ impl Key {
         }
     }
 
-    /// What a condition says of one column of the key, where it says nothing else.
+    /// The column of the key and its restriction, if the condition consists of only that.
     fn said(&self, filter: &Expr) -> Option<(usize, Said)> {
         match filter {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => match (op, left.as_ref(), right.as_ref()) {
@@ -300,7 +300,7 @@ fn is_below(value: &Value, high: &Bound<Value>) -> bool {
     }
 }
 
-/// The lower bound that leaves less.
+/// The more restrictive of two lower bounds.
 fn higher<'a>(one: &'a Bound<Value>, other: &'a Bound<Value>) -> &'a Bound<Value> {
     match other {
         Bound::Included(value) | Bound::Excluded(value) if !is_above(value, one) => one,
@@ -310,7 +310,7 @@ fn higher<'a>(one: &'a Bound<Value>, other: &'a Bound<Value>) -> &'a Bound<Value
     }
 }
 
-/// The upper bound that leaves less.
+/// The more restrictive of two upper bounds.
 fn lower<'a>(one: &'a Bound<Value>, other: &'a Bound<Value>) -> &'a Bound<Value> {
     match other {
         Bound::Included(value) | Bound::Excluded(value) if !is_below(value, one) => one,
@@ -319,7 +319,7 @@ fn lower<'a>(one: &'a Bound<Value>, other: &'a Bound<Value>) -> &'a Bound<Value>
     }
 }
 
-/// A value of a column of type `typ`; `Some(None)` where no value of the column equals it, `None` where nobody can say.
+/// A value of a column of type `typ`; `Some(None)` if no value of the column equals it, `None` if that is unknown.
 fn value_of(typ: &NativeType, value: &ScalarValue) -> Option<Option<Value>> {
     let number = |number: i128| {
         Some(Value {
@@ -366,7 +366,7 @@ fn value_of(typ: &NativeType, value: &ScalarValue) -> Option<Option<Value>> {
         }
         NativeType::Uuid | NativeType::Timeuuid => {
             let text = text(value)?;
-            // Columns have UUIDs in small letters, with dashes.
+            // Columns have UUIDs in lower case, with dashes.
             let uuid = Uuid::try_parse(text).ok().filter(|uuid| uuid.to_string() == text);
             let uuid = uuid.filter(|uuid| *typ == NativeType::Uuid || uuid.get_version_num() == 1);
             uuid.and_then(|uuid| bytes(uuid.as_bytes(), text.to_owned()))
@@ -420,7 +420,7 @@ fn text(value: &ScalarValue) -> Option<&str> {
     }
 }
 
-/// A date as it is written, or where years have more or fewer than four digits the number of its day, 2^31 for 1970-01-01.
+/// A date as text; for years without exactly four digits, the number of its day, with 2^31 for 1970-01-01.
 fn date_text(days: i32) -> String {
     const FROM_YEAR_1_TO_1970: i32 = 719_163;
     let date = days.checked_add(FROM_YEAR_1_TO_1970);

@@ -1,10 +1,9 @@
-//! A table as the planner scans it.
+//! The table provider.
 //!
-//! A scan reads the ring in ranges of tokens, several at a time, or, where conditions name the partitions that are wanted, those alone
-//! (`condition.rs`). Its columns, its limit and these conditions are in the text of its statements, which EXPLAIN shows; what is
-//! left of the statement runs here. A scan that wants no columns but only rows to count has them counted by the cluster, which also groups by
-//! the first columns of the primary key, and gives the first rows of a partition by its clustering key. Rows
-//! come in the order of their tokens, and in a partition in that of its clustering key.
+//! A scan reads the ring in ranges of tokens, concurrently, or, if conditions name partitions, only those (`condition.rs`). Its columns,
+//! its limit and these conditions are in its statements, which EXPLAIN shows; the rest of the query runs here. The cluster counts the rows
+//! of a scan without columns, groups by the first columns of the primary key, and returns the first rows of a partition by its clustering
+//! key. Rows are in the order of their tokens, and within a partition in that of its clustering key.
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,7 +31,7 @@ use crate::stores::server::counted;
 use crate::stores::server::push_down::{Aggregate, Function, Operation};
 use crate::stores::server::scan::{ServerRead, ServerScan};
 
-/// The table as the planner scans it.
+/// Opens the table for the planner.
 pub(super) async fn open(named: NamedTable) -> Result<Arc<dyn TableProvider>> {
     let table = Arc::new(named.find().await?);
     Ok(Arc::new(CassandraTable {
@@ -115,19 +114,19 @@ impl TableProvider for CassandraTable {
     }
 }
 
-/// The read of a table.
+/// A read of a table.
 #[derive(Clone, Debug)]
 struct CassandraScan {
     scan: Scan,
     place: String,
     projected: SchemaRef,
-    /// The columns that are sums. Each is followed by the number of its values, which is no column of the answer.
+    /// The positions of sums. Each is followed by its count, which is not a column of the answer.
     sums: Vec<usize>,
-    /// What more can be asked for; `None` where the rows are no longer those of the table.
+    /// For further pushdown; `None` if the rows are no longer those of the table.
     source: Option<Source>,
 }
 
-/// The rows of a table that are read, in the table's own columns.
+/// The rows of a table, in the table's own columns.
 #[derive(Clone)]
 struct Source {
     table: Arc<Table>,
@@ -146,7 +145,7 @@ impl fmt::Debug for Source {
 }
 
 impl Source {
-    /// The rows that have one of these values in a column; `None` where it is not the partition key.
+    /// The rows with one of these values in a column; `None` if it is not the partition key.
     fn among(&self, name: &str, values: &[ScalarValue]) -> Option<Scan> {
         if self.rows != Rows::All {
             return None;
@@ -157,7 +156,7 @@ impl Source {
         Scan::new(Arc::clone(&self.table), &self.projection, Rows::Where(parts)).ok()
     }
 
-    /// These columns of it, in this order.
+    /// Selects these columns, in this order.
     fn columns(&self, columns: &[usize]) -> Option<Self> {
         let projection = columns.iter().map(|&column| self.projection.get(column).copied());
         Some(Self {
@@ -170,7 +169,7 @@ impl Source {
         Scan::new(Arc::clone(&self.table), &self.projection, self.rows.clone()).ok()
     }
 
-    /// Groups of its rows, and which columns of them are sums.
+    /// Groups of the rows, and the positions of the sums among the columns.
     fn groups(&self, keys: &[usize], aggregates: &[Aggregate]) -> Option<(Scan, Vec<usize>)> {
         let place = |column: usize| self.projection.get(column).copied();
         let keys = keys.iter().map(|&key| place(key)).collect::<Option<Vec<_>>>()?;
@@ -190,7 +189,7 @@ impl Source {
                 (Function::Min, Some(of)) if is_ordered(&of) => values.push(GroupValue::Min(of)),
                 (Function::Max, Some(of)) if is_ordered(&of) => values.push(GroupValue::Max(of)),
                 (Function::Sum, Some(of)) if aggregate.data_type == DataType::Int64 => {
-                    // Of the columns of the answer.
+                    // Positions among the columns of the answer, which exclude the counts.
                     sums.push(keys.len() + values.len() - sums.len());
                     values.extend([GroupValue::Sum(of), GroupValue::Count(of)]);
                 }
@@ -201,7 +200,7 @@ impl Source {
         Some((scan, sums))
     }
 
-    /// The first rows of each partition by the first column of the clustering key.
+    /// The first rows of each partition, by the first column of the clustering key.
     fn first(&self, order: &[(usize, SortOptions)], rows: usize) -> Option<Scan> {
         let &[(column, options)] = order else { return None };
         let place = self.projection.get(column)?;
@@ -279,7 +278,7 @@ impl ServerRead for CassandraScan {
 }
 
 impl CassandraScan {
-    /// The columns that were asked for: a sum of no value is NULL here, and 0 there.
+    /// Removes the counts: a sum of no values is NULL here, and 0 in Cassandra.
     fn without_sums_of_nothing(&self, batch: RecordBatch) -> Result<RecordBatch> {
         if self.sums.is_empty() {
             return Ok(batch);

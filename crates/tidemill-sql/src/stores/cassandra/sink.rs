@@ -1,9 +1,9 @@
-//! A table of a Cassandra cluster, filled and, when asked, made.
+//! Fills a table of a Cassandra cluster, and creates it on request.
 //!
-//! Cassandra renames no table, so one that is made has its name from the start, and is removed again when its rows do not all
-//! come. They are counted first: rows of one key would be one row. Into a table that is there rows are inserted as they come;
-//! what was inserted before an error stays, and rows whose key was there already took its place. A table that is there is not
-//! replaced by a new one, since there would be a time without either.
+//! Cassandra cannot rename tables, so that a new table has its final name from the start, and is dropped again if its rows are incomplete.
+//! They are counted first: rows with equal keys would become one row. Rows are inserted into an existing table as they arrive; after an
+//! error the inserted rows remain, including those that replaced rows with the same key. An existing table is never replaced by a new one,
+//! since for some time neither would exist.
 
 use std::sync::Arc;
 
@@ -21,15 +21,15 @@ pub(super) struct CassandraSink {
     insert: Insert,
     /// The URL without its password.
     place: String,
-    /// The columns that are filled, in the order of the insert, of the types in which the rows have them.
+    /// The filled columns, in the order of the insert, with the types of the rows.
     expected: SchemaRef,
-    /// The names of the columns in the order of the rows.
+    /// The names of the columns, in the order of the rows.
     names: Vec<String>,
     is_made: bool,
 }
 
 impl CassandraSink {
-    /// Begins to fill the table.
+    /// Starts to fill the table.
     pub(super) async fn begin(named: NamedTable, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Self> {
         let &Filling {
             columns,
@@ -102,7 +102,7 @@ impl CassandraSink {
         made.map_err(error_at(place))
     }
 
-    /// The insert, and the names of the columns as the rows have them.
+    /// The insert, and the column names of the rows.
     async fn fill(
         table: Arc<Table>,
         place: &str,
@@ -173,12 +173,12 @@ impl TableSink for CassandraSink {
     }
 }
 
-/// What went wrong before is what is told; a cluster that is gone keeps the table.
+/// The first error is reported; if the cluster is unreachable, the table remains.
 async fn drop_again(table: &Table) {
     let _ = table.drop_table().await;
 }
 
-/// The columns of the insert, each of the type in which the rows have it where its values can be taken from that.
+/// The columns of the insert, each with the type of the rows if it can be converted.
 fn expected(insert: &Insert, schema: &SchemaRef, names: &[String]) -> SchemaRef {
     let table = insert.table();
     let known = table.schema();

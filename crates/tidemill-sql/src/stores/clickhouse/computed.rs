@@ -1,11 +1,11 @@
-//! Values that ClickHouse computes exactly as they are computed here.
+//! Expressions that ClickHouse computes with exactly the same results.
 //!
-//! - Dates and times are computed in UTC, which each function gets as an argument: a server and its columns have time zones of their own.
-//! - `toStartOfMonth` and its like wrap around before 1970. The first day of a period is a difference of days instead, as a whole number of
-//!   32 bits, and the first second one of seconds.
-//! - Whole numbers of 64 bits wrap around there. Arithmetic is asked for only where no result can be beyond its type.
-//! - All values of a choice are converted to its one type, which can be NULL.
-//! - Upper and lower case stay here: `ß` and `İ` have other forms there.
+//! - Dates and times are computed in UTC, which is passed to each function: servers and columns have their own time zones.
+//! - `toStartOfMonth` and the like wrap around before 1970. The first day of a period is computed as a difference of days instead, in
+//!   32 bits, and the first second as one of seconds.
+//! - Whole numbers of 64 bits wrap around there. Arithmetic is pushed down only if no result can overflow.
+//! - All branches of a CASE are converted to its type, which is nullable.
+//! - UPPER and LOWER are not pushed down: `ß` and `İ` convert differently.
 
 use arrow_schema::{DataType as ArrowType, Field};
 use tidemill_clickhouse::{DataType, arrow_type};
@@ -40,7 +40,7 @@ pub(super) fn computed(value: &Computed, row: &Columns<'_>) -> Option<Expression
     }
 }
 
-/// A value that is NULL where another one is.
+/// A value that is NULL where another value is NULL.
 fn as_null(text: String, data_type: DataType, of: &Expression<DataType>) -> Expression<DataType> {
     Expression {
         text,
@@ -51,7 +51,7 @@ fn as_null(text: String, data_type: DataType, of: &Expression<DataType>) -> Expr
     }
 }
 
-/// A date as it is, and a moment as the date in UTC, which the type of dates holds.
+/// A date unchanged, and a timestamp as its date in UTC, in a date type that covers its range.
 fn day(of: &Expression<DataType>) -> Option<Expression<DataType>> {
     let text = &of.text;
     Some(match bare(&of.data_type) {
@@ -79,12 +79,12 @@ fn begin(period: Period, of: &Expression<DataType>) -> Option<Expression<DataTyp
         _ => return None,
     };
     let length = seconds * per_second;
-    // The rest of a division has the sign of what is divided.
+    // The remainder of a division has the sign of the dividend.
     let text = format!("{ticks} - ({ticks} % {length} + {length}) % {length}");
     Some(as_null(format!("toInt64({text})"), DataType::Int64, of))
 }
 
-/// The first day of the period in which a date is, counted from 1970-01-01.
+/// The first day of a date's period, in days from 1970-01-01.
 fn first_day(period: Period, day: &str) -> String {
     let month = |day: &str| format!("toInt32(toInt32({day}) - (toDayOfMonth({day}) - 1))");
     match period {
@@ -141,7 +141,7 @@ fn arithmetic(
     Some(converted(&result, &to))
 }
 
-/// A value in a type that has it, which can be NULL where the value can.
+/// A value converted to a type that holds it, nullable if the value is.
 fn converted(of: &Expression<DataType>, to: &DataType) -> Expression<DataType> {
     let result = as_null(String::new(), to.clone(), of);
     Expression {
@@ -158,7 +158,7 @@ fn chosen(
 ) -> Option<Expression<DataType>> {
     let to = DataType::Nullable(type_of(data_type)?.into());
     let value = |value: &Computed| {
-        // Dates may be whole numbers there.
+        // Dates may be represented as whole numbers there.
         type_of(&value.data_type)?;
         Some(format!("CAST({}, '{to}')", row.value(value)?.text))
     };
@@ -176,7 +176,7 @@ fn chosen(
     })
 }
 
-/// The type of whole numbers, decimals and texts; `None` for others.
+/// The type for whole numbers, decimals and texts; `None` for others.
 fn type_of(data_type: &ArrowType) -> Option<DataType> {
     let is_taken = data_type.is_integer() || data_type.is_string() || matches!(data_type, ArrowType::Decimal128(..));
     let field = Field::new("", data_type.clone(), false);

@@ -1,16 +1,14 @@
-//! Conditions of a statement as text for the server, where they mean the same there.
+//! Unparses conditions for the server, if they have the same meaning there.
 //!
-//! A condition goes to the server when every row it keeps here is kept there too; it is *exact* when none is kept besides. Not
-//! all are:
+//! A condition is pushed down if the server keeps every row that it keeps here; it is *exact* if the server keeps no others. Exceptions:
 //!
-//! - Floating-point numbers are in a total order here, NaN at its ends and -0 below 0, and compare by IEEE 754 there. The server
-//!   gets a wider condition, and the rows are looked at again.
-//! - Not every server reads a literal with a fraction to the last bit, so a floating-point column is compared with bounds that lie a little
-//!   further out.
-//! - Patterns of LIKE with `_`, which stands for a letter here and for a byte on old servers, stay here.
-//! - Dates and times outside the range of the column's type stay here: the server would clip them.
+//! - Floating-point numbers have a total order here, with NaN at its ends and -0 below 0, but the server compares by IEEE 754. It gets a
+//!   wider condition, and the rows are checked again.
+//! - Not every server parses a literal with a fraction exactly, so that a floating-point column is compared with slightly wider bounds.
+//! - LIKE patterns with `_` are not pushed down: it stands for a character here, and for a byte on old servers.
+//! - Dates and times outside the range of the column's type are not pushed down: the server would clip them.
 //!
-//! Expressions over columns, casts and functions stay here.
+//! Conditions with expressions over columns, casts and functions are evaluated here.
 
 use std::collections::HashMap;
 
@@ -32,16 +30,16 @@ impl Columns {
         Self(names.zip(header.types.iter().cloned()).collect())
     }
 
-    /// Whether the column's type is as asked.
+    /// Whether the column's type satisfies `asked`.
     pub(super) fn is(&self, name: &str, asked: impl Fn(&DataType) -> bool) -> bool {
         self.0.get(name).is_some_and(asked)
     }
 
-    /// The text that stands for a column's values, and their type without what wraps it.
+    /// The text for a column's values, and their type without wrappers.
     fn column(&self, expr: &Expr) -> Option<(String, &DataType)> {
         let (column, is_cast) = match expr {
             Expr::Column(column) => (column, false),
-            // How text in a dictionary is compared with text.
+            // A dictionary compared with text.
             Expr::Cast(cast) if cast.field.data_type().is_string() => match cast.expr.as_ref() {
                 Expr::Column(column) => (column, true),
                 _ => return None,
@@ -52,7 +50,7 @@ impl Columns {
         let data_type = bare(whole);
         let name = sql_text::name(&column.name);
         match data_type {
-            // Old servers look for the name of what NULL is made of.
+            // Old servers look up the enum name of the value that represents NULL.
             DataType::Enum8(_) | DataType::Enum16(_) if matches!(whole, DataType::Nullable(_)) => None,
             DataType::Enum8(_) | DataType::Enum16(_) => Some((format!("toString({name})"), data_type)),
             _ if is_cast && !is_text(data_type) => None,
@@ -106,11 +104,11 @@ impl Comparing for Columns {
     }
 }
 
-/// A condition that keeps what the total order keeps, whatever the sign of zero, and NaN always.
+/// A condition that keeps all rows of the total order, whatever the sign of zero, and always NaN.
 fn compare_float(name: &str, comparison: Comparison, value: &ScalarValue) -> Option<Condition> {
-    /// Up to here whole numbers are exact.
+    /// Whole numbers are exact up to here.
     const WHOLE: f64 = 9_007_199_254_740_992.0;
-    /// More than any server misreads a literal by, of its value.
+    /// More than the relative error of any server's literals.
     const MARGIN: f64 = 1e-9;
     let value = match value {
         ScalarValue::Float32(Some(value)) => f64::from(*value),
@@ -124,7 +122,7 @@ fn compare_float(name: &str, comparison: Comparison, value: &ScalarValue) -> Opt
         true => 0.0,
         false => value.abs() * MARGIN + f64::MIN_POSITIVE,
     };
-    // Negative zero is written as zero.
+    // Turns negative zero into zero.
     let (low, high) = (value - margin + 0.0, value + margin + 0.0);
     let text = match comparison {
         Comparison::Equal if margin == 0.0 => format!("{name} = {low}"),
@@ -140,7 +138,7 @@ fn compare_float(name: &str, comparison: Comparison, value: &ScalarValue) -> Opt
     Some(Condition { text, exact: false })
 }
 
-/// A value as the server reads it, to be compared with a column of this type.
+/// A value as a literal for the server, to be compared with a column of this type.
 pub(super) fn literal(value: &ScalarValue, data_type: &DataType) -> Option<String> {
     match data_type {
         DataType::Int8
@@ -202,7 +200,7 @@ fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::String | DataType::Enum8(_) | DataType::Enum16(_))
 }
 
-/// A type without `Nullable` and `LowCardinality` around it.
+/// A type without `Nullable` and `LowCardinality`.
 pub(super) fn bare(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Nullable(inner) | DataType::LowCardinality(inner) => bare(inner),
@@ -210,10 +208,10 @@ pub(super) fn bare(data_type: &DataType) -> &DataType {
     }
 }
 
-/// Days that `Date` has on every server: 1970-01-01 to 2105-12-31.
+/// The range of `Date` on every server: 1970-01-01 to 2105-12-31, in days.
 const DATES: std::ops::RangeInclusive<i32> = 0..=49_672;
-/// Days that `Date32` has: 1900-01-01 to 2299-12-31.
+/// The range of `Date32`: 1900-01-01 to 2299-12-31, in days.
 const DATES_32: std::ops::RangeInclusive<i32> = -25_567..=120_529;
-/// Seconds that `DateTime64` has in every precision: 1900-01-01 to 2261-12-31.
+/// The range of `DateTime64` in every precision: 1900-01-01 to 2261-12-31, in seconds.
 const SECONDS_64: std::ops::RangeInclusive<i64> = -2_208_988_800..=9_214_646_399;
 const U32_MAX: i64 = u32::MAX as i64;

@@ -1,7 +1,7 @@
-//! A table in the making, under a name of its own.
+//! A draft: a table that is filled under another name.
 //!
-//! It is renamed when it is whole, so that nobody sees a part of it. Its rows are counted first where the engine keeps each. What a copy
-//! that was killed has left is dropped by the next copy to the same table.
+//! It is renamed when it is complete, so that no partial table is visible. Its rows are counted first if the engine keeps every row. The
+//! draft of a killed copy is dropped by the next copy to the same table.
 
 use std::sync::mpsc;
 use std::thread;
@@ -19,29 +19,29 @@ use crate::error::Left;
 use crate::stores::server::{IfThere, TableOptions};
 use crate::{Error, Result};
 
-/// What stands between a table's name and the rest of a draft's: when it was made, and a number.
+/// Separates a table's name from the rest of a draft's: the time of its creation, and a random number.
 const MARK: &str = "_tidemill_";
 
-/// A draft that no query has named for so long is nobody's. A copy begins to fill its draft at once and renames it at once when it is
-/// filled; clocks may differ.
+/// A draft is abandoned if it is older than this and no running query names it. A copy starts to fill its draft at once, and renames it as
+/// soon as it is filled; clocks may differ.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
-/// How long a program that gives a table up waits for it to go.
+/// How long a program that aborts a copy waits for the draft to be dropped.
 const WAITED: Duration = Duration::from_secs(10);
 
-/// How often the server is asked whether it still makes a table that was given up.
+/// The interval at which the server is asked whether it is still creating an aborted table.
 const ASKED_EACH: Duration = Duration::from_millis(50);
 
-/// A table in the making, and whether it replaces another.
+/// A draft, and whether it replaces a table.
 pub(super) struct Draft {
-    /// In the text of a statement.
+    /// Quoted for statements.
     name: String,
     replaces: bool,
-    /// Whether the server has said that the table is made.
+    /// Whether the server has confirmed its creation.
     is_made: bool,
-    /// Whether the engine keeps each row that it is given, so that they can be counted.
+    /// Whether the engine keeps every row, so that they can be counted.
     keeps_rows: bool,
-    /// How the server is reached where this is given up without a runtime; `None` once the draft has its name or is dropped.
+    /// How to reach the server if the draft is dropped without a runtime; `None` once it is renamed or dropped.
     server: Option<Options>,
 }
 
@@ -60,7 +60,7 @@ impl Draft {
         }
         remove_abandoned(table).await;
         let name = table.sibling(&name_apart(table.table(), SystemTime::now()));
-        // Before the statement that makes it: a copy may be interrupted while the server works on that.
+        // Created before the statement runs: a copy may be interrupted meanwhile.
         let mut draft = Self {
             name,
             replaces,
@@ -80,7 +80,7 @@ impl Draft {
         }
     }
 
-    /// Its name in the text of a statement.
+    /// Its quoted name.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -112,7 +112,7 @@ impl Draft {
         Ok(())
     }
 
-    /// What went wrong before is what is told; a server that is gone keeps the draft, which a later copy removes.
+    /// The first error is reported; if the server is unreachable, the draft remains, and a later copy removes it.
     pub(super) async fn drop(mut self, table: &ServerTable) {
         let _ = table.execute(&format!("DROP TABLE IF EXISTS {}", self.name)).await;
         self.server = None;
@@ -120,7 +120,7 @@ impl Draft {
 }
 
 impl Drop for Draft {
-    /// A copy that is interrupted has no runtime to wait for: the table goes by a thread of its own, which is waited for.
+    /// An interrupted copy may have no runtime: a separate thread drops the table, and is waited for.
     fn drop(&mut self) {
         let Some(server) = self.server.take() else { return };
         let (name, is_made) = (std::mem::take(&mut self.name), self.is_made);
@@ -129,7 +129,7 @@ impl Drop for Draft {
             if let Ok(runtime) = Builder::new_current_thread().enable_all().build() {
                 let _ = runtime.block_on(remove(server, &name, is_made));
             }
-            // Nobody may wait any more.
+            // The receiver may have stopped waiting.
             let _ = done.send(());
         };
         if thread::Builder::new().spawn(work).is_ok() {
@@ -138,7 +138,7 @@ impl Drop for Draft {
     }
 }
 
-/// Drops a draft. One that the server may still be making is dropped again when it no longer does.
+/// Drops a draft. If the server may still be creating it, drops it again afterwards.
 async fn remove(server: Options, name: &str, is_made: bool) -> tidemill_clickhouse::Result<()> {
     let client = Client::with_options(server).await?;
     let statement = format!("DROP TABLE IF EXISTS {name}");
@@ -153,9 +153,9 @@ async fn remove(server: Options, name: &str, is_made: bool) -> tidemill_clickhou
     Ok(())
 }
 
-/// Whether a query is under way whose text has this name in it.
+/// Whether a running query contains this name.
 async fn is_asked_for(client: &Client, name: &str) -> tidemill_clickhouse::Result<bool> {
-    // In two parts, so that this query does not have it.
+    // Split in two, so that this query does not contain it.
     let half = name.len() - name.len().min(8);
     let (begin, end) = name.split_at(name.floor_char_boundary(half));
     let (begin, end) = (sql_text::string(begin), sql_text::string(end));
@@ -164,14 +164,14 @@ async fn is_asked_for(client: &Client, name: &str) -> tidemill_clickhouse::Resul
     Ok(found.iter().any(|batch| batch.num_rows() > 0))
 }
 
-/// A name for a draft of a table that is made now, or for the table that it replaces.
+/// A unique name for a draft that is created now, or for the table that it replaces.
 fn name_apart(table: &str, now: SystemTime) -> String {
     let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (number, _) = Uuid::new_v4().as_u64_pair();
     format!("{table}{MARK}{seconds:08x}_{number:016x}")
 }
 
-/// When the draft of a table was made that has this name; `None` of another table.
+/// The creation time of a table's draft; `None` for other tables.
 fn made_at(name: &str, table: &str) -> Option<SystemTime> {
     let (seconds, number) = name.strip_prefix(table)?.strip_prefix(MARK)?.split_once('_')?;
     let is_hex = |text: &str| text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
@@ -182,8 +182,7 @@ fn made_at(name: &str, table: &str) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
-/// Drops drafts of this table that copies have left which were killed. What can't be asked or dropped stays: the copy that begins does
-/// not depend on it.
+/// Drops the drafts of this table that killed copies have left. Errors are ignored: the new copy does not depend on it.
 async fn remove_abandoned(table: &ServerTable) {
     let Some(latest) = SystemTime::now().checked_sub(ABANDONED) else {
         return;

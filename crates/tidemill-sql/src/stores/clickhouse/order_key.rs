@@ -1,8 +1,8 @@
-//! The order key of a ClickHouse table that is made.
+//! The sorting key of a new ClickHouse table.
 //!
-//! A key takes no columns that may be NULL unless a server is told otherwise (`allow_nullable_key` of MergeTree, which old ones
-//! have not got), nor does an engine for versions and signs (`ReplacingMergeTree(version)`, `CollapsingMergeTree(sign)`), so such columns
-//! are made without; a NULL for one is an error with its row.
+//! A sorting key does not accept nullable columns unless the server allows it (`allow_nullable_key` of MergeTree, which old servers lack),
+//! and neither do engines for their versions and signs (`ReplacingMergeTree(version)`, `CollapsingMergeTree(sign)`). So such columns are
+//! created as not nullable; a NULL in one is an error with its row.
 
 use arrow_schema::Schema;
 use datafusion::sql::sqlparser::dialect::ClickHouseDialect;
@@ -12,13 +12,13 @@ use tidemill_clickhouse::sql_text;
 
 use crate::stores::server::TableOptions;
 
-/// Whether the engine of a table keeps its rows in an order.
+/// Whether the engine of a table sorts its rows.
 pub(super) fn is_ordered(options: &TableOptions) -> bool {
     options.engine.contains("MergeTree")
 }
 
-/// The options with the names of the key, and of the engine's arguments, as the columns spell them: in whatever case they were given. A
-/// name that fits no column, or several, stays as it is.
+/// The options with the names of the key and of the engine's arguments in the columns' spelling. A name that matches no column, or more
+/// than one, is unchanged.
 pub(super) fn spelled(options: &TableOptions, schema: &Schema) -> TableOptions {
     TableOptions {
         order_by: spelled_names(&options.order_by, schema),
@@ -53,7 +53,7 @@ fn spelled_names(key: &str, schema: &Schema) -> String {
     text
 }
 
-/// The schema with the columns of the key, and those that the engine tells rows of one key apart by, free of NULLs.
+/// The schema in which the columns of the key, and those of the engine's arguments, are not nullable.
 pub(super) fn with_key(schema: &Schema, options: &TableOptions) -> Schema {
     let mut never_null = Vec::new();
     if is_ordered(options) {
@@ -70,7 +70,7 @@ pub(super) fn with_key(schema: &Schema, options: &TableOptions) -> Schema {
     Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone())
 }
 
-/// The names in a key, or in the arguments of an engine, that are not those of functions. One that is no key at all is for the server to refuse.
+/// The names in a key or in an engine's arguments, without those of functions. The server reports an invalid key.
 fn columns(key: &str) -> Vec<String> {
     let tokens = Tokenizer::new(&ClickHouseDialect {}, key)
         .tokenize()

@@ -1,10 +1,10 @@
-//! A table as the planner scans it.
+//! The table provider.
 //!
-//! A scan is one SELECT: its columns, its limit, and the conditions that mean the same there as here (`condition.rs`) are in the
-//! text, which EXPLAIN shows; what is left of the statement runs here. A scan that wants no columns but only rows to count asks
-//! the server for their number. Groups, joins and first rows of several rows may be made there too (`select.rs`). Rows come in the order in which the server sends them, which is none unless its table has one.
+//! A scan is one SELECT with its columns, its limit, and the conditions that have the same meaning there (`condition.rs`). EXPLAIN shows
+//! the text; the rest of the query runs here. For a scan without columns, the server returns the number of rows. Groups, joins, and LIMIT
+//! with ORDER BY may be pushed down too (`select.rs`). Rows come in the server's order, which is undefined unless its table has one.
 //!
-//! `JSON` and `Dynamic`, whose blocks differ in their types, are text: the server writes it.
+//! `JSON` and `Dynamic`, whose types differ between blocks, are read as text that the server writes.
 
 use std::any::Any;
 use std::fmt;
@@ -35,7 +35,7 @@ use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::stores::server::select::{Dialect as _, Output, Select};
 use crate::{Error, Result};
 
-/// The table as the planner scans it.
+/// Opens the table for the planner.
 pub(super) async fn open(table: ServerTable) -> Result<Arc<dyn TableProvider>> {
     let header = table.header().await?;
     let columns = header.batch.schema();
@@ -51,7 +51,7 @@ pub(super) async fn open(table: ServerTable) -> Result<Arc<dyn TableProvider>> {
     }))
 }
 
-/// The field of a column in the answers to our queries, whose instants are in the time zone of the session.
+/// The field of a column in query results, whose instants are in the session's time zone.
 fn told_as(field: &Field, data_type: &DataType) -> Field {
     match data_type {
         DataType::Dynamic { .. } => Field::new(field.name(), ArrowType::Utf8, true),
@@ -59,7 +59,7 @@ fn told_as(field: &Field, data_type: &DataType) -> Field {
     }
 }
 
-/// A column in the list of a SELECT.
+/// A column in the SELECT list.
 fn selected(name: &str, data_type: &DataType) -> Output<DataType> {
     let name = sql_text::name(name);
     let text = match data_type {
@@ -69,7 +69,7 @@ fn selected(name: &str, data_type: &DataType) -> Output<DataType> {
     Output::column(text, data_type.clone())
 }
 
-/// Whether `JSON` is in a type.
+/// Whether a type contains `JSON`.
 fn has_json(data_type: &DataType) -> bool {
     match data_type {
         DataType::Json(_) => true,
@@ -83,7 +83,7 @@ fn has_json(data_type: &DataType) -> bool {
 struct ClickHouseTable {
     table: Arc<ServerTable>,
     schema: SchemaRef,
-    /// The columns in the list of a SELECT.
+    /// The columns in the SELECT list.
     selected: Vec<Output<DataType>>,
     columns: Columns,
 }
@@ -141,21 +141,21 @@ impl TableProvider for ClickHouseTable {
     }
 }
 
-/// One SELECT, as the physical plan holds it.
+/// One SELECT, in the physical plan.
 #[derive(Clone)]
 struct ClickHouseScan {
-    /// The table, or one of those that it reads.
+    /// The table, or one of the tables that it reads.
     table: Arc<ServerTable>,
     select: Select<ClickHouseSql>,
-    /// Whether the SELECT does more than the table's scan was asked for.
+    /// Whether more than the table's scan was pushed down.
     is_pushed: bool,
-    /// Whether the server is asked to write `JSON` as text. Servers before 54429 refuse settings that they don't know.
+    /// Whether the server writes `JSON` as text. Servers before 54429 refuse unknown settings.
     json_as_text: bool,
-    /// Without columns, the server is asked for the number of rows.
+    /// Without columns, the server returns the number of rows.
     projected: SchemaRef,
 }
 
-/// The rows of a block in the columns that were promised for all of them.
+/// Converts a block's rows to the schema of the plan.
 pub(super) fn as_promised(batch: RecordBatch, promised: &SchemaRef, place: &str) -> Result<RecordBatch> {
     widen(batch, promised).map_err(|error| Error::Unsupported {
         what: format!("{place}: rows whose blocks differ in their types ({error})"),
@@ -231,7 +231,7 @@ impl ServerRead for ClickHouseScan {
         Ok(())
     }
 
-    /// As the URL says, where rows of the table are read as they are. `JSON` as text is a setting of a single query.
+    /// The number in the URL, for plain reads of the table. `JSON` as text is a setting of a single query.
     fn connections(&self) -> usize {
         let is_plain = !self.is_pushed && !self.json_as_text && self.select.of_table().is_some();
         match is_plain && !self.projected.fields().is_empty() {
@@ -274,7 +274,7 @@ mod tests {
 
     use super::*;
 
-    /// A server of today answers our SELECT with the columns that we promise, in every block.
+    /// A current server returns the promised columns in every block.
     #[test]
     fn objects_and_dynamic_columns_are_text() {
         let Some(mut server) = Chdb::need() else { return };

@@ -1,16 +1,16 @@
-//! What ClickHouse can do with the rows of a SELECT exactly as it would be done here.
+//! Operations that ClickHouse executes with exactly the same results.
 //!
 //! What is pushed down, and what is not (see `condition.rs` for conditions):
 //!
-//! - Groups, joins and orders are made by columns whose values are the same or differ, and come in the same order, there as here: whole
-//!   numbers, text by its bytes, logical values, dates, instants, decimals. Groups and joins by floating-point numbers are not: NaN and -0
-//!   are told apart differently. By an order that begins with one the server gives as many rows as are wanted of those that are NaN and
-//!   of the others, and they are sorted here.
-//! - A sum, a least and a highest value of nothing are NULL here and 0 there, so they are asked for beside a count.
-//! - Sums of floating-point numbers depend on the order of their rows, and stay here.
-//! - A sum of numbers of 64 bits wraps around there, so it is one of decimals; beyond 64 bits it is an error here.
-//! - The average of whole numbers is their sum as a decimal by their count, which old servers too have without an overflow; that of
-//!   decimals is cut to four more decimals, as here.
+//! - Groups, joins and orders, over columns whose values have the same equality and order there: whole numbers, text by its bytes,
+//!   logicals, dates, instants, decimals. Groups and joins by floating-point numbers are not: NaN and -0 are distinguished differently.
+//!   For an order that begins with one, the server returns the first rows both of the NaN values and of the others, and they are sorted
+//!   here.
+//! - SUM, MIN and MAX of no values are NULL here and 0 there, so that they are selected together with a count.
+//! - Sums of floating-point numbers depend on the order of rows, and are computed here.
+//! - A sum of numbers of 64 bits wraps around there, so that it is computed as a decimal; beyond 64 bits it is an error here.
+//! - The average of whole numbers is their sum as a decimal divided by their count, which does not overflow on old servers; that of
+//!   decimals is truncated to four more decimals, as here.
 
 use arrow_schema::DataType as ArrowType;
 use datafusion::common::ScalarValue;
@@ -22,7 +22,7 @@ use crate::stores::server::condition::Comparison;
 use crate::stores::server::push_down::{Aggregate, Function};
 use crate::stores::server::select::{Dialect, Expression, FloatKey, Output, Row, in_list};
 
-/// The SQL of ClickHouse, in which all versions agree.
+/// The SQL of ClickHouse, as all versions understand it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClickHouseSql;
 
@@ -31,7 +31,7 @@ impl Dialect for ClickHouseSql {
 
     const INNER_JOIN: &'static str = "ALL INNER JOIN";
 
-    // The setting `join_use_nulls` gives NULL; without it there would be 0 and empty texts.
+    // The setting `join_use_nulls` produces NULL; without it, 0 and empty strings.
     const LEFT_JOIN: &'static str = "ALL LEFT JOIN";
 
     fn range(skipped: usize, rows: Option<usize>) -> String {
@@ -68,7 +68,7 @@ impl Dialect for ClickHouseSql {
         is_key(one) && bare(one) == bare(other)
     }
 
-    /// 18.16.1 ends when keys of text can be NULL.
+    /// Version 18.16.1 crashes on nullable keys of text.
     fn join_key(key: &Expression<DataType>) -> String {
         match has_null(&key.data_type) {
             true => format!("assumeNotNull({})", key.text),
@@ -76,7 +76,7 @@ impl Dialect for ClickHouseSql {
         }
     }
 
-    /// Without it, NULL would meet what stands in its place.
+    /// Otherwise NULL would match the value that represents it.
     fn null_mark(key: &Expression<DataType>) -> Option<(String, &'static str)> {
         has_null(&key.data_type).then(|| (format!("isNull({})", key.text), "toUInt8(0)"))
     }
@@ -131,7 +131,7 @@ fn value_of_group(
         return Some(count("count()".to_owned()));
     };
     let (text, data_type) = (&of.text, &of.data_type);
-    // What an aggregate of no value is there, it is not here.
+    // An aggregate of no values is NULL here, but not there.
     let or_null = |value: String, data_type: DataType| {
         let value = match may_be_empty || has_null(&of.data_type) {
             true => format!("if(count({text}) = 0, NULL, {value})"),
@@ -144,7 +144,7 @@ fn value_of_group(
     };
     Some(match aggregate.function {
         Function::Count if aggregate.distinct => match is_key(data_type) {
-            // Old servers have NULL for none of a column that may be NULL.
+            // Old servers return NULL for no values of a nullable column.
             true => count(format!("ifNull(uniqExact({text}), 0)")),
             false => return None,
         },
@@ -196,7 +196,7 @@ fn value_of_group(
     })
 }
 
-/// Digits of decimals whose sums have ten more and no more than 38.
+/// The most digits of decimals whose sum, with ten more, fits into 38.
 const SUMMED_DIGITS: u8 = 28;
 
 fn is_whole(data_type: &DataType) -> bool {
@@ -213,7 +213,7 @@ fn is_whole(data_type: &DataType) -> bool {
     )
 }
 
-/// Whether values are in the same order there as here.
+/// Whether values have the same order there.
 fn is_ordered(data_type: &DataType) -> bool {
     match bare(data_type) {
         DataType::String
@@ -228,7 +228,7 @@ fn is_ordered(data_type: &DataType) -> bool {
     }
 }
 
-/// Whether the same values are equal there as here.
+/// Whether values have the same equality there.
 fn is_key(data_type: &DataType) -> bool {
     is_ordered(data_type)
         || matches!(

@@ -1,7 +1,7 @@
-//! A table of a ClickHouse server, filled and, when asked, made.
+//! Fills a table of a ClickHouse server, and creates it on request.
 //!
-//! A table that is made is a draft until it is whole (`draft.rs`). Into a table that is there rows are inserted as they come: what was
-//! inserted before an error stays.
+//! A new table is a draft until it is complete (`draft.rs`). Rows are inserted into an existing table as they arrive; after an error, the
+//! inserted rows remain.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) struct ClickHouseSink {
 }
 
 impl ClickHouseSink {
-    /// Begins to fill the table. Without names of columns, rows are for all columns of the table.
+    /// Starts to fill the table. Without column names, the rows have all columns of the table.
     pub(super) async fn begin(mut table: ServerTable, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Self> {
         let &Filling {
             columns,
@@ -44,7 +44,7 @@ impl ClickHouseSink {
         if !options.create || (adds && table.exists().await?) {
             table = table.found().await?;
         } else if there == IfThere::GoOn {
-            // The server may still be making it for a copy that was killed.
+            // The server may still be creating it for a killed copy.
             let name = format!("IF NOT EXISTS {}", table.name());
             make_table(&table, &name, schema, options).await?;
             table = table.found().await?;
@@ -79,7 +79,7 @@ impl ClickHouseSink {
     }
 }
 
-/// Bytes for a String stay bytes, which need be no text.
+/// Binary values for a String column stay binary, since they need not be valid text.
 fn with_bytes_for_text(expected: &SchemaRef, rows: &SchemaRef) -> SchemaRef {
     let fields = expected.fields().iter().map(|field| {
         let is_bytes = column_of(rows, field.name()).is_some_and(|place| rows.field(place).data_type().is_binary());
@@ -105,7 +105,7 @@ impl TableSink for ClickHouseSink {
         written.map_err(error_at(self.table.place()))
     }
 
-    /// A table that was made gets its name.
+    /// Renames a draft.
     async fn finish(self: Box<Self>) -> Result<u64> {
         let Self {
             table, insert, draft, ..
@@ -135,7 +135,7 @@ impl TableSink for ClickHouseSink {
     }
 }
 
-/// Makes a table, with columns for rows of this schema. `name` is what stands behind CREATE TABLE.
+/// Creates a table with columns for rows of this schema. `name` follows CREATE TABLE.
 pub(super) async fn make_table(
     table: &ServerTable,
     name: &str,
@@ -156,7 +156,7 @@ pub(super) async fn make_table(
     table.execute(&made).await
 }
 
-/// The columns of a table that is made, among the types that its server has.
+/// The columns of a new table, in types that its server has.
 pub(super) async fn new_columns(
     table: &ServerTable,
     schema: &Schema,
@@ -172,7 +172,7 @@ pub(super) async fn new_columns(
     Ok(columns)
 }
 
-/// The statement that makes a table of this name, which keeps rows in their order, on a server that has every type.
+/// The statement that creates a table with this name, which keeps the order of rows, on a server with all types.
 pub(super) fn ddl(table: &str, schema: &Schema) -> Result<String> {
     let columns = schema.fields().iter().map(|field| {
         let data_type = arrow_type::data_type(field).map_err(error_at(table))?;
@@ -183,22 +183,22 @@ pub(super) fn ddl(table: &str, schema: &Schema) -> Result<String> {
     Ok(format!("{made}\nENGINE = MergeTree ORDER BY tuple()"))
 }
 
-/// Whether an engine keeps each row: others merge rows of one key, or keep none.
+/// Whether an engine keeps every row: others merge rows with equal keys, or store none.
 pub(super) fn keeps_rows(engine: &str) -> bool {
     let name = engine.split('(').next().unwrap_or_default().trim();
     let name = name.strip_prefix("Replicated").unwrap_or(name);
     ["MergeTree", "Memory", "Log", "TinyLog", "StripeLog"].contains(&name)
 }
 
-/// The type of a new table's column, among those that the server has.
+/// The type of a new table's column, among those of the server.
 fn column_type(field: &Field, hello: &ServerHello) -> tidemill_clickhouse::Result<DataType> {
     let data_type = arrow_type::data_type(field)?;
     Ok(known_type(data_type, (hello.version_major, hello.version_minor)))
 }
 
-/// A type, or the one that a server of this version has for the same values. Values that it can't hold are refused one by one.
+/// A type, or its replacement on a server of this version. Values outside its range are refused one by one.
 fn known_type(data_type: DataType, version: (u64, u64)) -> DataType {
-    /// Releases that brought a type: `CHANGELOG` of ClickHouse.
+    /// The versions that introduced a type: `CHANGELOG` of ClickHouse.
     const DATE_TIME_64: (u64, u64) = (20, 1);
     const DATE_32: (u64, u64) = (21, 9);
     const BOOL: (u64, u64) = (21, 12);
@@ -208,7 +208,7 @@ fn known_type(data_type: DataType, version: (u64, u64)) -> DataType {
         DataType::LowCardinality(inner) if version < (19, 0) => known_type(inner.as_ref().clone(), version),
         DataType::Bool if version < BOOL => DataType::UInt8,
         DataType::Date32 if version < DATE_32 => DataType::Date,
-        // A time without a zone is shown as it stands.
+        // A time without zone is displayed unchanged.
         DataType::DateTime64(_, zone) if version < DATE_TIME_64 => DataType::DateTime(zone.or(Some("UTC".into()))),
         DataType::DateTime64(precision, None) => DataType::DateTime64(precision, Some("UTC".into())),
         other => other,

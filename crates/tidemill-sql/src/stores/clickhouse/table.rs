@@ -1,4 +1,4 @@
-//! A table of a server, as statements name it.
+//! A table of a server, by its name in statements.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -30,7 +30,7 @@ impl Clients {
     }
 }
 
-/// A connection to a server, and the name of a table there.
+/// A connection to a server, with the name of a table.
 pub(super) struct ServerTable {
     client: Client,
     /// The server, with the password.
@@ -56,12 +56,12 @@ impl ServerTable {
         })
     }
 
-    /// Connects to the table that is there, whose name may differ in case.
+    /// Connects to an existing table, whose name may differ in case.
     pub(super) async fn find(url: &ServerUrl, clients: &Clients) -> Result<Self> {
         Self::connect(url, clients).await?.found().await
     }
 
-    /// This table if it is there, or the one whose name differs in case.
+    /// This table if it exists, or the one whose name differs only in case.
     pub(super) async fn found(self) -> Result<Self> {
         const NAMED: usize = 12;
         let mut table = self;
@@ -90,15 +90,15 @@ impl ServerTable {
         })
     }
 
-    /// Ends the queries whose names begin so, and waits until they are gone.
+    /// Ends the queries whose names have this prefix, and waits for them.
     pub(super) async fn end_queries(&self, job: &str) -> Result<()> {
-        /// A server stores what it has received in less.
+        /// A server stores received rows in less time.
         const PATIENCE: Duration = Duration::from_secs(60);
         let ended = self.client.end_queries(job, PATIENCE).await;
         ended.map(drop).map_err(error_at(&self.place))
     }
 
-    /// Whether the engine of the table keeps each row that it is given.
+    /// Whether the engine of the table keeps every row.
     pub(super) async fn keeps_rows(&self) -> Result<bool> {
         let database = match self.database.as_str() {
             "" => "currentDatabase()".to_owned(),
@@ -115,7 +115,7 @@ impl ServerTable {
         Ok(engines.next().is_some_and(super::sink::keeps_rows))
     }
 
-    /// The names of the tables of the database.
+    /// The names of the tables in the database.
     pub(super) async fn siblings(&self) -> Result<Vec<String>> {
         let database = match self.database.as_str() {
             "" => "currentDatabase()".to_owned(),
@@ -141,12 +141,12 @@ impl ServerTable {
         &self.place
     }
 
-    /// Whether one statement to this table's database can name another table too: without a name, a database is that of the connection.
+    /// Whether one statement can also name a table of the other: an empty database name is that of the connection.
     pub(super) fn is_on_server_of(&self, other: &Self) -> bool {
         self.server == other.server && (self.database == other.database || !other.database.is_empty())
     }
 
-    /// The name in the text of a statement.
+    /// The quoted name for statements.
     pub(super) fn name(&self) -> String {
         self.sibling(&self.table)
     }
@@ -156,7 +156,7 @@ impl ServerTable {
         &self.table
     }
 
-    /// The name of another table of the same database, in the text of a statement.
+    /// The quoted name of another table of the same database.
     pub(super) fn sibling(&self, table: &str) -> String {
         match self.database.as_str() {
             "" => sql_text::name(table),
@@ -173,7 +173,7 @@ impl ServerTable {
         executed.map(drop).map_err(error_at(&self.place))
     }
 
-    /// The number that is a statement's whole answer.
+    /// The result of a statement that returns a single number.
     pub(super) async fn number(&self, sql: &str) -> Result<u64> {
         let answer = self.client.query(sql).collect().await;
         let answer = answer.map_err(error_at(&self.place))?;

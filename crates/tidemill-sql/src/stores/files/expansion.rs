@@ -1,23 +1,23 @@
-//! How much larger than its file a part of it may become in memory.
+//! Limits how much a part of a file may expand in memory.
 
 use std::fmt;
 
-/// So many times what it takes in the file, and the session's limit more.
+/// The allowed multiple of the size in the file, to which the session's limit is added.
 const TIMES: u64 = 8;
 
-/// A part of a file that would become too large.
+/// A part of a file that exceeds the limit.
 #[derive(Debug)]
 pub(super) struct Expansion {
-    /// Where it begins, in bytes.
+    /// Its offset.
     at: u64,
-    /// What it takes in the file.
+    /// Its size in the file.
     stored: u64,
     needed: u64,
     limit: u64,
 }
 
 impl Expansion {
-    /// `None` where it is within the limit.
+    /// `None` if it is within the limit.
     pub(super) fn of(at: u64, stored: u64, needed: u64, max_expansion: u64) -> Option<Self> {
         let limit = stored.saturating_mul(TIMES).saturating_add(max_expansion);
         (needed > limit).then_some(Self {

@@ -1,4 +1,4 @@
-//! The columns of several files that are one table: those of all files, by their names, with types that hold the values of each.
+//! Merges the columns of files that form one table: all columns, by name, with types that hold the values of each file.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use arrow_schema::{DECIMAL128_MAX_PRECISION, DataType, Field, FieldRef, Fields, 
 
 use crate::{Error, Result};
 
-/// The columns of all files. A column that some files lack is NULL for their rows.
+/// The merged columns. A column that some files lack is NULL in their rows.
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] for two files with a column of types that no type holds both.
+/// [`Error::Unsupported`] for a column with incompatible types.
 pub(super) fn merged(files: &[(String, SchemaRef)]) -> Result<SchemaRef> {
     let Some(((_, first), others)) = files.split_first() else {
         return Ok(Arc::new(Schema::empty()));
@@ -18,7 +18,7 @@ pub(super) fn merged(files: &[(String, SchemaRef)]) -> Result<SchemaRef> {
     if others.iter().all(|(_, schema)| schema.fields() == first.fields()) {
         return Ok(Arc::clone(first));
     }
-    // A column, and the first file that has it.
+    // Each column, with the first file that has it.
     let mut columns: Vec<(FieldRef, &str, usize)> = Vec::new();
     for (file, schema) in files {
         for field in schema.fields() {
@@ -52,11 +52,11 @@ pub(super) fn merged(files: &[(String, SchemaRef)]) -> Result<SchemaRef> {
     )))
 }
 
-/// The columns of all files, which have the same.
+/// The columns of all files, which must be equal.
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] for two files with other columns.
+/// [`Error::Unsupported`] for a file with other columns.
 pub(super) fn same(files: &[(String, SchemaRef)]) -> Result<SchemaRef> {
     let Some(((first, schema), others)) = files.split_first() else {
         return Ok(Arc::new(Schema::empty()));
@@ -70,7 +70,7 @@ pub(super) fn same(files: &[(String, SchemaRef)]) -> Result<SchemaRef> {
     }
 }
 
-/// The type that holds the values of both.
+/// A type that holds the values of both.
 fn wider(a: &DataType, b: &DataType) -> Option<DataType> {
     use DataType as D;
     if a == b {
@@ -123,7 +123,7 @@ fn wider_number(a: &DataType, b: &DataType) -> Option<DataType> {
             (true, false) => Some(D::Float64),
         };
     }
-    // Digits before the point, and behind it.
+    // Digits before and after the point.
     let digits = |of: &DataType| match of {
         D::Decimal32(precision, scale) | D::Decimal64(precision, scale) | D::Decimal128(precision, scale) => {
             Some((i16::from(*precision) - i16::from(*scale), i16::from(*scale)))
@@ -132,12 +132,12 @@ fn wider_number(a: &DataType, b: &DataType) -> Option<DataType> {
     };
     let ((whole, scale), (other_whole, other_scale)) = (digits(a)?, digits(b)?);
     let (whole, scale) = (whole.max(other_whole), scale.max(other_scale));
-    // A value that the widest decimal does not hold is an error when it is read.
+    // A value beyond the widest decimal is an error when it is read.
     let precision = u8::try_from(whole + scale).ok()?.min(DECIMAL128_MAX_PRECISION);
     Some(D::Decimal128(precision, i8::try_from(scale).ok()?))
 }
 
-/// Whether a type of whole numbers has a sign, and its bits.
+/// Whether a type of whole numbers is signed, and its bits.
 fn whole(data_type: &DataType) -> Option<(bool, u32)> {
     use DataType as D;
     Some(match data_type {

@@ -1,5 +1,5 @@
-//! Compressed buffers of Arrow IPC, before they are decompressed: each says in its first eight bytes how long it becomes, and the reader
-//! allocates that.
+//! Checks the compressed buffers of Arrow IPC before they are decompressed: the first eight bytes of each contain its decompressed length,
+//! which the reader allocates.
 //!
 //! Source: the Arrow columnar format's specification, "IPC Streaming Format", "IPC File Format" and "Compression"; `Message.fbs`.
 
@@ -13,10 +13,10 @@ use super::expansion::Expansion;
 use crate::location::SourceReader;
 
 const MAGIC: &[u8] = b"ARROW1";
-/// Stands before the length of a message's metadata since version 0.15.
+/// Precedes the length of a message's metadata since version 0.15.
 const CONTINUATION: u32 = u32::MAX;
 
-/// The first batch whose buffers expand to more than the limit. What is no message is left to the reader.
+/// The first batch whose buffers exceed the limit. Invalid messages are left to the reader.
 pub(super) fn look(source: SharedSource, max_expansion: u64) -> io::Result<Option<Expansion>> {
     let mut messages = Messages {
         size: source.size()?,
@@ -34,7 +34,7 @@ pub(super) fn look(source: SharedSource, max_expansion: u64) -> io::Result<Optio
     })
 }
 
-/// A name that two columns of a file have. A stream is left to the reader.
+/// A duplicate column name of a file. A stream is left to the reader.
 pub(super) fn repeated_name(source: SharedSource) -> io::Result<Option<String>> {
     let mut messages = Messages {
         size: source.size()?,
@@ -61,7 +61,7 @@ struct Messages {
 }
 
 impl Messages {
-    /// The batches that the footer names.
+    /// Checks the batches listed in the footer.
     fn of_file(&mut self) -> io::Result<Option<Expansion>> {
         let Some(footer) = self.footer()? else {
             return Ok(None);
@@ -78,7 +78,7 @@ impl Messages {
         Ok(None)
     }
 
-    /// The bytes of the footer, where there is room for one.
+    /// The bytes of the footer, if the file is long enough for one.
     fn footer(&mut self) -> io::Result<Option<Vec<u8>>> {
         const END: u64 = 4 + MAGIC.len() as u64;
         let Some(end) = self.size.checked_sub(END) else {
@@ -98,7 +98,7 @@ impl Messages {
         }
     }
 
-    /// One message behind the other.
+    /// Checks one message after another.
     fn of_stream(&mut self) -> io::Result<Option<Expansion>> {
         let mut at = 0;
         while let Some((next, expansion)) = self.of_message(at)? {
@@ -110,7 +110,7 @@ impl Messages {
         Ok(None)
     }
 
-    /// Where a message ends, and whether its buffers expand too much; `None` at the end, and where there is no message.
+    /// The end of a message, and its excess; `None` at the end, and if there is no message.
     fn of_message(&mut self, at: u64) -> io::Result<Option<(u64, Option<Expansion>)>> {
         let (begin, length) = match self.integer(at)? {
             CONTINUATION => (at.saturating_add(8), self.integer(at.saturating_add(4))?),
@@ -138,7 +138,7 @@ impl Messages {
         Ok(Some((end, expansion)))
     }
 
-    /// What all buffers of a batch expand to.
+    /// The decompressed size of all buffers of a batch.
     fn expanded(&mut self, batch: &RecordBatch<'_>, body: u64) -> io::Result<u64> {
         let mut sum: u64 = 0;
         for buffer in batch.buffers().into_iter().flatten() {
@@ -150,7 +150,7 @@ impl Messages {
             };
             let length = self.bytes(place, 8)?;
             let length = length.as_slice().try_into().map_or(0, i64::from_le_bytes);
-            // -1 stands for a buffer that is not compressed.
+            // -1 marks an uncompressed buffer.
             sum = sum.saturating_add(u64::try_from(length).unwrap_or_default());
         }
         Ok(sum)
@@ -205,7 +205,7 @@ mod tests {
                     let found = look(Arc::new(BytesSource(bytes.clone())), limit).expect("memory");
                     assert_eq!(found.is_some(), is_met, "{compression:?}, {limit}: {found:?}");
                 }
-                // What is cut off is left to the reader.
+                // A truncated file is left to the reader.
                 for length in 0..bytes.len().min(2000) {
                     let cut = look(Arc::new(BytesSource(bytes[..length].to_vec())), 2 << 20);
                     assert!(cut.expect("memory").is_none(), "{length} bytes");

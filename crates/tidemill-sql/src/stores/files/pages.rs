@@ -1,7 +1,7 @@
-//! Pages of Parquet, before they are decompressed: a file of some kilobytes may have one of gigabytes.
+//! Checks pages of Parquet before they are decompressed: a file of a few kilobytes may have a page of gigabytes.
 //!
-//! The reader of Parquet allocates what the header of a page says. Here the headers are read where the bytes of a row group come, and
-//! the largest page of each column is counted, because all columns are decoded at the same time.
+//! The Parquet reader allocates the size in a page's header. Here the headers are read when the bytes of a row group arrive. The largest
+//! page of each column counts, because all columns are decoded at the same time.
 //!
 //! Source: the Parquet format's `parquet.thrift`, struct `PageHeader`; Thrift's compact protocol, `thrift-compact-protocol.md`.
 
@@ -25,11 +25,11 @@ use parquet::file::metadata::ParquetMetaData;
 use super::expansion::Expansion;
 use crate::Error;
 
-/// Makes readers whose pages are within a limit.
+/// Creates readers with a limit on the size of pages.
 #[derive(Debug)]
 pub(super) struct Bounded {
     pub(super) inner: Arc<dyn ParquetFileReaderFactory>,
-    /// The files by their places in their store.
+    /// The files by their paths in their store.
     pub(super) names: Arc<HashMap<Path, String>>,
     /// In bytes.
     pub(super) max_expansion: u64,
@@ -65,7 +65,7 @@ impl AsyncFileReader for BoundedReader {
         self.inner.get_bytes(range)
     }
 
-    /// Pages of the columns of a row group.
+    /// Reads pages of the columns of a row group.
     fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, ParquetResult<Vec<Bytes>>> {
         async move {
             let starts: Vec<u64> = ranges.iter().map(|range| range.start).collect();
@@ -105,7 +105,7 @@ impl BoundedReader {
     }
 }
 
-/// Where the largest of these pages begins, and what it expands to. Bytes behind what is no header are left to the decoder.
+/// The offset of the largest of these pages, and its decompressed size. Bytes after an invalid header are left to the decoder.
 fn largest_page(mut bytes: &[u8]) -> Option<(usize, u64)> {
     let whole = bytes.len();
     let mut largest: Option<(usize, u64)> = None;
@@ -127,11 +127,11 @@ fn largest_page(mut bytes: &[u8]) -> Option<(usize, u64)> {
 }
 
 pub(super) struct PageHeader {
-    /// Of the header itself.
+    /// The length of the header itself.
     length: usize,
     pub(super) uncompressed: u64,
     compressed: usize,
-    /// How many values a dictionary page has.
+    /// The number of values in a dictionary page.
     pub(super) dictionary_values: Option<u64>,
 }
 
@@ -161,7 +161,7 @@ const I32: u8 = 5;
 const STRUCT: u8 = 12;
 const MAX_DEPTH: usize = 16;
 
-/// Thrift's compact protocol. Each answer is `None` where the bytes end or are something else.
+/// A reader of Thrift's compact protocol. Each method returns `None` if the bytes end or are invalid.
 struct Compact<'b> {
     bytes: &'b [u8],
 }
@@ -181,7 +181,7 @@ impl Compact<'_> {
         Some(Some(kind))
     }
 
-    /// The first field of a struct, a whole number, which is not negative.
+    /// The first field of a struct, a whole number that is not negative.
     fn first_number(&mut self) -> Option<u64> {
         let (mut id, mut number) = (0, None);
         while let Some(kind) = self.field(&mut id)? {
@@ -196,7 +196,7 @@ impl Compact<'_> {
     fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1)?;
         match kind {
-            // A logical value stands in its type.
+            // The value of a Boolean field is in its type.
             1 | 2 => {}
             3 => {
                 self.byte()?;
@@ -238,7 +238,7 @@ impl Compact<'_> {
         Some(())
     }
 
-    /// An element of a list or a map, where a logical value takes a byte.
+    /// Skips an element of a list or a map, in which a Boolean takes a byte.
     fn skip_element(&mut self, kind: u8, depth: usize) -> Option<()> {
         match kind {
             1 | 2 => self.pass(1),
@@ -269,7 +269,7 @@ impl Compact<'_> {
         None
     }
 
-    /// A whole number, zigzag.
+    /// A zigzag-encoded whole number.
     fn integer(&mut self) -> Option<i64> {
         let value = self.varint()?;
         Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
@@ -280,7 +280,7 @@ impl Compact<'_> {
 mod tests {
     use super::{PageHeader, largest_page};
 
-    /// A dictionary page of 5 bytes that expand to 300, with a struct, a list and a text that are skipped.
+    /// A dictionary page of 5 bytes that expand to 300, with a struct, a list and a text to skip.
     const HEADER: &[u8] = &[
         0x15, 0x04, // 1: type
         0x15, 0xd8, 0x04, // 2: uncompressed size

@@ -16,13 +16,13 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::pages::PageHeader;
 
-/// Memory of a batch of the longest rows.
+/// The memory of a batch of the longest rows.
 const BATCH_BYTES: u64 = 16 << 20;
 
-/// Dictionaries of more bytes are not looked into.
+/// Larger dictionaries are not inspected.
 const MOST_LOOKED_AT: u64 = 64 << 20;
 
-/// Dictionaries of shorter values are not looked into.
+/// Dictionaries of shorter values are not inspected.
 const LONG_VALUE: u64 = 256;
 
 /// The number of rows that a batch of a file may have, at most `batch_rows`.
@@ -72,7 +72,7 @@ fn longest_in_dictionary(
     };
     let is_large = page.uncompressed.saturating_mul(batch_rows) > BATCH_BYTES;
     let is_long = page.uncompressed / page.dictionary_values.unwrap_or(1).max(1) >= LONG_VALUE;
-    // Pages beyond that are refused when they are read.
+    // Larger pages are refused when they are read.
     if !is_large || !is_long || page.uncompressed > MOST_LOOKED_AT {
         return Ok(0);
     }
@@ -134,7 +134,7 @@ mod tests {
     fn batches_of_long_texts_have_fewer_rows() {
         let short: Vec<String> = (0..10_000).map(|number| format!("text {number}")).collect();
         assert_eq!(rows_of(short), 8192);
-        // One text for all rows: only its dictionary tells how long they are.
+        // All rows have the same text, whose length is only in its dictionary.
         assert_eq!(rows_of(vec!["x".repeat(32 << 10); 2_000]), 512);
         let long = ('a'..='z').map(|letter| letter.to_string().repeat(4 << 20)).collect();
         assert!(rows_of(long) <= 4);

@@ -1,4 +1,4 @@
-//! Connections to servers, and what they know of their tables.
+//! Connections to servers, and the metadata of their tables.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,31 +26,31 @@ use crate::{Error, Result};
 
 /// The port of `tidemill serve`.
 const PORT: u16 = 8815;
-/// The schema of tables that are named by their names alone.
+/// The default schema.
 const SCHEMA: &str = "public";
-/// How long a connection may take to be made.
+/// The connection timeout.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// How many bytes a message of a server has at most.
+/// The most bytes of a server's message.
 const LARGEST: usize = 256 << 20;
 
 /// The clients of a session, by server and user.
 #[derive(Debug, Default)]
 pub(super) struct Clients(tokio::sync::Mutex<HashMap<String, Client>>);
 
-/// A connection, and who asks over it.
+/// A connection and its login.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
     channel: Channel,
     token: Option<String>,
-    /// Whether the server is a Tidemill, which does with rows what is done here.
+    /// Whether the server is a Tidemill, which has the same semantics.
     pub(super) is_tidemill: bool,
 }
 
-/// A table of a server, or a schema of it where its name is empty.
+/// A table of a server; with an empty name, a schema.
 #[derive(Clone, Debug)]
 pub(super) struct NamedTable {
     pub(super) client: Client,
-    /// The server, and who asks.
+    /// The server and the user.
     pub(super) server: String,
     /// The URL, without its password.
     pub(super) place: String,
@@ -58,7 +58,7 @@ pub(super) struct NamedTable {
     pub(super) table: String,
 }
 
-/// A table as the server knows it.
+/// A table in the server's catalogue.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) schema: String,
@@ -67,13 +67,13 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// As a statement names it.
+    /// The quoted name for statements.
     pub(super) fn quoted(&self) -> String {
         format!("{}.{}", quoted(&self.schema), quoted(&self.name))
     }
 }
 
-/// A name in a statement.
+/// A quoted name.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -88,7 +88,7 @@ impl Clients {
     pub(super) async fn table(&self, url: &ServerUrl) -> Result<NamedTable> {
         let (place, server) = (url.to_string(), url.server());
         let settings = Settings::of(url)?;
-        // `flight://host//table` names no schema.
+        // `flight://host//table` has no schema.
         let path = settings.url.path();
         let mut path = path.strip_prefix('/').unwrap_or(path).splitn(2, '/').map(decoded);
         let schema = path.next().filter(|name| !name.is_empty());
@@ -112,12 +112,12 @@ impl Clients {
     }
 }
 
-/// How a server is reached.
+/// The settings of a connection.
 struct Settings {
     url: Url,
     secure: bool,
     ca: Option<String>,
-    /// The files of the client's own certificate and its key.
+    /// The files of the client's certificate and its key.
     cert: Option<String>,
     key: Option<String>,
     timeout: Option<Duration>,
@@ -235,11 +235,11 @@ impl Client {
         client
     }
 
-    /// A token for a name and a password.
+    /// Exchanges a name and a password for a token.
     async fn login(&self, name: &str, password: &str) -> Result<String, FlightError> {
         let mut client = self.sql();
         let payload = client.handshake(name, password).await.map_err(|error| {
-            // The crate has put the server's answer into its own words.
+            // The client crate has reworded the server's error.
             FlightError::Tonic(Box::new(tonic::Status::unauthenticated(error.to_string())))
         })?;
         Ok(match client.token() {
@@ -248,7 +248,7 @@ impl Client {
         })
     }
 
-    /// The name that the server gives itself; nothing where it does not say.
+    /// The server's vendor name; empty if it does not report one.
     async fn vendor(&self) -> Result<String, FlightError> {
         let info = match self.sql().get_sql_info(vec![SqlInfo::FlightSqlServerName]).await {
             Ok(info) => info,
@@ -270,7 +270,7 @@ impl Client {
         Ok(name.unwrap_or_default())
     }
 
-    /// The rows of an answer.
+    /// The rows of a result.
     pub(super) async fn fetch(&self, info: FlightInfo) -> Result<FlightRecordBatchStream, FlightError> {
         let ticket = info.endpoint.into_iter().find_map(|endpoint| endpoint.ticket);
         let ticket = ticket.ok_or_else(|| FlightError::protocol("the server's answer has no ticket"))?;
@@ -278,7 +278,7 @@ impl Client {
     }
 }
 
-/// What the server has answered, where it is known.
+/// The status code of the server, if known.
 fn tonic_code(error: &FlightError) -> Option<tonic::Code> {
     match error {
         FlightError::Tonic(status) => Some(status.code()),
@@ -287,7 +287,7 @@ fn tonic_code(error: &FlightError) -> Option<tonic::Code> {
 }
 
 impl NamedTable {
-    /// The tables of the schema, or the one of a name in any case.
+    /// The tables of the schema, or those with a name, without regard to case.
     pub(super) async fn list(&self, name: Option<&str>, columns: bool) -> Result<Vec<Found>> {
         let asked = CommandGetTables {
             catalog: None,
@@ -341,7 +341,7 @@ impl NamedTable {
         Ok(found)
     }
 
-    /// The table that is there, whose name may differ in case.
+    /// Finds the table, whose name may differ in case.
     pub(super) async fn found(&self) -> Result<Found> {
         let mut tables = self.list(Some(&self.table), true).await?;
         let exact = tables.iter().position(|found| found.name == self.table).unwrap_or(0);
@@ -373,7 +373,7 @@ impl NamedTable {
         done.map(drop).map_err(error_at(&self.place))
     }
 
-    /// The number that a query gives.
+    /// The result of a query that returns a single number.
     pub(super) async fn number(&self, query: &str) -> Result<u64> {
         let batches: Vec<RecordBatch> = self
             .query(query)
@@ -390,14 +390,14 @@ impl NamedTable {
     }
 }
 
-/// A pattern of LIKE for this name in any case, and for others of its length. Servers differ in how they escape a letter that stands for
-/// others, and in whether case counts.
+/// A LIKE pattern that matches this name in any case, and others of the same length. Servers differ in how they escape wildcards, and in
+/// case sensitivity.
 fn pattern(name: &str) -> String {
     let any = |letter: char| if letter.is_ascii_digit() { letter } else { '_' };
     name.chars().map(any).collect()
 }
 
-/// The stream's own errors, at a place.
+/// Converts an error of the stream.
 pub(super) fn failed(place: &Arc<str>) -> impl Fn(FlightError) -> Error + use<> {
     let place = Arc::clone(place);
     move |error| error_at(&place)(error)

@@ -1,7 +1,7 @@
-//! What another Tidemill does with rows exactly as it is done here.
+//! Operations that another Tidemill executes with exactly the same results.
 //!
-//! The server compares text by the collation of its table, which may ignore case and trailing blanks. So it is asked for equal texts only,
-//! and its rows are checked again here. It does not sort, group or join by text.
+//! The server compares text by the collation of its table, which may ignore case and trailing blanks. So only equality of text is pushed
+//! down, and the rows are checked again here. Sorts, groups and joins by text are not pushed down.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::stores::server::select::{Dialect, Expression, Output, in_list};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TidemillSql;
 
-/// Whether values of a type are equal and sorted alike wherever they are.
+/// Whether values of a type have the same equality and order everywhere.
 fn is_plain(data_type: &DataType) -> bool {
     data_type.is_integer() || matches!(data_type, DataType::Date32 | DataType::Decimal128(..))
 }
@@ -129,7 +129,7 @@ impl Comparing for Columns {
                 ScalarValue::Date32(Some(days)) => {
                     let day = arrow_array::temporal_conversions::date32_to_datetime(*days)?.date();
                     let text = day.format("%Y-%m-%d").to_string();
-                    // Of years with four digits.
+                    // Only years of four digits.
                     (text.len() == 10).then(|| exactly(format!("{name} {sign} CAST('{text}' AS DATE)")))
                 }
                 _ => None,
@@ -160,7 +160,7 @@ impl Comparing for Columns {
     }
 }
 
-/// A condition by whole numbers, which every lane reads alike: of a value that is none, those around it.
+/// A condition on whole numbers, which every lane reads alike: for other values, bounds around them.
 fn bounded(name: &str, comparison: Comparison, unscaled: i128, unit: i128) -> Option<Condition> {
     let low = unscaled.div_euclid(unit);
     if unscaled.rem_euclid(unit) == 0 {

@@ -1,4 +1,4 @@
-//! A table as the planner scans it: one SELECT, whose rows are taken as the server gives them.
+//! The table provider: a scan is one SELECT, whose rows are streamed from the server.
 
 use std::any::Any;
 use std::fmt;
@@ -31,7 +31,7 @@ use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::stores::server::select::{Output, Select};
 use crate::{Error, Result, from_programs};
 
-/// The table as the planner scans it.
+/// Opens the table for the planner.
 pub(super) async fn open(named: NamedTable) -> Result<Arc<dyn TableProvider>> {
     let found = named.found().await?;
     if found.columns.fields().is_empty() {
@@ -52,7 +52,7 @@ pub(super) async fn open(named: NamedTable) -> Result<Arc<dyn TableProvider>> {
     }))
 }
 
-/// What a statement in the server's own language answers.
+/// The answer of a statement in the server's own language.
 pub(super) async fn answer(named: NamedTable, statement: &str) -> Result<Answer> {
     let place: Arc<str> = named.place.as_str().into();
     let mut rows = named.query(statement).await?;
@@ -61,7 +61,7 @@ pub(super) async fn answer(named: NamedTable, statement: &str) -> Result<Answer>
         return Answer::counted(None);
     };
     if schema.fields().is_empty() {
-        // A statement that changes something.
+        // The statement is a change.
         return Answer::counted(None);
     }
     let schema = from_programs(&schema);
@@ -135,14 +135,14 @@ impl TableProvider for FlightTable {
     }
 }
 
-/// One SELECT, as the physical plan holds it.
+/// One SELECT, in the physical plan.
 #[derive(Clone)]
 struct FlightScan {
     named: NamedTable,
     select: Select<TidemillSql>,
-    /// Whether the SELECT does more than the table's scan was asked for.
+    /// Whether more than the table's scan was pushed down.
     is_pushed: bool,
-    /// Without columns, the number of rows is asked for.
+    /// Without columns, the server returns the number of rows.
     projected: SchemaRef,
 }
 
@@ -177,7 +177,7 @@ impl ServerRead for FlightScan {
         loop {
             let batch = tokio::select! {
                 batch = rows.try_next() => batch.map_err(error_at(&self.named.place))?,
-                // The receiver is gone. Dropping the request tells the server.
+                // The receiver is gone. Dropping the request cancels it on the server.
                 () = sender.closed() => return Ok(()),
             };
             let Some(batch) = batch else { return Ok(()) };
@@ -209,7 +209,7 @@ impl ServerRead for FlightScan {
 }
 
 impl FlightScan {
-    /// The rows of a batch in the columns that were promised.
+    /// Converts a batch to the schema of the plan.
     fn as_promised(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let (found, wanted) = (batch.num_columns(), self.projected.fields().len());
         if found != wanted {

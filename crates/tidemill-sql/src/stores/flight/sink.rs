@@ -1,5 +1,5 @@
-//! A table that is filled by one ingestion. Rows whose request is broken off are taken back by the server, so a copy that is given up breaks
-//! it off: an end of the rows would be taken for their last.
+//! Fills a table by one ingestion. The server rolls back an aborted request, so that a cancelled copy aborts it: an end of the stream would
+//! mean that the rows are complete.
 
 use std::future::ready;
 
@@ -23,7 +23,7 @@ use crate::stores::server::fitting::{columns_for, fitted, unfit};
 use crate::stores::server::{Filling, IfThere, TableSink};
 use crate::{Error, Result, for_programs};
 
-/// How many batches are on their way to the server.
+/// The most batches in flight.
 const BATCHES_IN_FLIGHT: usize = 2;
 
 pub(super) struct FlightSink {
@@ -37,7 +37,7 @@ pub(super) struct FlightSink {
 
 impl Drop for FlightSink {
     fn drop(&mut self) {
-        // Before the end of the batches is seen.
+        // Aborts before the end of the batches is seen.
         if let Some(filling) = self.filling.take() {
             filling.abort();
         }
@@ -88,7 +88,7 @@ impl FlightSink {
         })
     }
 
-    /// What the server says of the rows.
+    /// The result of the ingestion.
     async fn ended(filling: JoinHandle<Result<u64, FlightError>>, place: &str) -> Result<u64> {
         match filling.await {
             Ok(done) => done.map_err(error_at(place)),
@@ -113,7 +113,7 @@ async fn fill(
         .with_schema(schema)
         .build(batches.map(Ok));
     let (wrong, mut is_wrong) = tokio::sync::mpsc::channel(1);
-    // What cannot be written does not end the rows: the request is broken off.
+    // A batch that cannot be encoded must not end the stream: the request is aborted.
     let messages = encoder.filter_map(move |message| {
         let message = message.map_err(|error| drop(wrong.try_send(error)));
         ready(message.ok())
@@ -151,7 +151,7 @@ impl TableSink for FlightSink {
         if self.batches.send(fitted).await.is_ok() {
             return Ok(());
         }
-        // The server takes no more: its error is the one that counts.
+        // The server has stopped reading; its error is reported.
         if let Some(filling) = self.filling.take() {
             Self::ended(filling, &self.place).await?;
         }
@@ -177,7 +177,7 @@ impl TableSink for FlightSink {
     async fn give_up(mut self: Box<Self>) {
         if let Some(filling) = self.filling.take() {
             filling.abort();
-            // Until the request is broken off.
+            // Waits until the request is aborted.
             let _ = filling.await;
         }
     }

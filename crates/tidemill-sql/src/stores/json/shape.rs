@@ -1,5 +1,4 @@
-//! What the types of arrow-json's inference do not tell of values: the order of members, and numbers that floating-point numbers would not
-//! keep.
+//! What arrow-json's type inference loses: the order of members, and numbers that a floating-point number cannot represent.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,34 +11,34 @@ use serde_json::{Map, Value};
 
 use crate::sink::DENORMALS;
 
-/// The smallest whole number that arrow-json takes for a floating-point one.
+/// From here on arrow-json infers floating-point for whole numbers.
 const BEYOND_64_BITS: f64 = 9_223_372_036_854_775_808.0;
 
-/// The most of a decimal of 38 digits.
+/// The limit of a decimal of 38 digits.
 const DECIMAL_MAX: f64 = 1e38;
 
-/// The type of whole numbers of which some are beyond 64 bits.
+/// The type of whole numbers beyond 64 bits.
 const WIDE: DataType = DataType::Decimal128(38, 0);
 
-/// What was found at a place of some records.
+/// The properties of the values at one path.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
-    /// The members of objects, in the order in which they came first.
+    /// The members of objects, in order of appearance.
     names: Vec<String>,
     members: HashMap<String, Shape>,
     /// The elements of arrays.
     elements: Option<Box<Shape>>,
     has_wide_number: bool,
-    /// Whether there is a number that is no whole one, or too large to be told.
+    /// Whether there is a number with a fraction, or one too large for a decimal.
     has_fraction: bool,
     has_number: bool,
-    /// Whether there is a NaN or an infinity, which is a text.
+    /// Whether there is a NaN or an infinity, which are written as text.
     has_denormal: bool,
     has_text: bool,
 }
 
 impl Shape {
-    /// Returns how many members it has more.
+    /// Merges another shape. Returns how many members were added.
     pub(super) fn add(&mut self, other: Self) -> usize {
         let mut members = other.members;
         let mut added = 0;
@@ -93,7 +92,7 @@ impl Shape {
         }
     }
 
-    /// The fields as they were inferred, in the order of the members and with types that keep every value.
+    /// The inferred fields, in the order of the members, with types that hold every value.
     pub(super) fn fields(&self, inferred: &Fields) -> Fields {
         let mut places: Vec<usize> = (0..inferred.len()).collect();
         let order: HashMap<&str, usize> = self
@@ -129,10 +128,10 @@ impl Shape {
     }
 }
 
-/// The most elements of an array among which one that is equal is looked for.
+/// How many previous elements of an array are compared with a new one, to drop duplicates.
 const LOOKED_BACK: usize = 4;
 
-/// A value with its shape. The value is one that stands for all of its type, so that a large array of numbers is a small one.
+/// A value with its shape. The value is a representative of its type, so that a large array of numbers becomes small.
 pub(super) struct Shaped {
     pub(super) value: Value,
     pub(super) shape: Shape,

@@ -1,15 +1,15 @@
-//! The text of a JSON file, in pieces of whole lines.
+//! The text of a JSON file, in chunks of whole lines.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use memchr::{memchr, memchr3_iter, memrchr};
 use tidemill_csv::Packing;
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 20;
 
-/// Opens the text of a file: decompressed, without a byte order mark, an array's elements one per line. Also returns the compression and the
-/// form, which the first bytes tell.
+/// Opens the text of a file: decompressed, without a byte order mark, an array's elements one per line. Also returns the compression and
+/// the form, both detected from the first bytes.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub(super) fn opened(file: impl Read + Send + 'static) -> io::Result<(Box<dyn Re
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The blanks before the first value, at most [`CHUNK`] of them.
+/// The whitespace before the first value, at most [`CHUNK`] bytes.
 fn blanks(text: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut blanks = Vec::new();
     while blanks.len() < CHUNK {
@@ -80,7 +80,7 @@ impl<R: BufRead> Elements<R> {
         }
     }
 
-    /// The byte that replaces another.
+    /// The replacement of a byte.
     fn changed(&mut self, byte: u8) -> io::Result<u8> {
         if self.in_string {
             match byte {
@@ -132,7 +132,7 @@ fn invalid(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// The lines at the beginning of a text that are whole within `room` bytes; the first one if it is longer.
+/// The complete first lines of a text within `room` bytes; at least the first line.
 pub(super) fn whole_lines(text: &[u8], room: usize) -> &[u8] {
     let Some((within, behind)) = text.split_at_checked(room) else {
         return text;
@@ -144,7 +144,7 @@ pub(super) fn whole_lines(text: &[u8], room: usize) -> &[u8] {
     }
 }
 
-/// How many values lines have, about: those behind a comma.
+/// An estimate of the number of values: one per comma.
 pub(super) fn values(lines: &[u8]) -> usize {
     let (mut count, mut in_string, mut escaped) = (0, false, None);
     for at in memchr3_iter(b',', b'"', b'\\', lines) {
@@ -158,13 +158,13 @@ pub(super) fn values(lines: &[u8]) -> usize {
     count
 }
 
-/// Reads a text in pieces of whole lines.
+/// Reads a text in chunks of whole lines.
 pub(super) struct Pieces {
     text: Box<dyn Read + Send>,
     held: Vec<u8>,
-    /// How many of the held bytes were given.
+    /// How many of the held bytes were returned.
     given: usize,
-    /// The place in the text of the first byte that is held.
+    /// The offset of the first held byte.
     at: u64,
     /// Lines that begin at this offset or later belong to another part.
     end: u64,
@@ -186,16 +186,15 @@ impl Pieces {
         }
     }
 
-    /// The lines that begin from `begin` to before `end`, in a text that comes from `begin` on, or from one byte before where that is
-    /// not 0.
+    /// Restricts it to the lines that begin in `begin..end`. The text starts at `begin`, or one byte earlier unless that is 0.
     ///
     /// # Errors
     ///
-    /// As of [`Self::next`].
+    /// As [`Self::next`].
     pub(super) fn between(mut self, begin: u64, end: u64) -> Result<Self, Stop> {
         (self.at, self.end) = (begin, end);
         if let Some(before) = begin.checked_sub(1) {
-            // The line that begins before this part is the part before's.
+            // A line that begins earlier belongs to the previous part.
             (self.at, self.end) = (before, begin);
             while self.next()?.is_some() {}
             self.drop_given();
@@ -204,16 +203,16 @@ impl Pieces {
         Ok(self)
     }
 
-    /// The offset of the first byte after the pieces given so far.
+    /// The offset after the lines returned so far.
     pub(super) fn place(&self) -> u64 {
         self.at + self.given as u64
     }
 
-    /// The next lines, whole; `None` at the end. The last line may have no end.
+    /// The next whole lines; `None` at the end. The last line may lack its line end.
     ///
     /// # Errors
     ///
-    /// The text's; [`Stop::LongLine`].
+    /// Errors of the text; [`Stop::LongLine`].
     pub(super) fn next(&mut self) -> Result<Option<&[u8]>, Stop> {
         self.drop_given();
         if self.at >= self.end {
@@ -243,10 +242,10 @@ impl Pieces {
         self.given = 0;
     }
 
-    /// The length of the whole lines of this part among the held bytes. The first `first` bytes are known to contain no line end.
+    /// The length of this part's whole lines among the held bytes. The first `first` bytes contain no line end.
     fn lines(&self, first: usize) -> Option<usize> {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
-        // The last line of the part has its last byte, or ends behind.
+        // The last line may extend beyond the part.
         match self.held.get(left - 1..) {
             Some(behind) => memchr(b'\n', behind).map(|end| left + end),
             None => memrchr(b'\n', &self.held[first..]).map(|end| first + end + 1),
@@ -268,11 +267,11 @@ impl Pieces {
     }
 }
 
-/// Why there are no more lines.
+/// Why reading stopped.
 #[derive(Debug)]
 pub(super) enum Stop {
     Io(io::Error),
-    /// The line that begins there is longer than it may be.
+    /// The line at this offset exceeds the limit.
     LongLine(u64),
 }
 
@@ -294,7 +293,7 @@ mod tests {
         Ok(text)
     }
 
-    /// Gives a byte at a time.
+    /// Returns one byte at a time.
     struct Slow(io::Cursor<Vec<u8>>);
 
     impl Read for Slow {

@@ -1,4 +1,4 @@
-//! Whole numbers of JSON, digit by digit: arrow-json reads `2.7` into a column of whole numbers as 2.
+//! Reads whole numbers of JSON exactly: arrow-json reads `2.7` into a column of whole numbers as 2.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use arrow_json::ReaderBuilder;
 use arrow_json::reader::Decoder;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
-/// Decodes records, as the decoder of arrow-json does.
+/// Decodes records with arrow-json's decoder.
 pub(super) struct Records {
     decoder: Decoder,
     schema: SchemaRef,
@@ -18,7 +18,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Strict ones refuse keys that are no columns.
+    /// A strict decoder refuses unknown keys.
     pub(super) fn new(schema: &SchemaRef, batch_rows: usize, is_strict: bool) -> Result<Self, ArrowError> {
         let as_text = Schema::new(with_text(schema.fields()));
         let has_whole = as_text.fields() != schema.fields();
@@ -26,7 +26,7 @@ impl Records {
             .with_batch_size(batch_rows)
             .with_strict_mode(is_strict);
         Ok(Self {
-            // A column of numbers and texts is one of texts.
+            // A column of numbers and strings is a text column.
             decoder: decoder.with_coerce_primitive(true).build_decoder()?,
             schema: Arc::clone(schema),
             has_whole,
@@ -62,7 +62,7 @@ impl Records {
     }
 }
 
-/// Fields whose whole numbers are text.
+/// The fields with text instead of whole numbers.
 fn with_text(fields: &Fields) -> Fields {
     fields.iter().map(field_with_text).collect()
 }
@@ -77,7 +77,7 @@ fn field_with_text(field: &FieldRef) -> FieldRef {
     Arc::new(Field::clone(field).with_data_type(data_type))
 }
 
-/// A column with the numbers of its text.
+/// Parses the text of a column of whole numbers.
 fn with_whole(column: &ArrayRef, field: &FieldRef) -> Result<ArrayRef, ArrowError> {
     Ok(match field.data_type() {
         DataType::Int64 => Arc::new(numbers::<Int64Type>(column, field)?),
@@ -129,9 +129,9 @@ fn numbers<T: ArrowPrimitiveType<Native: FromStr + TryFrom<i64>>>(
     Ok(numbers.with_data_type(field.data_type().clone()))
 }
 
-/// The value of a whole number that is written as another, as `2.0` or `1e3`.
+/// A whole number in another notation, such as `2.0` or `1e3`.
 fn whole(text: &str) -> Option<i64> {
-    /// From here on not every whole number is a floating-point one.
+    /// From here on not every whole number is exact as floating-point.
     const INEXACT: f64 = 9_007_199_254_740_992.0;
     let value: f64 = text.trim().parse().ok()?;
     let is_whole = value.fract() == 0.0 && value.abs() < INEXACT;

@@ -1,13 +1,13 @@
-//! What MySQL and MariaDB can do with rows exactly as it would be done here.
+//! Operations that MySQL and MariaDB execute with exactly the same results.
 //!
-//! - Collations take small and capital letters and blanks at the end for the same, `utf8mb4_bin` too for the blanks. So texts are compared
-//!   as the bytes that they have here (`CAST(… AS BINARY)`). Where one text is looked for, the column's own comparison stands beside it,
-//!   so that an index is used. Servers sort by the first 1024 bytes (`max_sort_length`): longer texts are neither sorted nor grouped there.
-//! - NULL is below all values there; where it is to come elsewhere, `… IS NULL` is sorted first.
-//! - `IS NULL` finds the day `0000-00-00` in a column that takes no NULL: it is asked of columns that do.
+//! - Collations ignore case and trailing blanks, `utf8mb4_bin` only the blanks. So texts are compared as the bytes that they have here
+//!   (`CAST(… AS BINARY)`). For equality with one text, the column's own comparison is added, so that an index is used. Servers sort by
+//!   the first 1024 bytes (`max_sort_length`): longer texts are neither sorted nor grouped there.
+//! - NULL sorts below all values there; for another position, `… IS NULL` is sorted first.
+//! - `IS NULL` finds the date `0000-00-00` in a NOT NULL column: it is pushed down for nullable columns only.
 //! - Floating-point numbers are in a total order here, -0 below 0; there both are equal. Conditions keep what either order keeps, and the
 //!   rows are looked at again. They are not grouped, sorted or summed there.
-//! - Sums are decimals of 38 digits there; what is beyond the type of the sum here is an error here.
+//! - Sums are decimals of 38 digits there; a sum beyond its type here is an error here.
 //! - Years are not compared there, where 99 is 1999; nor are times, bits, sets, JSON and types that are read as text.
 
 use std::collections::HashMap;
@@ -27,14 +27,14 @@ use crate::stores::server::condition::{Comparing, Comparison, Condition, Pattern
 use crate::stores::server::push_down::{Aggregate, Function};
 use crate::stores::server::select::{Dialect, Expression, Output, Row, in_list};
 
-/// The type of a column, and what the server knows of its values.
+/// The type of a column, and its character set.
 #[derive(Clone, Debug)]
 pub(super) struct Typed {
     typ: Type,
     is_nullable: bool,
-    /// Whether the bytes of its texts are those that they have here.
+    /// Whether the bytes of its texts are the same as here.
     is_utf8: bool,
-    /// Whether its texts have every letter.
+    /// Whether its character set has every character.
     is_whole_utf8: bool,
 }
 
@@ -69,7 +69,7 @@ impl Typed {
         )
     }
 
-    /// Whether no text or bytes are longer than what the server sorts by.
+    /// Whether the server sorts by all bytes of the values.
     fn is_short(&self) -> bool {
         match &self.typ {
             Type::Char(letters) | Type::VarChar(letters) => *letters <= SORTED_BYTES / 4,
@@ -96,12 +96,12 @@ impl Typed {
     }
 }
 
-/// A column in the list of a SELECT, as it is read.
+/// A column in the SELECT list, as it is read.
 pub(super) fn plain(column: &Column) -> Output<Typed> {
     Output::column(quoted(&column.name), Typed::of(column))
 }
 
-/// A column in the list of a SELECT, as it is compared.
+/// A column in the SELECT list, as it is compared.
 pub(super) fn compared(column: &Column) -> Output<Typed> {
     let typed = Typed::of(column);
     let text = match typed.is_text() {
@@ -111,7 +111,7 @@ pub(super) fn compared(column: &Column) -> Output<Typed> {
     Output::column(text, typed)
 }
 
-/// A text as the bytes that it has here.
+/// A text column as the bytes of its text here.
 fn bytewise(column: &str, typed: &Typed) -> String {
     match typed.is_utf8 {
         true => format!("CAST({} AS BINARY)", quoted(column)),
@@ -138,7 +138,7 @@ impl Dialect for MysqlSql {
     const ASSIGNS_IN_ORDER: bool = true;
 
     fn range(skipped: usize, rows: Option<usize>) -> String {
-        // There is no OFFSET without a LIMIT.
+        // OFFSET requires a LIMIT.
         format!("LIMIT {} OFFSET {skipped}", rows.map_or(u64::MAX, |rows| rows as u64))
     }
 
@@ -192,13 +192,13 @@ impl Dialect for MysqlSql {
         Self::is_key(typed).then(|| in_list(&column.text, values)).flatten()
     }
 
-    /// Sums, differences and products of whole numbers: the type has every result.
+    /// Sums, differences and products of whole numbers, whose type holds every result.
     fn computed(value: &Computed, row: &Row<'_, Self>) -> Option<Expression<Typed>> {
         let text = match &value.value {
             Value::Column(_) => return row.value(value),
             Value::Literal(constant) => whole_number(constant)?,
             Value::Arithmetic(operator, left, right) if value.data_type == DataType::Int64 => {
-                // A difference of numbers without a sign would have none either.
+                // A difference of unsigned numbers would be unsigned too.
                 let operand = |value: &Computed| {
                     let of = row.value(value)?;
                     of.data_type.is_whole().then(|| format!("CAST({} AS SIGNED)", of.text))
@@ -243,7 +243,7 @@ impl Dialect for MysqlSql {
             text: format!("CAST(sum({text}) AS DECIMAL(38, {scale}))"),
             data_type: Typed::of_value(Type::Decimal(38, scale.unsigned_abs())),
         };
-        // What has the scale of the column.
+        // The result has the scale of the column.
         let scale = match (typed.is_whole(), typed.decimal()) {
             (true, _) => Some(0),
             (false, Some((precision, scale))) => (precision <= SUMMED_DIGITS).then_some(scale),
@@ -285,7 +285,7 @@ impl Dialect for MysqlSql {
 
 /// `max_sort_length` of this client's connections.
 const SORTED_BYTES: u32 = 1024;
-/// Digits of decimals whose sums have ten more and no more than 38.
+/// The most digits of decimals whose sum, with ten more, fits into 38.
 const SUMMED_DIGITS: u8 = 28;
 
 /// The types of a table's columns, by name.
@@ -311,7 +311,7 @@ impl Comparing for Columns {
         if typed.is_text() {
             let text = text(value).filter(|text| !text.contains('\0'))?;
             let same_bytes = format!("{} {sign} {}", bytewise(&column.name, typed), bytes(text));
-            // A column without the letters of a text cannot be compared with it.
+            // A column cannot be compared with characters that its character set lacks.
             let is_known = typed.is_whole_utf8 || (typed.is_utf8 && text.is_ascii());
             let has_index = comparison == Comparison::Equal && is_known && !matches!(typed.typ, Type::Enum(_));
             return Some(exactly(match has_index {
@@ -357,7 +357,7 @@ impl Comparing for Columns {
     }
 }
 
-/// A condition that keeps what the total order keeps, and what the server's does.
+/// A condition that keeps the rows of both the total order and the server's.
 fn compare_float(name: &str, comparison: Comparison, value: &ScalarValue) -> Option<Condition> {
     let value = match value {
         ScalarValue::Float32(Some(value)) => f64::from(*value),
@@ -371,14 +371,14 @@ fn compare_float(name: &str, comparison: Comparison, value: &ScalarValue) -> Opt
         Comparison::Less | Comparison::LessOrEqual => "<=",
         Comparison::Greater | Comparison::GreaterOrEqual => ">=",
     };
-    // The shortest digits that are read back as the same number.
+    // The shortest digits that parse to the same number.
     Some(Condition {
         text: format!("{name} {sign} {value:e}"),
         exact: false,
     })
 }
 
-/// A value to be compared with a column of this type.
+/// A literal to be compared with a column of this type.
 fn value(typ: &Type, value: &ScalarValue) -> Option<String> {
     Some(match (typ, value) {
         (Type::Integer(..), value) => whole_number(value)?,
@@ -400,7 +400,7 @@ fn value(typ: &Type, value: &ScalarValue) -> Option<String> {
 
 /// Years of four digits.
 const YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
-/// Digits that constants have behind the point.
+/// The scales of decimal literals.
 const SCALES: std::ops::RangeInclusive<i8> = 0..=30;
 
 fn time(micros: i64) -> Option<NaiveDateTime> {

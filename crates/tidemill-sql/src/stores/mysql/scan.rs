@@ -1,7 +1,7 @@
-//! A table as the planner scans it.
+//! The table provider.
 //!
-//! A scan is one SELECT: its columns, its limit, and the conditions that mean the same there as here are in the text, which EXPLAIN
-//! shows; what is left of the statement runs here. Groups, joins and first rows may be made there too (`dialect.rs`).
+//! A scan is one SELECT with its columns, its limit, and the conditions that have the same meaning there. EXPLAIN shows the text; the rest
+//! of the query runs here. Groups, joins, and LIMIT with ORDER BY may be pushed down too (`dialect.rs`).
 
 use std::any::Any;
 use std::fmt;
@@ -33,10 +33,10 @@ use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::stores::server::select::Select;
 use crate::{Error, Result};
 
-/// The table as the planner scans it.
+/// Opens the table for the planner.
 pub(super) async fn open(named: NamedTable) -> Result<Arc<dyn TableProvider>> {
     let table = named.find().await?;
-    // What is read as NULL is not NULL there.
+    // Values that are read as NULL are not NULL on the server.
     let is_exact = named.client.options().unrepresentable == Unrepresentable::Error;
     Ok(Arc::new(MysqlTable {
         schema: table.schema(),
@@ -54,7 +54,7 @@ pub(super) async fn open(named: NamedTable) -> Result<Arc<dyn TableProvider>> {
     }))
 }
 
-/// What statements of the server's own SQL give: the last one of them.
+/// The answer of the last of these statements in the server's own SQL.
 pub(super) async fn answer(named: NamedTable, statements: &str) -> Result<Answer> {
     let rows = match named.client.run(statements).await.map_err(error_at(&named.place))? {
         Statement::Changed(rows) => return Answer::counted(rows),
@@ -71,23 +71,23 @@ pub(super) async fn answer(named: NamedTable, statements: &str) -> Result<Answer
     ))))
 }
 
-/// The text that a query gives; `None` without a row.
+/// The result of a query that returns a single text; `None` without a row.
 pub(super) async fn text_of(client: &Client, place: &str, query: &str) -> Result<Option<String>> {
     let failed = || error_at(place);
     let mut read = Read::begin(client, place, query, None).await.map_err(failed())?;
     let batch = read.next().await.map_err(failed())?;
-    // Behind the last row the connection can be used again.
+    // The connection can be reused only after the last row.
     while read.next().await.map_err(failed())?.is_some() {}
     let batch = batch.filter(|batch| batch.num_rows() > 0);
     Ok(batch.and_then(|batch| Some(batch.column(0).as_string_opt::<i32>()?.value(0).to_owned())))
 }
 
-/// The number that a query gives.
+/// The result of a query that returns a single number.
 pub(super) async fn number_of(client: &Client, place: &str, query: &str) -> Result<u64> {
     let failed = || error_at(place);
     let mut read = Read::begin(client, place, query, None).await.map_err(failed())?;
     let batch = read.next().await.map_err(failed())?;
-    // Behind the last row the connection can be used again.
+    // The connection can be reused only after the last row.
     while read.next().await.map_err(failed())?.is_some() {}
     let number = batch.and_then(|batch| Some(batch.column(0).as_primitive_opt::<Int64Type>()?.value(0)));
     number
@@ -98,13 +98,13 @@ pub(super) async fn number_of(client: &Client, place: &str, query: &str) -> Resu
         })
 }
 
-/// Where rows come from.
+/// The source of rows.
 #[derive(Clone, Debug)]
 struct Source {
     client: Client,
-    /// Whether every value is read as it is there.
+    /// Whether every value is read exactly.
     is_exact: bool,
-    /// The server and the database, and who asks.
+    /// The server, the database and the user.
     server: String,
     /// The URL without its password.
     place: String,
@@ -161,15 +161,15 @@ impl TableProvider for MysqlTable {
     }
 }
 
-/// One SELECT, as the physical plan holds it.
+/// One SELECT, in the physical plan.
 #[derive(Clone)]
 struct MysqlScan {
     source: Source,
-    /// The SELECT of the columns as they are read; `None` where the server does more than the table's scan was asked for.
+    /// The SELECT of the columns as they are read; `None` if more than the table's scan was pushed down.
     read: Option<Select<MysqlSql>>,
-    /// The SELECT of the columns as they are compared, texts as their bytes.
+    /// The SELECT of the columns as they are compared, with texts as bytes.
     select: Select<MysqlSql>,
-    /// Without columns, the number of rows is asked for.
+    /// Without columns, the server returns the number of rows.
     projected: SchemaRef,
 }
 

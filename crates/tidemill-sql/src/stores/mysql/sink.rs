@@ -1,8 +1,8 @@
-//! A table of a server, filled and, when asked, made. One that is made or replaced has another name until all rows are there, since
-//! statements that make tables commit by themselves; one that is there is filled in one transaction.
+//! Fills a table of a server, and creates it on request. A new or replaced table has another name until all rows are there, since DDL
+//! commits implicitly; an existing one is filled in one transaction.
 //!
-//! Names of a new table and of its columns that have no small letters are made small: on most systems MySQL takes `ORDERS` and `orders` for
-//! two tables. Character fields of xBase are made a `varchar` of their width, since texts without a limit have no whole index.
+//! Upper-case names of a new table and its columns become lower case: on most systems MySQL treats `ORDERS` and `orders` as different
+//! tables. Character fields of xBase become `varchar` of their width, since texts without a limit cannot be indexed completely.
 
 use std::sync::Arc;
 
@@ -24,12 +24,12 @@ pub(super) struct MysqlSink {
     place: String,
     /// The columns of the rows, in order.
     expected: SchemaRef,
-    /// Rows that are there already, of which errors count on.
+    /// Rows that were there before; errors count rows on from them.
     rows_before: u64,
 }
 
 impl MysqlSink {
-    /// Begins to fill the table. Without names of columns, rows are for all columns of a table that is there.
+    /// Starts to fill the table. Without column names, the rows have all columns of an existing table.
     pub(super) async fn begin(named: NamedTable, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Self> {
         let &Filling {
             columns,
@@ -67,7 +67,7 @@ impl MysqlSink {
                 let (original, schema) = (schema, small_names(schema));
                 let new = named_table(&named, (&schema, original), &named.table, making)?;
                 let begun = match &found {
-                    // The name as the server has it, where the URL spells it in other letters.
+                    // The server's spelling of the name, which may differ from the URL's.
                     Some(found) => Fill::replace(client, Some(&found.database), &found.name, &new).await,
                     None => Fill::create(client, None, &small(&named.table), &new).await,
                 };
@@ -83,8 +83,8 @@ impl MysqlSink {
     }
 }
 
-/// The field that rows have for a column: of the type that it is read in, or of their own where Arrow has no cast and the column takes it,
-/// as times of a day.
+/// The field that the rows must have for a column: of its type, or of their own if Arrow cannot cast it but the column accepts it, as times
+/// of day.
 fn expected_field(column: &Column, rows: &SchemaRef) -> Field {
     let field = column.field();
     let from = column_of(rows, &column.name).map(|place| rows.field(place).data_type());
@@ -94,7 +94,7 @@ fn expected_field(column: &Column, rows: &SchemaRef) -> Field {
     }
 }
 
-/// A table with columns for rows of this schema.
+/// A new table with columns for rows of this schema.
 pub(super) fn new_table(place: &str, schema: &SchemaRef, making: &TableOptions) -> Result<NewTable> {
     let mut table = NewTable::of_schema(schema).map_err(error_at(place))?;
     for (column, field) in table.columns.iter_mut().zip(schema.fields()) {
@@ -112,7 +112,7 @@ pub(super) fn new_table(place: &str, schema: &SchemaRef, making: &TableOptions) 
     Ok(table)
 }
 
-/// A table with columns for rows of this schema. Names that are changed stay as comments.
+/// A new table with columns for rows of this schema. Original names that were changed become comments.
 fn named_table(
     named: &NamedTable,
     (schema, original): (&SchemaRef, &SchemaRef),
@@ -128,7 +128,7 @@ fn named_table(
     Ok(new)
 }
 
-/// Makes an empty table with its primary key, without its other indexes.
+/// Creates an empty table with its primary key, without its other indexes.
 pub(super) async fn make_draft(
     draft: &NamedTable,
     table: &str,
@@ -141,7 +141,7 @@ pub(super) async fn make_draft(
     made.map(drop).map_err(error_at(&draft.place))
 }
 
-/// Gives a draft that is filled its indexes and the name of the table.
+/// Adds the indexes to a filled draft, and renames it to the table.
 pub(super) async fn publish_draft(
     draft: &Table,
     table: NamedTable,
@@ -155,21 +155,21 @@ pub(super) async fn publish_draft(
         Err(Error::NotFound { .. }) => None,
         Err(error) => return Err(error),
     };
-    // The name as the server has it, where the URL spells it in other letters.
+    // The server's spelling of the name, which may differ from the URL's.
     let name = found.map_or_else(|| small(&table.table), |found| found.name);
     let database = Some(draft.database.as_str());
     let published = Fill::publish(&table.client, database, &draft.name, &name, &new, replaces).await;
     published.map_err(error_at(&table.place))
 }
 
-/// The statement that makes a table of this name.
+/// The statement that creates a table with this name.
 pub(super) fn ddl(table: &str, schema: &Schema) -> Result<String> {
     let schema = small_names(&Arc::new(schema.clone()));
     let made = new_table(table, &schema, &TableOptions::default())?;
     made.create(&quoted(&small(table))).map_err(error_at(table))
 }
 
-/// The width of a character field of xBase, in bytes, which are at least as many as its letters.
+/// The width of an xBase character field in bytes, at least the number of its characters.
 fn width_of(field: &Field) -> Option<u32> {
     let metadata = |key: &str| field.metadata().get(key).map(String::as_str);
     let is_character = *field.data_type() == DataType::Utf8 && metadata("xbase.type") == Some("C");
@@ -177,7 +177,7 @@ fn width_of(field: &Field) -> Option<u32> {
     (1..=LONGEST_FIELD).contains(&width).then_some(width)
 }
 
-/// Longer texts stay without a limit.
+/// Longer texts get no limit.
 const LONGEST_FIELD: u32 = 255;
 
 #[async_trait::async_trait]

@@ -1,4 +1,4 @@
-//! What stands for stores on the network in a build without them: each use is an error that says how to get them.
+//! Stubs for network stores in a build without them: each use is an error that says how to enable them.
 
 use std::path::Path;
 use std::sync::Arc;

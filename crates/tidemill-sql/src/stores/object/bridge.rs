@@ -1,7 +1,6 @@
-//! A store on the network as DataFusion asks for one: by the trait of another version, and held to what it told of its objects.
+//! Adapts a network store to DataFusion's version of the object store trait, and checks its responses.
 //!
-//! What comes is counted against what was promised: a range has the length that was asked for, and an object that is read as a whole the
-//! size that the store told before.
+//! A range must have the requested length, and an object that is read as a whole the size that the store reported before.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,18 +21,18 @@ use object_store_remote as remote;
 use super::{refused, remote as store};
 use crate::location::ObjectUrl;
 
-/// The store that has an object, and the object's path there.
+/// The store of an object, and the object's path in it.
 pub(super) fn open(url: &ObjectUrl) -> crate::Result<(Arc<dyn ObjectStore>, Path)> {
     let (store, path) = store::open(url.url()).map_err(|error| refused(url, "open")(of_remote(error)))?;
     let path = Path::parse(path.as_ref()).map_err(|error| refused(url, "open")(error.into()))?;
     Ok((Arc::new(Bridge::new(store)), path))
 }
 
-/// Reads a store on the network. Nothing is written through it.
+/// A read-only network store.
 #[derive(Debug)]
 pub(super) struct Bridge {
     store: Arc<dyn remote::ObjectStore>,
-    /// What the store told of the objects that were asked for.
+    /// The reported sizes and tags of objects.
     told: Mutex<HashMap<Path, Told>>,
 }
 
@@ -51,7 +50,7 @@ impl Bridge {
         }
     }
 
-    /// Notes what the store tells of an object for the first time, and compares it with what it told before.
+    /// Records the metadata of an object, and compares it with that recorded before.
     fn hold(&self, path: &Path, meta: &remote::ObjectMeta) -> Result<()> {
         let now = Told {
             size: meta.size,
@@ -111,7 +110,7 @@ impl ObjectStore for Bridge {
             )));
         }
         let payload = match found.payload {
-            // A store on the network has none.
+            // A network store returns no files.
             remote::GetResultPayload::Stream(stream) if !is_head => {
                 GetResultPayload::Stream(counted(stream, location.clone(), range.clone()))
             }
@@ -156,7 +155,7 @@ impl ObjectStore for Bridge {
     }
 }
 
-/// The bytes of a range, which ends with an error where they are fewer or more.
+/// The bytes of a range; the stream ends with an error if they are fewer or more.
 fn counted(
     stream: BoxStream<'static, remote::Result<Bytes>>,
     path: Path,
@@ -205,7 +204,7 @@ fn to_remote(path: &Path) -> Result<remote::path::Path> {
 }
 
 fn of_path(path: &remote::path::Path) -> Path {
-    // Both versions allow the same.
+    // Both versions accept the same paths.
     Path::parse(path.as_ref()).unwrap_or_else(|_| Path::from(path.as_ref()))
 }
 
@@ -236,7 +235,7 @@ fn options_of(options: GetOptions) -> remote::GetOptions {
     }
 }
 
-/// The error of the same name.
+/// Converts an error to the one with the same name.
 pub(super) fn of_remote(error: remote::Error) -> Error {
     use remote::Error as Remote;
     match error {
@@ -255,5 +254,5 @@ pub(super) fn of_remote(error: remote::Error) -> Error {
     }
 }
 
-/// Entries that are kept, of some hundred bytes each.
+/// The most recorded objects, of some hundred bytes each.
 const MOST_TOLD: usize = 100_000;

@@ -1,7 +1,7 @@
-//! HTTP with budgets: a store on the network says how much it sends, and may not send more.
+//! An HTTP client with budgets, which limit how much a network store may send.
 //!
-//! Every answer of a store passes here, whatever store it is. A range of an object has the length that was asked for; a list, an error or
-//! any other answer that is read into memory as a whole has at most [`LARGEST_ANSWER`] bytes; and a list has at most [`MOST_PAGES`] pages.
+//! Every response of every store passes here. A range of an object has the requested length; a list, an error or any other response that is
+//! read into memory as a whole has at most [`LARGEST_ANSWER`] bytes; and a list has at most [`MOST_PAGES`] pages.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,7 +16,7 @@ use object_store_remote::client::{
     ReqwestConnector,
 };
 
-/// Makes HTTP clients whose answers are held to their budgets.
+/// Creates HTTP clients whose responses have budgets.
 #[derive(Debug, Default)]
 pub(super) struct Budgeted {
     connector: ReqwestConnector,
@@ -35,7 +35,7 @@ impl HttpConnector for Budgeted {
 #[derive(Debug)]
 struct BudgetedClient {
     client: HttpClient,
-    /// How many pages of lists were asked for.
+    /// How many pages of lists were requested.
     pages: AtomicU32,
 }
 
@@ -52,7 +52,7 @@ impl HttpService for BudgetedClient {
         let (parts, body) = self.client.execute(request).await?.into_parts();
         let limit = match (parts.status.is_success(), is_get && !is_list, asked) {
             (true, true, Some(asked)) => asked,
-            // Streamed to whoever reads the whole object, and counted there.
+            // Streamed to the reader of the whole object, which counts the bytes.
             (true, true, None) => u64::MAX,
             _ => LARGEST_ANSWER,
         };
@@ -65,7 +65,7 @@ impl HttpService for BudgetedClient {
     }
 }
 
-/// The body of an answer, which ends with an error where it is longer than its budget.
+/// The body of a response, which ends with an error if it exceeds its budget.
 struct BudgetedBody {
     body: HttpResponseBody,
     limit: u64,
@@ -94,7 +94,7 @@ impl Body for BudgetedBody {
         self.body.is_end_stream()
     }
 
-    /// What the store promises decides what is allocated at once: no more than the budget.
+    /// The promised size determines an allocation: it is limited to the budget.
     fn size_hint(&self) -> SizeHint {
         let hint = self.body.size_hint();
         let mut bounded = SizeHint::new();
@@ -106,14 +106,14 @@ impl Body for BudgetedBody {
     }
 }
 
-/// Whether a request asks for a page of a list: S3's and Google's parameter, or Azure's.
+/// Whether a request is for a page of a list: the parameter of S3 and Google, or that of Azure.
 fn is_list(query: &str) -> bool {
     query
         .split('&')
         .any(|parameter| parameter.starts_with("list-type=") || parameter == "comp=list")
 }
 
-/// The number of bytes that a range header asks for: 100 for `bytes=0-99`, 100 for `bytes=-100`; `None` for one without an end.
+/// The length of a range header: 100 for `bytes=0-99`, 100 for `bytes=-100`; `None` for one without an end.
 fn length_of_range(header: &str) -> Option<u64> {
     let (first, last) = header.strip_prefix("bytes=")?.split_once('-')?;
     let last: u64 = last.parse().ok()?;
@@ -127,12 +127,12 @@ fn exceeded(what: String) -> HttpError {
     HttpError::new(HttpErrorKind::Decode, Exceeded(what))
 }
 
-/// A store sends more than its answer may have.
+/// A response exceeds its budget.
 #[derive(Debug, thiserror::Error)]
 #[error("the store sends {0}")]
 struct Exceeded(String);
 
-/// The largest answer that is read into memory as a whole. A page of a list has at most 1,000 names of 1 KiB (S3) or 5,000 (Azure).
+/// The largest response that is read into memory as a whole. A page of a list has at most 1,000 names of 1 KiB (S3) or 5,000 (Azure).
 const LARGEST_ANSWER: u64 = 16 << 20;
 /// Ten million objects.
 const MOST_PAGES: u32 = 10_000;

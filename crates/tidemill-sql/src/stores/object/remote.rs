@@ -1,4 +1,4 @@
-//! The store that a URL names, with the settings of the environment.
+//! The store of a URL, with the settings of the environment.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use url::{Position, Url};
 use super::budget::Budgeted;
 use super::upload::Writable;
 
-/// A store by its builder, with the settings of the environment.
+/// Builds a store with the settings of the environment.
 macro_rules! build {
     ($url:expr, $builder:expr) => {{
         let builder = settings($url)
@@ -37,8 +37,8 @@ macro_rules! build {
     }};
 }
 
-/// A request that is not answered within its 30 seconds (the default of `ClientOptions`) is not sent again: a server that is silent would be
-/// waited for minutes.
+/// A request that is not answered within 30 seconds (the default of `ClientOptions`) is not retried: with a silent server, that would take
+/// minutes.
 fn retries() -> RetryConfig {
     RetryConfig {
         retry_timeout: Duration::from_secs(30),
@@ -59,7 +59,7 @@ pub(super) fn open(url: &Url) -> Result<(Arc<dyn ObjectStore>, ObjectPath)> {
     Ok((store, path))
 }
 
-/// The store of a URL, to write to, and the object's path in it.
+/// The store of a URL for writing, and the object's path in it.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ pub(super) fn open_to_write(url: &Url) -> Result<(Arc<dyn Writable>, ObjectPath)
     Ok((service(&scheme, url)?, path))
 }
 
-/// Whether a URL names an object of a service, and not of a web server.
+/// Whether a URL names an object of a service, not of a web server.
 pub(super) fn is_of_a_service(url: &Url) -> bool {
     ObjectStoreScheme::parse(url).is_ok_and(|(scheme, _)| scheme != ObjectStoreScheme::Http)
 }
@@ -87,15 +87,15 @@ fn service(scheme: &ObjectStoreScheme, url: &Url) -> Result<Arc<dyn Writable>> {
     })
 }
 
-/// The settings of the environment that stores know.
+/// The stores' settings in the environment.
 fn settings(url: &Url) -> Vec<(String, String)> {
-    // Whoever comes first chooses for the process; the others speak TLS by the same functions.
+    // The first provider is chosen for the process; the others are equivalent.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut settings: Vec<(String, String)> = std::env::vars()
         .filter(|(name, _)| SETTINGS.iter().any(|prefix| name.starts_with(prefix)))
         .map(|(name, value)| (name.to_ascii_lowercase(), value))
         .collect();
-    // Whoever names an endpoint by http:// wants it so.
+    // An endpoint given as http:// is intended.
     let is_plain = |(name, value): &(String, String)| name.contains("endpoint") && value.starts_with("http://");
     if url.scheme() == "http" || settings.iter().any(is_plain) {
         settings.push(("allow_http".to_owned(), "true".to_owned()));
@@ -103,7 +103,7 @@ fn settings(url: &Url) -> Vec<(String, String)> {
     settings
 }
 
-/// A server without the user and password of its URL, which go into a header instead (RFC 7617): no error shows them there.
+/// An HTTP server. The user and password of its URL are sent in a header (RFC 7617), so that errors do not contain them.
 fn http_client(url: &Url) -> Result<(String, ClientOptions)> {
     let mut server = url.clone();
     let refused = |()| Error::NotSupported {
@@ -126,7 +126,7 @@ fn http_client(url: &Url) -> Result<(String, ClientOptions)> {
     Ok((server[..Position::BeforePath].to_owned(), options))
 }
 
-/// Beginnings of the names of settings in the environment.
+/// Prefixes of the settings in the environment.
 const SETTINGS: [&str; 3] = ["AWS_", "GOOGLE_", "AZURE_"];
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Files put into stores on the network.
+//! Uploads files to network stores.
 //!
-//! A file that fits into one part is put by one request, which makes the object whole or not at all. A larger one goes up in parts: until
-//! the last request nobody sees the object, and when anything fails the parts are given up ([`abort_uploads`] for a program that ends).
-//! The store keeps the parts of a program that was killed until its own rules remove them.
+//! A file that fits into one part is uploaded by one request, which creates the object completely or not at all. A larger one is uploaded
+//! in parts: the object becomes visible with the last request, and after an error the parts are aborted ([`abort_uploads`] for a program
+//! that ends). The store keeps the parts of a killed program until its own rules remove them.
 
 use std::fs::{self, File};
 use std::io;
@@ -24,21 +24,21 @@ use super::{bridge, refused, remote};
 use crate::location::ObjectUrl;
 use crate::{Error, Result};
 
-/// Puts a file at a URL and returns its size, which the store tells then. Of an object that may not be replaced the store itself sees
-/// that nobody else makes it, unless it goes up in parts: then it is asked before the first and before the last request.
+/// Uploads a file, and returns its size as the store reports it. If the object must not be replaced, the store itself checks that it does
+/// not exist; for an upload in parts, this is checked before the first and before the last request.
 ///
 /// # Errors
 ///
-/// [`Error::Exists`]; [`Error::Io`] with what the store says, or when it has another size afterwards.
+/// [`Error::Exists`]; [`Error::Io`] with the store's error, or if the size differs afterwards.
 pub(crate) async fn put(file: &Path, url: &ObjectUrl, existing: Existing) -> Result<u64> {
     Upload::of(url, existing)?.put(file, SMALLEST_PART).await
 }
 
-/// Checks that an object may be made.
+/// Checks that an object may be created.
 ///
 /// # Errors
 ///
-/// [`Error::Exists`]; [`Error::Io`] when the store cannot be asked; [`Error::Unsupported`] for a store that is not written to.
+/// [`Error::Exists`]; [`Error::Io`] if the store does not answer; [`Error::Unsupported`] for a store that cannot be written to.
 pub(crate) async fn check_place(url: &ObjectUrl, existing: Existing) -> Result<()> {
     if ["http", "https"].contains(&url.url().scheme()) && !remote::is_of_a_service(url.url()) {
         return Err(Error::Unsupported {
@@ -49,12 +49,12 @@ pub(crate) async fn check_place(url: &ObjectUrl, existing: Existing) -> Result<(
     Upload::of(url, existing)?.is_free().await
 }
 
-/// A store that takes an object whole or in parts.
+/// A store that accepts whole objects and parts.
 pub(crate) trait Writable: ObjectStore + MultipartStore {}
 
 impl<S: ObjectStore + MultipartStore> Writable for S {}
 
-/// Makes a client of the store.
+/// Creates a client of the store.
 type Open = Arc<dyn Fn() -> object_store_remote::Result<(Arc<dyn Writable>, ObjectPath)> + Send + Sync>;
 
 struct Upload<'u> {
@@ -144,7 +144,7 @@ impl<'u> Upload<'u> {
         };
         begun.ended();
         if completed.is_err() {
-            // What went wrong first is told.
+            // The first error is reported.
             let _ = self.store.abort_multipart(&self.path, &id).await;
         }
         completed
@@ -185,21 +185,21 @@ fn of_store(url: &ObjectUrl, action: &'static str) -> impl FnOnce(object_store_r
     move |error| refused(bridge::of_remote(error))
 }
 
-/// Uploads whose parts the stores keep.
+/// The uploads in progress, whose parts the stores keep.
 static BEGUN: Mutex<Vec<(ObjectUrl, MultipartId)>> = Mutex::new(Vec::new());
 
 fn all_begun() -> MutexGuard<'static, Vec<(ObjectUrl, MultipartId)>> {
     BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An upload, known to [`abort_uploads`] until it has ended.
+/// An upload in progress; [`abort_uploads`] knows it until it has ended.
 struct Begun(ObjectUrl, MultipartId);
 
-/// How many uploads are asked for whose numbers the stores have not told yet.
+/// The number of uploads that are requested but have no ID yet.
 static BEGINNING: AtomicUsize = AtomicUsize::new(0);
 
 impl Begun {
-    /// Begins an upload, in a thread that nobody ends in the middle of it: of one whose number is not known nothing can be given up.
+    /// Begins an upload, on a thread that cannot be cancelled: without its ID, an upload cannot be aborted.
     fn begin(open: &Open, url: &ObjectUrl) -> object_store_remote::Result<Self> {
         BEGINNING.fetch_add(1, Ordering::SeqCst);
         let begun = own_runtime().and_then(|runtime| {
@@ -212,14 +212,14 @@ impl Begun {
         begun
     }
 
-    /// It stays known when the task is dropped that waits for it.
+    /// The upload stays registered if the waiting task is dropped.
     fn ended(&mut self) {
         all_begun().retain(|(url, id)| (url, id) != (&self.0, &self.1));
     }
 }
 
-/// Has the stores remove the parts of all uploads of this process: for a program that ends. Waits for two seconds, and as long again for
-/// an upload that has only just begun.
+/// Aborts all uploads of this process, for a program that ends. Waits for at most two seconds, and as long again for uploads that are just
+/// beginning.
 pub(crate) fn abort_uploads() {
     let asked = Instant::now();
     while BEGINNING.load(Ordering::SeqCst) > 0 && asked.elapsed() < LAST_WORDS {
@@ -240,7 +240,7 @@ pub(crate) fn abort_uploads() {
     });
 }
 
-/// The runtime that others began in may be gone, and its connections with it.
+/// The runtime in which an upload began may be gone, with its connections.
 fn own_runtime() -> object_store_remote::Result<Runtime> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| object_store_remote::Error::Generic {
@@ -252,11 +252,11 @@ fn own_runtime() -> object_store_remote::Result<Runtime> {
 /// How long a program that ends waits for a store.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Stores take parts of 5 MiB and more, but for the last.
+/// Stores require parts of at least 5 MiB, except for the last.
 const SMALLEST_PART: u64 = 8 << 20;
-/// S3 takes 10,000.
+/// S3 allows 10,000.
 const MOST_PARTS: u64 = 9_000;
-/// Parts that are sent at once, each of them in memory.
+/// The most parts in flight, each of them in memory.
 const PARTS_AT_ONCE: usize = 4;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! Values that PostgreSQL computes exactly as they are computed here.
+//! Expressions that PostgreSQL computes with exactly the same results.
 //!
-//! - Dates and times are computed in UTC: an instant is first converted to the wall clock there.
+//! - Dates and times are computed in UTC: an instant is first converted to local time there.
 //! - The year before 1 is 0 here and -1 there.
-//! - Texts that are chosen are compared by their bytes, as those of columns are.
-//! - Upper and lower case stay here: they depend on the collation there.
+//! - Texts of a CASE are compared by their bytes, as those of columns are.
+//! - UPPER and LOWER are not pushed down: they depend on the collation there.
 
 use arrow_schema::{DataType as ArrowType, Field};
 use tidemill_postgres::Type;
@@ -85,12 +85,12 @@ pub(super) fn computed(value: &Computed, row: &Row<'_, PostgresSql>) -> Option<E
     }
 }
 
-/// A value of a type, which may be NULL.
+/// A nullable value of a type.
 fn typed(text: String, typ: Type) -> Expression<Typed> {
     Expression {
         text,
         data_type: Typed {
-            // The encoding of the database is that of the texts, which are not sorted.
+            // Texts have the encoding of the database; they are not sorted.
             is_utf8: typ != Type::Text,
             typ,
             is_nullable: true,
@@ -98,7 +98,7 @@ fn typed(text: String, typ: Type) -> Expression<Typed> {
     }
 }
 
-/// A value in a type that has it.
+/// A value converted to a type that holds it.
 fn converted(of: Expression<Typed>, typ: &Type) -> Expression<Typed> {
     match of.data_type.typ == *typ {
         true => of,
@@ -106,7 +106,7 @@ fn converted(of: Expression<Typed>, typ: &Type) -> Expression<Typed> {
     }
 }
 
-/// A date or a moment as a timestamp without a zone.
+/// A date or a timestamp as a timestamp without time zone.
 fn wall_clock(of: &Expression<Typed>) -> Option<String> {
     let text = &of.text;
     Some(match of.data_type.typ {
@@ -117,7 +117,7 @@ fn wall_clock(of: &Expression<Typed>) -> Option<String> {
     })
 }
 
-/// The type of logical values, whole numbers, decimals, dates and texts; `None` for others.
+/// The type for logicals, whole numbers, decimals, dates and texts; `None` for others.
 fn type_of(data_type: &ArrowType) -> Option<Type> {
     let typ = column_type(&Field::new("", data_type.clone(), true)).ok()?;
     let is_taken = matches!(

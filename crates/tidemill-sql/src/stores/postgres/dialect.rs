@@ -1,11 +1,10 @@
-//! What PostgreSQL can do with rows exactly as it would be done here.
+//! Operations that PostgreSQL executes with exactly the same results.
 //!
-//! - Text is compared and sorted by its bytes (`COLLATE "C"`), whatever the collation of its column. Where one text is looked for, the
-//!   column's own comparison stands beside it, so that an index is used. In databases whose encoding is not UTF-8, texts are not
-//!   sorted there.
+//! - Text is compared and sorted by its bytes (`COLLATE "C"`), whatever the collation of its column. For equality with one text, the
+//!   column's own comparison is added, so that an index is used. In databases whose encoding is not UTF-8, texts are not sorted there.
 //! - Floating-point numbers are in a total order here, NaN at its ends and -0 below 0; there NaN is above all numbers, and zeros are
 //!   equal. Conditions keep what either order keeps, and the rows are looked at again. They are not grouped, sorted or summed there.
-//! - A sum of `bigint` that is beyond `bigint` is an error there.
+//! - A sum of `bigint` that exceeds `bigint` is an error there.
 //! - Types that are read as text are not compared there.
 
 use std::collections::HashMap;
@@ -26,12 +25,12 @@ use crate::stores::server::condition::{Comparing, Comparison, Condition, Pattern
 use crate::stores::server::push_down::{Aggregate, Function};
 use crate::stores::server::select::{Dialect, Expression, Output, Row, in_list};
 
-/// The type of a column, and what PostgreSQL knows of its values.
+/// The type of a column, and its encoding.
 #[derive(Clone, Debug)]
 pub(super) struct Typed {
     pub(super) typ: Type,
     pub(super) is_nullable: bool,
-    /// Whether texts are sorted by the bytes that they have here.
+    /// Whether texts are sorted by the same bytes as here.
     pub(super) is_utf8: bool,
 }
 
@@ -73,12 +72,12 @@ impl Typed {
     }
 }
 
-/// A column in the list of a SELECT.
+/// A column in the SELECT list.
 pub(super) fn selected(column: &Column, is_utf8: bool) -> Output<Typed> {
     let typed = Typed::of(column, is_utf8);
     let text = match typed.is_text() {
         true => bytewise(&column.name),
-        // As the column is called by its place, it needs no name.
+        // Columns are read by position, so that it needs no name.
         false => {
             let (expression, alias) = (column.expression(), format!(" AS {}", quoted(&column.name)));
             expression.strip_suffix(&alias).unwrap_or(&expression).to_owned()
@@ -163,7 +162,7 @@ impl Dialect for PostgresSql {
     fn compared(column: &Expression<Typed>, comparison: Comparison, value: &ScalarValue) -> Option<String> {
         let typed = &column.data_type;
         let is_equality = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
-        // Texts of groups and of what is computed are compared by their bytes.
+        // Texts of groups and of expressions are compared by their bytes.
         let value = match typed.is_text() {
             true => text(value).filter(|text| !text.contains('\0')).map(literal),
             false => self::value(&typed.typ, value),
@@ -207,7 +206,7 @@ impl Dialect for PostgresSql {
             }
             Function::Count => bigint(format!("count({text})")),
             Function::Min | Function::Max => {
-                // There is no least of logical values, nor of bytes.
+                // There is no MIN of logicals or bytes.
                 if !Self::is_ordered(typed) || typed.typ == Type::Bool {
                     return None;
                 }
@@ -247,7 +246,7 @@ impl Dialect for PostgresSql {
     }
 }
 
-/// Digits of decimals whose sums have ten more and no more than 38.
+/// The most digits of decimals whose sum, with ten more, fits into 38.
 const SUMMED_DIGITS: u8 = 28;
 
 /// The types of a table's columns, by name.
@@ -325,9 +324,9 @@ impl Comparing for Columns {
     }
 }
 
-/// A condition that keeps what the total order keeps, and what PostgreSQL's does.
+/// A condition that keeps the rows of both the total order and PostgreSQL's.
 fn compare_float(name: &str, typ: &Type, comparison: Comparison, value: &ScalarValue) -> Option<Condition> {
-    // The shortest digits that are read back as the same number.
+    // The shortest digits that parse to the same number.
     let (digits, is_finite) = match value {
         ScalarValue::Float32(Some(value)) => (format!("{value:e}"), value.is_finite()),
         ScalarValue::Float64(Some(value)) => (format!("{value:e}"), value.is_finite()),
@@ -346,7 +345,7 @@ fn compare_float(name: &str, typ: &Type, comparison: Comparison, value: &ScalarV
     Some(Condition { text, exact: false })
 }
 
-/// A value to be compared with a column of this type.
+/// A literal to be compared with a column of this type.
 pub(super) fn value(typ: &Type, value: &ScalarValue) -> Option<String> {
     Some(match (typ, value) {
         (Type::Int2 | Type::Int4 | Type::Int8, value) => whole_number(value)?,
@@ -368,7 +367,7 @@ pub(super) fn value(typ: &Type, value: &ScalarValue) -> Option<String> {
     })
 }
 
-/// Years that PostgreSQL reads without BC.
+/// Years that are written without BC.
 const YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
 
 fn time(micros: i64) -> Option<NaiveDateTime> {

@@ -1,7 +1,7 @@
-//! A table as the planner scans it.
+//! The table provider.
 //!
-//! A scan is one SELECT: its columns, its limit, and the conditions that mean the same there as here are in the text, which EXPLAIN
-//! shows; what is left of the statement runs here. Groups, joins and first rows may be made there too (`dialect.rs`).
+//! A scan is one SELECT with its columns, its limit, and the conditions that have the same meaning there. EXPLAIN shows the text; the rest
+//! of the query runs here. Groups, joins, and LIMIT with ORDER BY may be pushed down too (`dialect.rs`).
 
 use std::any::Any;
 use std::fmt;
@@ -33,10 +33,10 @@ use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::stores::server::select::{Output, Select};
 use crate::{Error, Result};
 
-/// The table as the planner scans it.
+/// Opens the table for the planner.
 pub(super) async fn open(named: NamedTable) -> Result<Arc<dyn TableProvider>> {
     let table = named.find().await?;
-    // What is read as NULL is not NULL there.
+    // Values that are read as NULL are not NULL on the server.
     let is_exact = named.client.options().unrepresentable == Unrepresentable::Error;
     let is_utf8 = text_of(&named, "SELECT pg_catalog.current_setting('server_encoding')").await? == "UTF8";
     Ok(Arc::new(PostgresTable {
@@ -56,7 +56,7 @@ pub(super) async fn open(named: NamedTable) -> Result<Arc<dyn TableProvider>> {
     }))
 }
 
-/// The text that a query gives.
+/// The result of a query that returns a single text.
 async fn text_of(named: &NamedTable, query: &str) -> Result<String> {
     let failed = || error_at(&named.place);
     let mut read = Read::begin(&named.client, &named.place, query, None)
@@ -67,7 +67,7 @@ async fn text_of(named: &NamedTable, query: &str) -> Result<String> {
     Ok(text.unwrap_or_default())
 }
 
-/// What statements of PostgreSQL's own SQL give: the last one of them.
+/// The answer of the last of these statements in PostgreSQL's own SQL.
 pub(super) async fn answer(named: NamedTable, statements: &str) -> Result<Answer> {
     let failed = || error_at(&named.place);
     let session = named.client.session().await.map_err(failed())?;
@@ -86,7 +86,7 @@ pub(super) async fn answer(named: NamedTable, statements: &str) -> Result<Answer
     ))))
 }
 
-/// The number that a query gives.
+/// The result of a query that returns a single number.
 pub(super) async fn number_of(client: &Client, place: &str, query: &str) -> Result<u64> {
     let failed = || error_at(place);
     let mut read = Read::begin(client, place, query, None).await.map_err(failed())?;
@@ -100,13 +100,13 @@ pub(super) async fn number_of(client: &Client, place: &str, query: &str) -> Resu
         })
 }
 
-/// Where rows come from.
+/// The source of rows.
 #[derive(Clone, Debug)]
 struct Source {
     client: Client,
-    /// Whether every value is read as it is there.
+    /// Whether every value is read exactly.
     is_exact: bool,
-    /// The server and the database, and who asks.
+    /// The server, the database and the user.
     server: String,
     /// The URL without its password.
     place: String,
@@ -117,7 +117,7 @@ struct PostgresTable {
     source: Source,
     table: Table,
     schema: SchemaRef,
-    /// The columns in the list of a SELECT.
+    /// The columns in the SELECT list.
     selected: Vec<Output<Typed>>,
     columns: Columns,
 }
@@ -163,14 +163,14 @@ impl TableProvider for PostgresTable {
     }
 }
 
-/// One SELECT, as the physical plan holds it.
+/// One SELECT, in the physical plan.
 #[derive(Clone)]
 struct PostgresScan {
     source: Source,
     select: Select<PostgresSql>,
-    /// Whether the SELECT does more than the table's scan was asked for.
+    /// Whether more than the table's scan was pushed down.
     is_pushed: bool,
-    /// Without columns, the number of rows is asked for.
+    /// Without columns, the server returns the number of rows.
     projected: SchemaRef,
 }
 

@@ -1,8 +1,7 @@
-//! A table of a server, filled and, when asked, made, in one transaction: others see the rows when all of them are there, and a table that is
-//! replaced is read as it was until then.
+//! Fills a table of a server, and creates it on request, in one transaction: the rows become visible when all of them are there, and a
+//! replaced table can be read until then.
 //!
-//! Names of a new table and of its columns that have no small letters are made small: PostgreSQL takes
-//! `Total` and `TOTAL` for `total` where they stand without quotes.
+//! Upper-case names of a new table and its columns become lower case: PostgreSQL reads unquoted `Total` and `TOTAL` as `total`.
 
 use std::sync::Arc;
 
@@ -23,12 +22,11 @@ pub(super) struct PostgresSink {
     place: String,
     /// The columns of the rows, in order.
     expected: SchemaRef,
-    /// Rows that are there already, of which errors count on.
+    /// Rows that were there before; errors count rows on from them.
     rows_before: u64,
 }
 
-/// Text for a column of bytes stays text: PostgreSQL has a form for bytes, `\x00ff`. The columns of the rows are in the order of those
-/// that are expected, whatever they are called.
+/// Text for a binary column stays text, since PostgreSQL parses it (`\x00ff`). Columns are matched by position, whatever their names are.
 fn with_text_for_bytes(expected: &SchemaRef, rows: &SchemaRef) -> SchemaRef {
     let fields = expected.fields().iter().enumerate().map(|(place, field)| {
         let is_text = rows
@@ -44,7 +42,7 @@ fn with_text_for_bytes(expected: &SchemaRef, rows: &SchemaRef) -> SchemaRef {
 }
 
 impl PostgresSink {
-    /// Begins to fill the table. Without names of columns, rows are for all columns of a table that is there.
+    /// Starts to fill the table. Without column names, the rows have all columns of an existing table.
     pub(super) async fn begin(named: NamedTable, schema: &SchemaRef, filling: &Filling<'_>) -> Result<Self> {
         let &Filling {
             columns,
@@ -83,7 +81,7 @@ impl PostgresSink {
             found => {
                 let (original, schema) = (schema, small_names(schema));
                 let new = new_table(&named, (&schema, original), making)?;
-                // The name as the server has it, where the URL spells it in other letters.
+                // The server's spelling of the name, which may differ from the URL's.
                 let name = found
                     .as_ref()
                     .map_or_else(|| small(&named.table), |found| found.name.clone());
@@ -104,7 +102,7 @@ impl PostgresSink {
     }
 }
 
-/// Makes an empty table without keys and indexes.
+/// Creates an empty table without keys and indexes.
 pub(super) async fn make_draft(draft: &NamedTable, schema: &SchemaRef, making: &TableOptions) -> Result<()> {
     let new = new_table(draft, (&small_names(schema), schema), making)?;
     let in_schema = draft.schema.as_deref().map(|schema| format!("{}.", quoted(schema)));
@@ -113,7 +111,7 @@ pub(super) async fn make_draft(draft: &NamedTable, schema: &SchemaRef, making: &
     made.map(drop).map_err(error_at(&draft.place))
 }
 
-/// Gives a draft that is filled its keys and the name of the table.
+/// Adds the keys to a filled draft, and renames it to the table.
 pub(super) async fn publish_draft(
     draft: &Table,
     table: NamedTable,
@@ -127,21 +125,21 @@ pub(super) async fn publish_draft(
         Err(Error::NotFound { .. }) => None,
         Err(error) => return Err(error),
     };
-    // The name as the server has it, where the URL spells it in other letters.
+    // The server's spelling of the name, which may differ from the URL's.
     let name = found.map_or_else(|| small(&table.table), |found| found.name);
     let in_schema = Some(draft.schema_name.as_str());
     let published = Fill::publish(&table.client, in_schema, &draft.name, &name, &new, replaces).await;
     published.map_err(error_at(&table.place))
 }
 
-/// The statement that makes a table of this name.
+/// The statement that creates a table with this name.
 pub(super) fn ddl(table: &str, schema: &Schema) -> Result<String> {
     let schema = small_names(&Arc::new(schema.clone()));
     let made = NewTable::of_schema(&schema).map_err(error_at(table))?;
     Ok(made.create(&format!("\"{}\"", small(table).replace('"', "\"\""))))
 }
 
-/// A table with columns for rows of this schema. Names that are changed stay as comments.
+/// A new table with columns for rows of this schema. Original names that were changed become comments.
 fn new_table(
     named: &NamedTable,
     (schema, original): (&SchemaRef, &SchemaRef),
@@ -182,7 +180,7 @@ impl TableSink for PostgresSink {
         self.fill.finish().await.map_err(error_at(&self.place))
     }
 
-    /// The server undoes the transaction of a connection that ends.
+    /// The server rolls back the transaction when the connection ends.
     async fn give_up(self: Box<Self>) {
         drop(self.fill);
     }

@@ -1,5 +1,5 @@
-//! Messages of a described type: a column for each field, decoded without putting the messages together. In transposed chunks
-//! only the buckets of the columns that are asked for are decompressed.
+//! Messages of a described type: a column for each field, decoded without assembling the messages. In transposed chunks, only the buckets
+//! of the required columns are decompressed.
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -82,9 +82,9 @@ impl Engine for MessageEngine {
     }
 }
 
-/// The rows of the file that are wanted.
+/// The requested rows of the file.
 struct Rows {
-    /// With the columns of the filter behind those that are wanted.
+    /// With the columns of the filter after the requested ones.
     batches: ColumnReader<SharedSource>,
     filter: Option<Filter>,
     left: usize,

@@ -1,4 +1,4 @@
-//! Averages, made here of the sums and counts that a server gives.
+//! Averages, computed here from the sums and counts of a server.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, DataType as ArrowType};
 
 use crate::Result;
 
-/// The average of each group, by the sum of its values and their number: of decimals with the digits that DataFusion's `avg` keeps
+/// The average of each group, from the sum of its values and their count; for decimals, with the digits of DataFusion's `avg`
 /// (`DecimalAverager` of datafusion-functions-aggregate-common 55).
 pub(super) fn average(sums: &ArrayRef, counts: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
     let scale = match sums.data_type() {
@@ -47,7 +47,7 @@ pub(super) fn average(sums: &ArrayRef, counts: &ArrayRef, to: &ArrowType) -> Res
     Ok(Arc::new(averages.with_precision_and_scale(precision, to_scale)?))
 }
 
-/// What does not fit is an error.
+/// An overflow is an error.
 pub(super) const STRICT: CastOptions<'_> = CastOptions {
     safe: false,
     format_options: FormatOptions::new(),

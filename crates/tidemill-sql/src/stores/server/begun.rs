@@ -1,4 +1,4 @@
-//! Answers of statements that run in a thread of their own.
+//! Answers of statements that run on a separate thread.
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -9,20 +9,20 @@ use tokio::sync::{mpsc, oneshot};
 use crate::Result;
 use crate::answer::Answer;
 
-/// What a statement begins with.
+/// The first message of a statement.
 pub(crate) enum Begun {
     Rows(SchemaRef),
-    /// It gives none; how many rows it changed, where it changes rows.
+    /// It returns no rows; how many rows it changed, if it changes rows.
     Changed(Option<u64>),
 }
 
-/// Where a statement tells of its rows, in order.
+/// Where a statement reports its result.
 pub(crate) struct Told {
     pub(crate) begun: oneshot::Sender<Begun>,
     pub(crate) rows: mpsc::Sender<Result<RecordBatch>>,
 }
 
-/// The answer of a statement that `run` runs. What it fails with comes behind the rows that it has told, or instead of them.
+/// The answer of the statement that `run` executes. Its error follows the rows that were sent, or replaces them.
 pub(crate) async fn answer<F>(run: impl FnOnce(Told) -> F) -> Result<Answer>
 where
     F: Future<Output = Result<()>> + Send + 'static,
@@ -34,7 +34,7 @@ where
     let running = run(Told { begun, rows });
     tokio::spawn(async move {
         if let Err(error) = running.await {
-            // Nobody may wait for it.
+            // The receiver may be gone.
             let _ = failed.send(Err(error)).await;
         }
     });
@@ -55,7 +55,7 @@ where
                 schema, batches,
             ))))
         }
-        // It ended before it began.
+        // It failed before its first message.
         Err(_) => match batches.recv().await {
             Some(Err(error)) => Err(error),
             Some(Ok(_)) | None => Answer::counted(None),

@@ -1,7 +1,7 @@
-//! Expressions and conditions of a plan that a server may compute itself.
+//! Expressions and conditions of a plan that a server may evaluate.
 //!
-//! Only operations with one meaning are represented. A [`Dialect`](super::select::Dialect) writes those that its servers compute exactly as
-//! DataFusion does. All others stay in the plan.
+//! Only operations with an unambiguous meaning are represented. A [`Dialect`](super::select::Dialect) unparses those that its servers
+//! evaluate exactly as DataFusion does. All others stay in the plan.
 
 use std::sync::Arc;
 
@@ -15,31 +15,31 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 
 use super::condition::{Comparison, text};
 
-/// A value of a row, and its type here.
+/// A value computed from a row, and its type here.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Computed {
     pub(crate) value: Value,
     pub(crate) data_type: DataType,
 }
 
-/// How a value is computed. NULL in one of its parts makes it NULL, but for a choice.
+/// How a value is computed. If an operand is NULL, it is NULL, except for CASE.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
-    /// A column by its place.
+    /// A column by its position.
     Column(usize),
-    /// No NULL.
+    /// Never NULL.
     Literal(ScalarValue),
-    /// The first moment of the period in which a date or a moment is, by the calendar of its wall clock or of UTC.
+    /// The start of the period that contains a date or a timestamp, in the calendar of its local time or of UTC.
     Begin(Period, Box<Computed>),
-    /// A part of a date or a moment as a whole number, by the same calendars.
+    /// A part of a date or a timestamp as a whole number, in the same calendars.
     Part(Part, Box<Computed>),
-    /// The day in which a moment is, by the same calendars.
+    /// The date of a timestamp, in the same calendars.
     Day(Box<Computed>),
-    /// Of whole numbers or of decimals. The type has every result.
+    /// On whole numbers or decimals. The type holds every result.
     Arithmetic(Arithmetic, Box<Computed>, Box<Computed>),
-    /// The number of a text's characters.
+    /// The length of a text in characters.
     Characters(Box<Computed>),
-    /// The value behind the first condition that holds, or else the last one; NULL without that.
+    /// CASE: the value of the first condition that is true, else the last one, or NULL without it.
     Choice(Vec<(Test, Computed)>, Option<Box<Computed>>),
 }
 
@@ -71,7 +71,7 @@ impl Period {
         })
     }
 
-    /// As `date_trunc` names it.
+    /// The name in `date_trunc`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Second => "second",
@@ -85,7 +85,7 @@ impl Period {
         }
     }
 
-    /// Its seconds, where each has as many, and a multiple of them lies at 1970-01-01.
+    /// Its length in seconds, if that is constant and periods are aligned with 1970-01-01.
     pub(crate) fn seconds(self) -> Option<i64> {
         match self {
             Self::Second => Some(1),
@@ -97,7 +97,7 @@ impl Period {
     }
 }
 
-/// Parts of a date or a moment.
+/// Parts of a date or a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Year,
@@ -130,7 +130,7 @@ impl Part {
         })
     }
 
-    /// As EXTRACT names it.
+    /// The name in EXTRACT.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Year => "year",
@@ -163,10 +163,10 @@ impl Arithmetic {
     }
 }
 
-/// A condition of a row. What is unknown does not hold.
+/// A condition on a row. NULL counts as false.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Test {
-    /// A value that is compared with a constant, which is not NULL.
+    /// A value compared with a constant that is not NULL.
     Compared {
         value: Computed,
         comparison: Comparison,
@@ -179,7 +179,7 @@ pub(crate) enum Test {
 }
 
 impl Computed {
-    /// Its place, where it is nothing but a column.
+    /// Its position, if it is a bare column.
     pub(crate) fn as_column(&self) -> Option<usize> {
         match self.value {
             Value::Column(place) => Some(place),
@@ -187,7 +187,7 @@ impl Computed {
         }
     }
 
-    /// An expression over rows of a schema; `None` where it has no form here.
+    /// Converts an expression over rows of a schema; `None` if it cannot be represented.
     pub(crate) fn of(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
         let data_type = expr.data_type(schema).ok()?;
         let value = if let Some(column) = expr.downcast_ref::<Column>() {
@@ -206,7 +206,7 @@ impl Computed {
         Some(Self { value, data_type })
     }
 
-    /// As [`Computed::of`], and whole numbers of 64 bits that may have no room, which is an error there as here.
+    /// As [`Computed::of`], but accepts whole numbers of 64 bits that may overflow, which is an error there as here.
     pub(crate) fn or_error(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
         Self::of(expr, schema).or_else(|| {
             let binary = expr.downcast_ref::<BinaryExpr>()?;
@@ -220,7 +220,7 @@ impl Computed {
         })
     }
 
-    /// Whether a column of a type gets the value unchanged, or the server refuses it: a number without room, a text that is too long.
+    /// Whether a column of a type stores the value unchanged, or the server refuses it: an overflow, a text that is too long.
     pub(crate) fn is_assignable(&self, to: &DataType) -> bool {
         match (&self.data_type, to) {
             (from, to) if bits_of(from).is_some() => {
@@ -231,7 +231,7 @@ impl Computed {
         }
     }
 
-    /// The same value of another type that has all values of its own.
+    /// The same value cast to a type that holds all values of its own.
     fn cast(self, to: DataType) -> Option<Self> {
         let is_moment =
             |data_type: &DataType| matches!(data_type, DataType::Timestamp(_, zone) if is_utc(zone.as_deref()));
@@ -275,7 +275,7 @@ impl Arithmetic {
     }
 }
 
-/// How many bits a whole number has at most, one of them its sign.
+/// The most bits of a whole number, including its sign.
 fn bits(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<u32> {
     if let Some(literal) = expr.downcast_ref::<Literal>() {
         return match literal.value().cast_to(&DataType::Int64).ok()? {
@@ -306,7 +306,7 @@ fn bits_of(data_type: &DataType) -> Option<u32> {
     })
 }
 
-/// The decimal digits of the largest number of so many bits, one of them its sign.
+/// The decimal digits of the largest number of this many bits, including the sign.
 fn decimal_digits(bits: u32) -> i16 {
     match bits {
         ..=9 => 3,
@@ -316,7 +316,7 @@ fn decimal_digits(bits: u32) -> i16 {
     }
 }
 
-/// Whether a type has every value of another one.
+/// Whether a type holds every value of another.
 fn has_all(from: &DataType, to: &DataType) -> bool {
     let is_text = |data_type: &DataType| matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     match (from, to) {
@@ -336,12 +336,12 @@ fn has_all(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// Whether moments of a zone are those of UTC's calendar.
+/// Whether a time zone is UTC.
 fn is_utc(zone: Option<&str>) -> bool {
     zone.is_none_or(|zone| matches!(zone, "UTC" | "+00:00"))
 }
 
-/// A date, or a moment whose calendar is known.
+/// A date, or a timestamp with a known calendar.
 fn on_a_calendar(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Box<Computed>> {
     let of = Computed::of(expr, schema)?;
     let is_known = match &of.data_type {
@@ -427,12 +427,12 @@ fn constant(expr: &Arc<dyn PhysicalExpr>) -> Option<ScalarValue> {
 }
 
 impl Test {
-    /// A condition over rows of a schema; `None` where it has no form here.
+    /// Converts a condition over rows of a schema; `None` if it cannot be represented.
     pub(crate) fn of(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
         Self::when(expr, true, schema)
     }
 
-    /// That a condition is true, or that it is false. NOT is carried inwards, so that what is unknown is neither.
+    /// The test that a condition is true, or that it is false. NOT is pushed inwards, so that NULL is neither.
     fn when(expr: &Arc<dyn PhysicalExpr>, wanted: bool, schema: &Schema) -> Option<Self> {
         if let Some(not) = expr.downcast_ref::<NotExpr>() {
             return Self::when(not.arg(), !wanted, schema);

@@ -1,42 +1,42 @@
-//! Conditions of a statement as text for a server, where they mean the same there.
+//! Unparses conditions of a statement for a server, if they have the same meaning there.
 //!
-//! A condition goes to the server when every row it keeps here is kept there too; it is *exact* when none is kept besides. NOT is carried
-//! inwards, AND, OR, BETWEEN and IN are taken apart here; what compares a column with a value is written by a [`Comparing`] for each
-//! kind of server.
+//! A condition is pushed down if the server keeps every row that it keeps here; it is *exact* if the server keeps no others. NOT is pushed
+//! inwards, and AND, OR, BETWEEN and IN are taken apart here; a [`Comparing`] for each kind of server unparses comparisons of a column with
+//! a value.
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{Between, InList, Like};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, TableProviderFilterPushDown};
 
-/// A condition as the server reads it.
+/// A condition in the server's language.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Condition {
     pub(crate) text: String,
-    /// Whether it keeps exactly the rows that the statement's own condition keeps.
+    /// Whether it keeps exactly the rows of the statement's condition.
     pub(crate) exact: bool,
 }
 
-/// How a kind of server compares a column with a value. All are `None` where the server can be asked nothing that keeps the same rows.
+/// How a kind of server compares a column with a value. Methods return `None` if the comparison cannot be pushed down.
 pub(crate) trait Comparing {
     fn compare(&self, column: &Expr, comparison: Comparison, value: &ScalarValue) -> Option<Condition>;
 
-    /// Whether a column is NULL, or is not.
+    /// Whether a column is NULL, or is not NULL.
     fn is_null(&self, column: &str, wanted: bool) -> Option<Condition>;
 
-    /// Whether a column that is a condition by itself is true, or false.
+    /// Whether a Boolean column is true, or false.
     fn is(&self, column: &str, wanted: bool) -> Option<Condition>;
 
-    /// Whether text is like a pattern, or is not.
+    /// LIKE, or NOT LIKE.
     fn like(&self, column: &Expr, pattern: Pattern<'_>, wanted: bool) -> Option<Condition>;
 }
 
-/// What the server is asked of `expr`; `None` when it can be asked nothing.
+/// The condition for `expr`; `None` if nothing can be pushed down.
 pub(crate) fn condition(server: &impl Comparing, expr: &Expr) -> Option<Condition> {
     condition_when(server, expr, true)
 }
 
-/// What the server is asked of rows for which `expr` is `wanted`. NOT is carried inwards: some servers make IN of several `=`, and take
-/// the opposite of that for true where the column is NULL.
+/// The condition for rows for which `expr` is `wanted`. NOT is pushed inwards: some servers turn a chain of `=` into IN, whose negation
+/// they take for true if the column is NULL.
 fn condition_when(server: &impl Comparing, expr: &Expr, wanted: bool) -> Option<Condition> {
     match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => match op {
@@ -89,7 +89,7 @@ fn condition_when(server: &impl Comparing, expr: &Expr, wanted: bool) -> Option<
     }
 }
 
-/// Which filters of a scan a server takes, as the planner is told.
+/// Which filters of a scan are pushed down, for the planner.
 pub(crate) fn pushed(
     filters: &[&Expr],
     condition: impl Fn(&Expr) -> Option<Condition>,
@@ -109,7 +109,7 @@ fn is_null(server: &impl Comparing, column: &Expr, wanted: bool) -> Option<Condi
     }
 }
 
-/// A pattern of LIKE that is one text, with `%` before or behind it or at both ends.
+/// A LIKE pattern that is a literal text with `%` at its start, its end, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern<'a> {
     Is(&'a str),
@@ -163,7 +163,7 @@ impl Comparison {
         })
     }
 
-    /// For the same comparison with its sides changed.
+    /// The operator with its operands exchanged.
     pub(crate) fn mirrored(self) -> Self {
         match self {
             Self::Less => Self::Greater,
@@ -174,7 +174,7 @@ impl Comparison {
         }
     }
 
-    /// Itself, or the comparison that holds where this one does not.
+    /// The operator itself, or its negation.
     pub(crate) fn when(self, wanted: bool) -> Self {
         match self {
             _ if wanted => self,
@@ -203,7 +203,7 @@ pub(crate) fn exactly(text: String) -> Condition {
     Condition { text, exact: true }
 }
 
-/// Both, or at least one of two conditions.
+/// AND or OR of two conditions.
 fn join(left: Condition, both: bool, right: Condition) -> Condition {
     let word = if both { "AND" } else { "OR" };
     Condition {

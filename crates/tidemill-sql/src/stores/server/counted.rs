@@ -1,4 +1,4 @@
-//! What is counted: the rows of a scan that only wants to know how many there are, and bytes.
+//! Counts: rows of a scan without columns, and bytes.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use datafusion::common::Result as EngineResult;
 use tokio::sync::mpsc::Sender;
 
-/// Sends so many rows without columns, until nobody wants them.
+/// Sends this many rows without columns, while the receiver exists.
 pub(crate) async fn send(schema: &SchemaRef, count: u64, sender: &Sender<EngineResult<RecordBatch>>) {
     for rows in without_columns(schema, count) {
         if sender.send(rows.map_err(Into::into)).await.is_err() {
@@ -16,15 +16,15 @@ pub(crate) async fn send(schema: &SchemaRef, count: u64, sender: &Sender<EngineR
     }
 }
 
-/// A number of bytes, as metrics count them.
+/// A number of bytes, as metrics need it.
 #[cfg(any(feature = "clickhouse", feature = "postgres"))]
 pub(crate) fn bytes(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// So many rows without columns.
+/// Batches of this many rows without columns.
 fn without_columns(schema: &SchemaRef, count: u64) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send {
-    // Whoever counts them makes a value for each row of a batch.
+    // COUNT creates a value for each row of a batch.
     const ROWS: u64 = 1 << 20;
     let schema = Arc::clone(schema);
     (0..count.div_ceil(ROWS)).map(move |batch| {

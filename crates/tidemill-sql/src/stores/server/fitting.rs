@@ -1,7 +1,7 @@
-//! Rows in the columns that a table of a server expects.
+//! Converts rows to the columns that a table of a server expects.
 //!
-//! The server tells the columns. A column of another type is converted when every value of it comes back the same; else the value
-//! that doesn't is an error, with its row.
+//! The server determines the columns. A column of another type is converted if every value converts back to the same value; otherwise the
+//! first that does not is an error, with its row.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use super::read_text::first_loss;
 use crate::uuid_text::is_uuid;
 use crate::{Error, Result};
 
-/// The batch with the columns that are expected, whose rows are behind `before` others.
+/// The batch converted to the expected columns; its rows follow `before` others.
 pub(crate) fn fitted(batch: &RecordBatch, expected: &SchemaRef, place: &str, before: u64) -> Result<RecordBatch> {
     let found = batch.schema();
     if let Some(surplus) = found
@@ -57,7 +57,7 @@ pub(crate) fn fitted(batch: &RecordBatch, expected: &SchemaRef, place: &str, bef
         }
         columns.push(converted(column, field, place, before)?);
     }
-    // The values decide whether a column may be null, not the source's schema.
+    // Nullability is determined by the values, not by the source's schema.
     let fields: Vec<Field> = expected
         .fields()
         .iter()
@@ -75,7 +75,7 @@ pub(crate) fn fitted(batch: &RecordBatch, expected: &SchemaRef, place: &str, bef
     )?)
 }
 
-/// The columns of a table that rows are for: those that are named; without names, those of the rows, or all of the table's in their order.
+/// The columns of a table that the rows are for: the named ones; without names, those of the rows, or all of the table's in order.
 #[cfg(any(
     feature = "adbc",
     feature = "flight",
@@ -102,7 +102,7 @@ pub(crate) fn columns_for(
     Ok(Arc::new(known.project(&places.collect::<Result<Vec<_>>>()?)?))
 }
 
-/// The column of this name, in any case where none is spelled so.
+/// The column with this name; without an exact match, one that differs only in case.
 pub(crate) fn column_of(schema: &SchemaRef, name: &str) -> Option<usize> {
     schema.index_of(name).ok().or_else(|| {
         let mut fitting = schema
@@ -122,11 +122,11 @@ fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Resu
     if from == to {
         return Ok(Arc::clone(column));
     }
-    // It has no value that could be lost.
+    // It has no values that could be lost.
     if *from == ArrowType::Null {
         return Ok(new_null_array(to, column.len()));
     }
-    // The days of a date are a number to Arrow alone.
+    // Only Arrow treats the days of a date as a number.
     if (from.is_numeric() && to.is_temporal()) || (from.is_temporal() && to.is_numeric()) {
         return Err(unfit(
             place,
@@ -155,7 +155,7 @@ fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Resu
         let why = format!("row {row_no}: {value} does not fit {to}, which would keep {kept}");
         Err(unfit(place, field.name(), why))
     };
-    // Text is read, not converted: "007" is a number too.
+    // Text is parsed, and not converted back: "007" is a number too.
     if from.is_string() {
         return match first_loss(column, &there)? {
             None => Ok(there),
@@ -177,8 +177,8 @@ fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Resu
     }
 }
 
-/// Texts and bytes as bytes of one width, with NULs behind the shorter ones, as ClickHouse has them in a FixedString; texts of UUIDs as
-/// these. Else the row of a value that is longer, or no UUID.
+/// Texts and bytes as bytes of a fixed width, padded with NUL, as in ClickHouse's FixedString; texts of UUIDs as UUIDs. Fails with the row
+/// of a value that is longer, or not a UUID.
 pub(crate) fn of_one_width(column: &ArrayRef, width: i32, is_uuid: bool) -> std::result::Result<ArrayRef, usize> {
     if is_uuid && column.data_type().is_string() {
         let texts = arrow_cast::cast(column, &ArrowType::Utf8).map_err(|_| 0_usize)?;
@@ -210,7 +210,7 @@ pub(crate) fn of_one_width(column: &ArrayRef, width: i32, is_uuid: bool) -> std:
     Ok(Arc::new(bytes.finish()))
 }
 
-/// Times without a zone are the instants that they would be in universal time, whatever the zone of the column they go to.
+/// Times without zone are instants in UTC, whatever the zone of the target column is.
 fn as_instants(column: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
     let zoned = |unit: &TimeUnit| ArrowType::Timestamp(*unit, Some("UTC".into()));
     match (column.data_type(), to) {

@@ -10,19 +10,19 @@ use crate::Result;
 pub struct ForeignKey {
     /// The columns of the table.
     pub columns: Vec<String>,
-    /// The name of the table that they refer to.
+    /// The name of the referenced table.
     pub parent: String,
-    /// The columns of that table: a primary key, or those of a unique index.
+    /// The referenced columns: a primary key, or those of a unique index.
     pub parent_columns: Vec<String>,
-    /// Whether a changed key of the parent is changed here too. Else it cannot be changed while rows refer to it.
+    /// Whether a change of the parent's key is applied here too. Otherwise it cannot change while rows refer to it.
     pub cascades_updates: bool,
-    /// Whether rows are deleted with that of the parent. Else it cannot be deleted while rows refer to it.
+    /// Whether rows are deleted with their parent. Otherwise it cannot be deleted while rows refer to it.
     pub cascades_deletes: bool,
 }
 
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 impl ForeignKey {
-    /// The key as a statement has it: `FOREIGN KEY (a) REFERENCES parent (b) ON DELETE CASCADE`, of names that are quoted.
+    /// The clause of the key, with quoted names: `FOREIGN KEY (a) REFERENCES parent (b) ON DELETE CASCADE`.
     pub(crate) fn clause(&self, columns: &[String], parent: &str, parent_columns: &[String]) -> String {
         let (columns, parent_columns) = (columns.join(", "), parent_columns.join(", "));
         let mut written = format!("FOREIGN KEY ({columns}) REFERENCES {parent} ({parent_columns})");
@@ -34,11 +34,11 @@ impl ForeignKey {
         written
     }
 
-    /// The statement that gives a table the key.
+    /// The statement that adds the key to a table.
     ///
     /// # Errors
     ///
-    /// [`Error::UnfitColumn`](crate::Error::UnfitColumn) for a column that is not there.
+    /// [`Error::UnfitColumn`](crate::Error::UnfitColumn) for a missing column.
     #[cfg(any(feature = "mysql", feature = "postgres"))]
     pub(crate) fn statement(&self, table: &KeyTable<'_>, parent: &KeyTable<'_>) -> Result<String> {
         let columns = table.spelled(&self.columns)?;
@@ -47,10 +47,10 @@ impl ForeignKey {
     }
 }
 
-/// A table, as a statement that makes a key names it.
+/// A table, for a statement that adds a key.
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 pub(crate) struct KeyTable<'t> {
-    /// As it stands in a statement.
+    /// Its name in a statement.
     pub(crate) name: String,
     /// The names of its columns.
     pub(crate) columns: Vec<&'t str>,
@@ -62,7 +62,7 @@ pub(crate) struct KeyTable<'t> {
 
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 impl KeyTable<'_> {
-    /// Columns as the table spells them, quoted.
+    /// Columns in the table's spelling, quoted.
     fn spelled(&self, names: &[String]) -> Result<Vec<String>> {
         let spelled = names.iter().map(|name| {
             let mut columns = self.columns.iter();
@@ -78,9 +78,9 @@ impl KeyTable<'_> {
 /// A kind of server whose tables have foreign keys.
 #[async_trait::async_trait]
 pub(crate) trait Relating: Send + Sync {
-    /// Makes a foreign key of a table that is filled. Returns how many rows refer to none, where the key is there all the same.
+    /// Adds a foreign key to a filled table. Returns how many rows have no parent, if the key is created in spite of them.
     async fn make_foreign_key(&self, table: &ServerUrl, parent: &ServerUrl, key: &ForeignKey) -> Result<u64>;
 
-    /// Drops the foreign keys between tables. Those that are not there have none.
+    /// Drops the foreign keys between tables. Missing tables are ignored.
     async fn drop_foreign_keys(&self, tables: &[ServerUrl]) -> Result<()>;
 }

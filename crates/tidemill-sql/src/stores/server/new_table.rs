@@ -1,7 +1,6 @@
-//! The names and keys of a table that is yet to be made.
+//! The names and keys of a new table.
 //!
-//! Names without small letters, as those of xBase, are made small: databases take them for the same or for others, and people write them
-//! small.
+//! Upper-case names, as those of xBase, become lower case: databases fold case in different ways, and users write lower case.
 
 use std::sync::Arc;
 
@@ -11,13 +10,13 @@ use super::fitting::{column_of, unfit};
 use super::{TableIndex, TableOptions};
 use crate::Result;
 
-/// The keys of a new table, by the names of its columns.
+/// The keys of a new table, in terms of its columns.
 pub(crate) struct NewKeys {
     pub(crate) primary: Vec<String>,
     pub(crate) indexes: Vec<TableIndex>,
 }
 
-/// The keys that are asked for, of columns of the rows.
+/// The requested keys, of columns of the rows.
 pub(crate) fn keys(schema: &SchemaRef, making: &TableOptions, place: &str) -> Result<NewKeys> {
     let named = |name: &str, what: &str| {
         let found = column_of(schema, name);
@@ -42,7 +41,7 @@ pub(crate) fn keys(schema: &SchemaRef, making: &TableOptions, place: &str) -> Re
     })
 }
 
-/// A name in small letters, where it has no others.
+/// A name in lower case, if it has no lower-case letters.
 pub(crate) fn small(name: &str) -> String {
     match name.contains(char::is_lowercase) {
         true => name.to_owned(),
@@ -50,17 +49,17 @@ pub(crate) fn small(name: &str) -> String {
     }
 }
 
-/// What is said of a table or a column whose name was changed: the old name.
+/// The comment on a table or a column whose name was changed: the old name.
 pub(crate) fn old_name(old: &str, name: &str) -> Option<String> {
     (old != name).then(|| old.to_owned())
 }
 
-/// Whether new records of an xBase table get the next number in this field.
+/// Whether it is an AutoInc field of an xBase table.
 pub(crate) fn counts(field: &Field) -> bool {
     field.metadata().contains_key("xbase.autoincrement")
 }
 
-/// The columns under small names, but for those that would have another's.
+/// The columns with lower-case names, except those that would collide.
 pub(crate) fn small_names(schema: &SchemaRef) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| {
         let name = small(field.name());

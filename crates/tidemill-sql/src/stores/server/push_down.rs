@@ -1,10 +1,10 @@
-//! Groups, joins and first rows that a server makes itself, so that the rows below them stay there.
+//! Pushes groups, joins and limits down to a server, so that the rows below them need not be sent.
 //!
-//! The rule looks at a physical plan as the planner has made it, before anything is distributed or sorted. Where all that lies below an
-//! operator is read from one server, and the server's store says that it does the operator exactly as it is done here
-//! ([`ServerRead::push_down`]), one scan takes the place of it all. EXPLAIN shows the scan's text.
+//! The rule processes the physical plan before it is distributed or sorted. If everything below an operator is read from one server, and
+//! the server's store confirms that it executes the operator with exactly the same result ([`ServerRead::push_down`]), a single scan
+//! replaces it all. EXPLAIN shows the scan's text.
 //!
-//! A join alone is not pushed, since it may give more rows than it takes: only one below a group is.
+//! A join alone is not pushed down, since it may return more rows than it reads; a join below a group is.
 
 use std::sync::Arc;
 
@@ -29,57 +29,56 @@ use datafusion::physical_plan::union::UnionExec;
 use super::computed::{Computed, Test, Value};
 use super::scan::{ServerRead, ServerScan};
 
-/// What a server is to do with the rows of a read.
+/// An operation that a server applies to the rows of a read.
 #[derive(Debug)]
 pub(crate) enum Operation<'a> {
-    /// Give these columns, in this order.
+    /// Select these columns, in this order.
     Columns(&'a [usize]),
-    /// Give these values of each row.
+    /// Compute these values from each row.
     Compute(&'a [Computed]),
     /// Group them.
     Group {
-        /// The columns that tell groups apart, which come first; without any, all rows are one group, even if there are none.
+        /// The grouping columns, which come first; without any, all rows are one group, even if there are none.
         keys: &'a [usize],
         aggregates: &'a [Aggregate],
     },
-    /// Give the first ones in an order, without those that are passed over. They may come in another order, and more than are wanted.
+    /// Sort, skip some rows, and return the next ones. They may come in another order, and more than requested.
     First {
         order: &'a [(usize, SortOptions)],
         skipped: usize,
         rows: usize,
     },
-    /// Pass over some and give those behind, in whatever order they come.
+    /// Skip some rows, and return the next ones, in any order.
     Range { skipped: usize, rows: Option<usize> },
-    /// Give those whose key another read of the same server has, or those whose key it has not. NULL is equal to nothing.
+    /// Keep the rows whose key occurs in another read of the same server, or does not. NULL equals nothing.
     Semi {
         other: &'a dyn ServerRead,
-        /// Whether the key is to be there.
+        /// Whether the key must occur.
         is_there: bool,
-        /// The key here and there.
+        /// The key columns of this read and of the other.
         on: (usize, usize),
     },
-    /// Give those for which all of these hold: HAVING, where the rows are groups.
+    /// Keep the rows for which all conditions are true: HAVING, if the rows are groups.
     Filter { conditions: &'a [Test] },
-    /// Give at least those that have one of these values in a column, none of which is NULL.
+    /// Keep at least the rows with one of these values in a column; none of the values is NULL.
     Among { column: usize, values: &'a [ScalarValue] },
-    /// Give those of other reads of the same server too, whose columns are in the same order.
+    /// Append the rows of other reads of the same server, whose columns are in the same order.
     Union { others: &'a [&'a dyn ServerRead] },
-    /// Pair them with those of another read of the same server that have the same key; this read's columns come first. NULL is equal
-    /// to nothing.
+    /// Join with another read of the same server by equal keys; this read's columns come first. NULL equals nothing.
     Join {
         other: &'a dyn ServerRead,
-        /// The key's columns here and there.
+        /// The key columns of this read and of the other.
         on: &'a [(usize, usize)],
-        /// Whether rows without a match are kept, with NULL in the other's columns.
+        /// Whether rows without a match are kept, with NULL for the other's columns.
         is_outer: bool,
     },
 }
 
-/// A change of a table's rows that the server makes.
+/// A change of a table's rows by the server.
 #[derive(Debug)]
 pub(crate) enum RowChange {
     Delete,
-    /// Columns, as the table spells them, and their new values.
+    /// Columns in the table's spelling, with their new values.
     Update(Vec<(String, NewValue)>),
 }
 
@@ -88,23 +87,23 @@ pub(crate) enum RowChange {
 pub(crate) enum NewValue {
     /// It may be NULL.
     Constant(ScalarValue),
-    /// Of the columns of the read.
+    /// Computed from the columns of the read.
     Computed(Computed),
 }
 
-/// One value of a group.
+/// An aggregate of a group.
 #[derive(Debug)]
 pub(crate) struct Aggregate {
     pub(crate) function: Function,
-    /// The column; none for a count of rows.
+    /// The column; none for COUNT(*).
     pub(crate) column: Option<usize>,
-    /// Whether each value counts once.
+    /// Whether DISTINCT is set.
     pub(crate) distinct: bool,
     /// The type of the result.
     pub(crate) data_type: DataType,
 }
 
-/// Functions of groups. All but a count are NULL where there is no value.
+/// Aggregate functions. Without values, all but COUNT are NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Function {
     Count,
@@ -114,7 +113,7 @@ pub(crate) enum Function {
     Average,
 }
 
-/// Puts scans of servers in the place of what the servers do themselves.
+/// Replaces parts of a plan by scans of servers.
 #[derive(Debug)]
 pub(crate) struct PushDown;
 
@@ -138,9 +137,9 @@ impl PhysicalOptimizerRule for PushDown {
     }
 }
 
-/// What takes the place of a plan; `None` where it stays.
+/// The replacement of a plan; `None` if it is unchanged.
 fn replaced(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    // The rows come in any order, and there may be more: the sort stays.
+    // The rows may be unordered, and more than requested, so that the sort stays.
     if let Some(sort) = plan.downcast_ref::<SortExec>() {
         let first = sort.fetch().and_then(|rows| first(sort, 0, rows));
         return Ok(first.map(|first| Arc::new(over(sort, first)) as _));
@@ -167,7 +166,7 @@ fn scan(read: Arc<dyn ServerRead>) -> Arc<dyn ExecutionPlan> {
     DataSourceExec::from_data_source(ServerScan::new(read))
 }
 
-/// The limit over a read that passes over its rows.
+/// The limit without its offset, which is pushed down.
 fn without_offset(limit: &GlobalLimitExec) -> Option<Arc<dyn ExecutionPlan>> {
     let (skipped, rows) = (limit.skip(), limit.fetch());
     let input: Arc<dyn ExecutionPlan> = match limit.input().downcast_ref::<SortExec>() {
@@ -196,11 +195,11 @@ fn over(sort: &SortExec, input: Arc<dyn ServerRead>) -> SortExec {
     SortExec::new(sort.expr().clone(), scan(input)).with_fetch(sort.fetch())
 }
 
-/// The read of one server that gives the rows of a plan.
+/// The read that returns the rows of a plan.
 fn read(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ServerRead>> {
     if let Some(source) = plan.downcast_ref::<DataSourceExec>() {
         let scan = source.data_source().downcast_ref::<ServerScan>()?;
-        // A scan without columns has its rows counted already.
+        // The rows of a scan without columns are counted already.
         return (!scan.read.schema().fields().is_empty()).then(|| Arc::clone(&scan.read));
     }
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
@@ -227,8 +226,8 @@ fn read(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ServerRead>> {
     join(plan.downcast_ref::<HashJoinExec>()?, &plan.schema())
 }
 
-/// The read of the rows of a plan, and the values that it makes of them; `None` where the server does not choose exactly these rows, or one
-/// of the values has no form here.
+/// The read of a plan's rows, and the values that it computes from them; `None` if the server might choose other rows, or a value cannot be
+/// represented.
 pub(crate) fn read_of_rows(plan: &Arc<dyn ExecutionPlan>) -> Option<(Arc<dyn ServerRead>, Vec<NewValue>)> {
     let Some(projection) = plan.downcast_ref::<ProjectionExec>() else {
         return Some((read(plan)?, Vec::new()));
@@ -244,7 +243,7 @@ pub(crate) fn read_of_rows(plan: &Arc<dyn ExecutionPlan>) -> Option<(Arc<dyn Ser
     Some((read(projection.input())?, values.collect::<Option<_>>()?))
 }
 
-/// Values of a read's rows.
+/// A read that computes values.
 fn computed(read: Arc<dyn ServerRead>, values: &[Computed], schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
     let columns: Option<Vec<usize>> = values.iter().map(Computed::as_column).collect();
     match columns {
@@ -253,7 +252,7 @@ fn computed(read: Arc<dyn ServerRead>, values: &[Computed], schema: &SchemaRef) 
     }
 }
 
-/// Rows that are kept by conditions that mean the same there.
+/// A read with the conditions of a filter, if they have the same meaning there.
 fn filtered(filter: &FilterExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
     if filter.fetch().is_some() {
         return None;
@@ -276,7 +275,7 @@ fn filtered(filter: &FilterExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRea
 }
 
 fn group(whole: &AggregateExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
-    // The last of two steps has the groups of the first.
+    // The final of two aggregation steps refers to the groups of the first.
     let grouping = match whole.mode() {
         AggregateMode::Single | AggregateMode::SinglePartitioned => whole,
         AggregateMode::Final | AggregateMode::FinalPartitioned => {
@@ -308,7 +307,7 @@ fn group(whole: &AggregateExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRead
     rows.push_down(&operation, schema)
 }
 
-/// What groups are made of, each value once.
+/// The arguments of aggregates, without duplicates.
 #[derive(Default)]
 struct Values(Vec<Computed>);
 
@@ -328,7 +327,7 @@ impl Values {
     }
 }
 
-/// A value of a group. One of the rows that meet a condition is one of a value that is NULL in all others.
+/// Converts an aggregate. FILTER becomes a CASE that is NULL for the other rows.
 fn aggregate(
     expr: &AggregateFunctionExpr,
     filter: Option<&Arc<dyn PhysicalExpr>>,
@@ -353,7 +352,7 @@ fn aggregate(
     let value = match argument.downcast_ref::<Literal>() {
         Some(literal) if is_count && !literal.value().is_null() && !expr.is_distinct() => None,
         Some(_) => return None,
-        // A sum is of the widest numbers of its kind, an average of floating-point ones.
+        // SUM and AVG cast their argument to a wider type.
         None => match argument.downcast_ref::<CastExpr>() {
             Some(cast) if matches!(function, Function::Sum | Function::Average) => {
                 Some(Computed::of(cast.expr(), below)?)
@@ -384,7 +383,7 @@ fn aggregate(
 }
 
 fn join(join: &HashJoinExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
-    // In NOT IN, NULL is unlike everything.
+    // For NOT IN, NULL has special rules.
     let is_plain = join.filter().is_none()
         && !join.null_aware
         && join.null_equality() == NullEquality::NullEqualsNothing
@@ -430,7 +429,7 @@ fn join(join: &HashJoinExec, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> 
     }
 }
 
-/// The place of a bare column.
+/// The position of a bare column.
 fn column(expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
     expr.downcast_ref::<Column>().map(Column::index)
 }

@@ -1,4 +1,4 @@
-//! What text says, beside what is kept of it: `'12.345'` read into two decimals would be 12.35, and a time read into a date is gone.
+//! Detects text that loses something when it is parsed: `'12.345'` as a decimal of two places becomes 12.35, and a date drops a time.
 
 use std::cmp::Ordering;
 
@@ -9,14 +9,14 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::Result;
 
-/// The first row in which `read` keeps less than `text` says, and what it keeps.
+/// The first row in which `read` has less than `text`, and the text.
 pub(super) fn first_loss(text: &dyn Array, read: &dyn Array) -> Result<Option<(usize, String)>> {
     let is_lost: fn(&str, &str, &DataType) -> bool = match read.data_type() {
         to if to.is_numeric() => |text, kept, _| match (Number::of(text), Number::of(kept)) {
             (Some(text), Some(kept)) => text != kept,
-            // A number that is kept as infinity.
+            // A number that became infinity.
             (Some(_), None) => true,
-            // Infinity and the like, which are read or refused.
+            // Infinity and the like, which are parsed or refused.
             (None, _) => false,
         },
         DataType::Date32 | DataType::Date64 => |text, _, _| has_time(text),
@@ -34,11 +34,11 @@ pub(super) fn first_loss(text: &dyn Array, read: &dyn Array) -> Result<Option<(u
     Ok(lost.next())
 }
 
-/// A number as it is written, with nothing rounded: 0.`digits` × 10^`exponent`.
+/// The exact value of a number's text: 0.`digits` × 10^`exponent`.
 #[derive(Debug, PartialEq, Eq)]
 struct Number {
     is_negative: bool,
-    /// Neither the first nor the last is a zero.
+    /// Without leading and trailing zeros.
     digits: String,
     exponent: i64,
 }
@@ -78,7 +78,7 @@ impl Number {
     }
 }
 
-/// Whether a date has a time behind it that is not midnight.
+/// Whether the text of a date contains a time other than midnight.
 fn has_time(text: &str) -> bool {
     match text.split_once(['T', 't', ' ']) {
         Some((_, time)) => time.bytes().any(|byte| matches!(byte, b'1'..=b'9')),
@@ -86,7 +86,7 @@ fn has_time(text: &str) -> bool {
     }
 }
 
-/// How many decimals the seconds have that are not zeros at the end.
+/// The number of decimals of the seconds, without trailing zeros.
 fn decimals_of_second(text: &str) -> usize {
     let Some((_, fraction)) = text.rsplit_once('.') else {
         return 0;

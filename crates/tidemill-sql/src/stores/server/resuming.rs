@@ -1,7 +1,7 @@
-//! A copy that is committed in parts, so that it can be resumed.
+//! Copies in multiple transactions, which can be resumed.
 //!
-//! A new table is filled under another name, which depends on the source and the table, and gets its own name and its
-//! indexes when all rows are there. A transaction is there as a whole or not at all, so the number of rows says where to go on.
+//! A new table is a draft, whose name depends on the source and the table; it is renamed, and gets its indexes, when all rows are there.
+//! Transactions are atomic, so that the number of rows shows where to resume.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::{Duration, Instant};
@@ -12,16 +12,16 @@ use arrow_schema::SchemaRef;
 use super::{Filling, ForeignKey, IfThere, ServerStore, ServerUrl, TableOptions, TableSink};
 use crate::Result;
 
-/// Rows of a transaction.
+/// The rows of a transaction.
 const ROWS: u64 = 100_000;
 
-/// How long a transaction takes at most.
+/// The most time of a transaction.
 const TIME: Duration = Duration::from_secs(10);
 
-/// A store whose tables can be filled in several transactions.
+/// A store whose tables can be filled in multiple transactions.
 #[async_trait::async_trait]
 pub(crate) trait Resumable: Send + Sync {
-    /// Makes an empty draft of a table for rows of a schema, without the indexes that it gets when its rows are there.
+    /// Creates an empty draft of a table for rows of a schema, without the indexes that it gets at the end.
     async fn make_draft(
         &self,
         draft: &ServerUrl,
@@ -30,14 +30,14 @@ pub(crate) trait Resumable: Send + Sync {
         making: &TableOptions,
     ) -> Result<()>;
 
-    /// Waits until nobody is adding rows to a table: the transaction of a program that was killed may still be under way.
+    /// Waits until nobody adds rows to a table: the transaction of a killed program may still be open.
     async fn wait_for_writers(&self, table: &ServerUrl) -> Result<()>;
 
-    /// Gives a draft its indexes and the name of the table, whose place it takes if it `replaces` it.
+    /// Adds the indexes to a draft, and renames it to the table, which it replaces if `replaces` is set.
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`](crate::Error::Exists) for a table that is there and not replaced.
+    /// [`Error::Exists`](crate::Error::Exists) for an existing table that is not replaced.
     async fn publish_draft(
         &self,
         draft: &ServerUrl,
@@ -48,16 +48,16 @@ pub(crate) trait Resumable: Send + Sync {
     ) -> Result<()>;
 }
 
-/// The names under which a table is filled.
+/// The names of a table's drafts.
 pub(crate) struct DraftNames {
-    /// What the drafts of a table begin with that are copied from one source.
+    /// The common prefix of a table's drafts that are copied from one source.
     begin: String,
-    /// The draft of the source as it is now.
+    /// The draft of the source in its current state.
     name: String,
 }
 
 impl DraftNames {
-    /// The names of a table. `source` is a name, and `state` tells its rows from those that it had before.
+    /// The names for a table. `source` is a name, and `state` changes with the source's rows.
     pub(crate) fn new(table: &ServerUrl, source: &str, state: &str, schema: &SchemaRef) -> Self {
         let name = table.table_name();
         let mut of_source = DefaultHasher::new();
@@ -67,7 +67,7 @@ impl DraftNames {
         for field in schema.fields() {
             (field.name(), field.data_type()).hash(&mut of_rows);
         }
-        // Names have at most 63 bytes in PostgreSQL, and 64 letters in MySQL.
+        // Names have at most 63 bytes in PostgreSQL, and 64 characters in MySQL.
         let name = name.to_lowercase();
         let kept = (0..=30).rev().find_map(|end| name.get(..end)).unwrap_or_default();
         let short = |hasher: &DefaultHasher| hasher.finish() >> 32;
@@ -81,7 +81,7 @@ impl DraftNames {
         table.beside(&self.name)
     }
 
-    /// Whether this is a draft of rows that the source has no more.
+    /// Whether it is a draft of an earlier state of the source.
     pub(crate) fn is_outdated(&self, name: &str) -> bool {
         let state = name.strip_prefix(&self.begin);
         let is_state = |state: &str| state.len() == 8 && state.bytes().all(|digit| digit.is_ascii_hexdigit());
@@ -89,23 +89,23 @@ impl DraftNames {
     }
 }
 
-/// Fills a table that is there in several transactions.
+/// Fills an existing table in multiple transactions.
 pub(crate) struct ResumableSink<'a> {
     store: &'a dyn ServerStore,
     table: &'a ServerUrl,
     schema: SchemaRef,
     making: TableOptions,
     columns: Vec<String>,
-    /// The transaction that is under way, how many rows it has, and since when.
+    /// The open transaction, its number of rows, and when it began.
     transaction: Option<(Box<dyn TableSink>, u64, Instant)>,
     /// Rows that were there before.
     before: u64,
-    /// Rows that are committed.
+    /// Committed rows.
     committed: u64,
 }
 
 impl<'a> ResumableSink<'a> {
-    /// Begins to fill the table, which has the first rows of the source. `foreign_keys` are those of a draft.
+    /// Starts to fill the table, which has the first rows of the source. `foreign_keys` are those of a draft.
     pub(crate) async fn begin(
         store: &'a dyn ServerStore,
         table: &'a ServerUrl,

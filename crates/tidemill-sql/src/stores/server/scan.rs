@@ -1,4 +1,4 @@
-//! The scan of a table of a server: one task that asks it and sends what it answers.
+//! The scan of a server's table: a task that sends the query, and streams the result.
 
 use std::any::Any;
 use std::fmt;
@@ -22,7 +22,7 @@ use tokio::sync::mpsc::Sender;
 use super::push_down::{Operation, RowChange};
 use crate::Result;
 
-/// What is asked of a server.
+/// A query to a server.
 #[async_trait::async_trait]
 pub(crate) trait ServerRead: fmt::Debug + Any + Send + Sync {
     /// The name of the scan in EXPLAIN.
@@ -31,10 +31,10 @@ pub(crate) trait ServerRead: fmt::Debug + Any + Send + Sync {
     /// The URL of the table, without its password.
     fn place(&self) -> &str;
 
-    /// The text that the server is asked.
+    /// The text of the query.
     fn query(&self) -> String;
 
-    /// By how many connections it is asked, each for a part of the rows. Default: one.
+    /// The number of connections, each for a part of the rows. Default: one.
     fn connections(&self) -> usize {
         1
     }
@@ -42,29 +42,28 @@ pub(crate) trait ServerRead: fmt::Debug + Any + Send + Sync {
     /// The columns of the batches.
     fn schema(&self) -> &SchemaRef;
 
-    /// Sends batches until there are no more, or nobody wants them. `received` counts the bytes that came from the server, where the
-    /// client tells.
+    /// Sends batches to the end, or while the receiver exists. `received` counts the bytes from the server, if the client reports them.
     async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>, received: &Count) -> Result<()>;
 
-    /// The statement that changes these rows there; `None` where they are not simply some of a table's, or a value would be another one
-    /// there. Default: there is none.
+    /// The statement that makes the server change these rows; `None` if they are not a plain selection of a table's rows, or if a value
+    /// might differ there. Default: not supported.
     fn change(&self, change: &RowChange) -> Option<String> {
         let _ = change;
         None
     }
 
-    /// The read of what the server makes of these rows, in these columns. `None` where it cannot, or might give other rows than the same
-    /// operation here. Default: it does nothing.
+    /// The query for the result of an operation on these rows, with these columns. `None` if the result might differ from that of the same
+    /// operation here. Default: not supported.
     fn push_down(&self, operation: &Operation<'_>, schema: &SchemaRef) -> Option<Arc<dyn ServerRead>> {
         let _ = (operation, schema);
         None
     }
 }
 
-/// The metric of bytes that came from a server.
+/// The metric of bytes received from a server.
 pub(crate) const RECEIVED_BYTES: &str = "received_bytes";
 
-/// A scan, as the physical plan holds it.
+/// A scan, in the physical plan.
 pub(crate) struct ServerScan {
     pub(crate) read: Arc<dyn ServerRead>,
     metrics: ExecutionPlanMetricsSet,
@@ -78,7 +77,7 @@ impl ServerScan {
         }
     }
 
-    /// Another read, whose rows are counted as those of this one.
+    /// The scan with another query; its rows count as those of this scan.
     pub(crate) fn with_read(&self, read: Arc<dyn ServerRead>) -> Self {
         Self {
             read,
@@ -128,7 +127,7 @@ impl DataSource for ServerScan {
         EquivalenceProperties::new(Arc::clone(self.read.schema()))
     }
 
-    /// The channel to the reading task yields to other tasks by itself.
+    /// The channel to the reading task yields to the tokio scheduler.
     fn scheduling_type(&self) -> SchedulingType {
         SchedulingType::Cooperative
     }

@@ -1,7 +1,7 @@
-//! The text of a SELECT, and what a server can do with its rows exactly as it would be done here.
+//! Builds SELECT statements, with the operations that a server executes with exactly the same results.
 //!
-//! What is the same for all servers is here; a [`Dialect`] says what its servers mean and how they spell it. Each step is a SELECT over
-//! the one before, whose columns have names that no table has.
+//! The common part is here; a [`Dialect`] has the semantics and the syntax of a kind of server. Each step is a SELECT over the previous
+//! one, whose columns get names that no table uses.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,77 +18,77 @@ use super::push_down::{Aggregate, NewValue, Operation, RowChange};
 use super::scan::ServerRead;
 use crate::{Error, Result};
 
-/// What the servers of a kind mean by a SELECT, where they differ.
+/// The semantics and the syntax of a kind of server, where they differ.
 pub(crate) trait Dialect: fmt::Debug + Clone + Send + Sync + 'static {
-    /// The type of a column there.
+    /// The server's type of a column.
     type Type: fmt::Debug + Clone + Send + Sync;
 
-    /// How two tables are joined by a condition, each row with every one that fits.
+    /// The inner join of two tables by a condition.
     const INNER_JOIN: &'static str;
 
-    /// The same, and each row without one, with NULL in the place of the other's columns.
+    /// The left outer join.
     const LEFT_JOIN: &'static str;
 
-    /// The key words that begin an UPDATE. Default: those of the standard.
+    /// The keywords of an UPDATE. Default: those of the standard.
     const UPDATE: &'static str = "UPDATE";
 
-    /// Whether UPDATE assigns its columns one after the other, so that a later value sees the earlier ones. Default: no, as in the standard.
+    /// Whether UPDATE assigns columns in sequence, so that a later value sees earlier ones. Default: no, as in the standard.
     const ASSIGNS_IN_ORDER: bool = false;
 
-    /// The clause for some of the rows: those behind the first `skipped`, as many as are wanted.
+    /// The clause that skips rows and limits their number.
     fn range(skipped: usize, rows: Option<usize>) -> String;
 
-    /// Whether values can be NULL.
+    /// Whether a type is nullable.
     fn has_null(data_type: &Self::Type) -> bool;
 
-    /// The type of the same values and NULL, where the server has one.
+    /// The nullable type with the same values, if the server has one.
     fn with_null(data_type: &Self::Type) -> Option<Self::Type>;
 
-    /// Whether values are in the same order there as here.
+    /// Whether values have the same order there.
     fn is_ordered(data_type: &Self::Type) -> bool;
 
-    /// Whether the same values are equal there as here.
+    /// Whether values have the same equality there.
     fn is_key(data_type: &Self::Type) -> bool;
 
-    /// Whether two keys are of one type, so that nothing is converted to compare them.
+    /// Whether two keys have the same type, so that no conversion is needed to compare them.
     fn is_same_key(one: &Self::Type, other: &Self::Type) -> bool;
 
-    /// A value behind ORDER BY. Default: as it is.
+    /// A value in ORDER BY. Default: unchanged.
     fn sort_key(key: &Expression<Self::Type>) -> String {
         key.text.clone()
     }
 
-    /// A key of an order, with its direction and the place of NULL. Default: as the standard spells it.
+    /// A sort key with its direction and the position of NULL. Default: the standard's syntax.
     fn sorted(key: &str, options: SortOptions) -> String {
         let direction = if options.descending { "DESC" } else { "ASC" };
         let nulls = if options.nulls_first { "FIRST" } else { "LAST" };
         format!("{key} {direction} NULLS {nulls}")
     }
 
-    /// A key of a join. Default: as it is.
+    /// A join key. Default: unchanged.
     fn join_key(key: &Expression<Self::Type>) -> String {
         key.text.clone()
     }
 
-    /// What must be equal too, here and there, where rows whose key is NULL are kept. Default: nothing.
+    /// An additional pair of join keys if rows with a NULL key are kept. Default: none.
     fn null_mark(key: &Expression<Self::Type>) -> Option<(String, &'static str)> {
         let _ = key;
         None
     }
 
-    /// How a floating-point column is sorted in the total order that it has here. Default: it is not.
+    /// How to sort a floating-point column in the total order that is used here. Default: it cannot.
     fn float_key(key: &Expression<Self::Type>) -> Option<FloatKey> {
         let _ = key;
         None
     }
 
-    /// A column compared with a value, where exactly the same rows are kept there as here. Default: nothing is.
+    /// A comparison of a column with a value that keeps exactly the same rows there. Default: none.
     fn compared(column: &Expression<Self::Type>, comparison: Comparison, value: &ScalarValue) -> Option<String> {
         let _ = (column, comparison, value);
         None
     }
 
-    /// A column that has one of some values, where at least the same rows are kept there as here. Default: it is compared with each.
+    /// A condition that a column has one of some values; it must keep at least the same rows there. Default: a comparison with each value.
     fn among(column: &Expression<Self::Type>, values: &[ScalarValue]) -> Option<String> {
         let equal = values
             .iter()
@@ -96,25 +96,25 @@ pub(crate) trait Dialect: fmt::Debug + Clone + Send + Sync + 'static {
         Some(format!("({})", equal.collect::<Option<Vec<_>>>()?.join(" OR ")))
     }
 
-    /// A value that is computed of a row's columns, where it is exactly the same there as here. Default: none is.
+    /// An expression over a row's columns with exactly the same result there. Default: none.
     fn computed(value: &Computed, row: &Row<'_, Self>) -> Option<Expression<Self::Type>> {
         let _ = (value, row);
         None
     }
 
-    /// The name of a column, where rows are changed there. Default: they are not.
+    /// The quoted name of a column, for changes of rows. Default: changes are not supported.
     fn column_name(name: &str) -> Option<String> {
         let _ = name;
         None
     }
 
-    /// A value that is not NULL, of the type that its column has here, as a column gets it. Default: none is.
+    /// A literal that is not NULL, for a column of its type. Default: none.
     fn constant(value: &ScalarValue) -> Option<String> {
         let _ = value;
         None
     }
 
-    /// A value of a group, of a column or of its rows; `None` where it could be another than here.
+    /// An aggregate of a column or of the rows; `None` if its result might differ.
     fn value_of_group(
         aggregate: &Aggregate,
         of: Option<&Expression<Self::Type>>,
@@ -122,11 +122,11 @@ pub(crate) trait Dialect: fmt::Debug + Clone + Send + Sync + 'static {
     ) -> Option<Output<Self::Type>>;
 }
 
-/// The columns of a row, of which values are computed.
+/// The columns of a row, over which values are computed.
 pub(crate) struct Row<'r, D: Dialect>(&'r [Output<D::Type>]);
 
 impl<D: Dialect> Row<'_, D> {
-    /// A value as the server is asked for it.
+    /// The expression for a value.
     pub(crate) fn value(&self, value: &Computed) -> Option<Expression<D::Type>> {
         match value.value {
             Value::Column(place) => self.0.get(place)?.value().cloned(),
@@ -134,7 +134,7 @@ impl<D: Dialect> Row<'_, D> {
         }
     }
 
-    /// A condition as the server is asked about it.
+    /// The expression for a condition.
     pub(crate) fn test(&self, test: &Test) -> Option<String> {
         let all = |tests: &[Test], word: &str, none: &str| {
             let tests = tests.iter().map(|test| self.test(test));
@@ -162,14 +162,14 @@ impl<D: Dialect> Row<'_, D> {
     }
 }
 
-/// What a server is asked about a floating-point column that it is to sort.
+/// The expressions to sort a floating-point column by.
 pub(crate) struct FloatKey {
-    /// Whether the value is a number, or NULL.
+    /// Whether the value is not NaN; also true for NULL.
     pub(crate) is_number: String,
     pub(crate) is_nan: String,
-    /// What tells -0 from 0.
+    /// Distinguishes -0 from 0.
     pub(crate) zeros: String,
-    /// What those that are no numbers are sorted by.
+    /// The sort key of NaN values.
     pub(crate) bits: String,
 }
 
@@ -177,21 +177,20 @@ pub(crate) struct FloatKey {
 #[derive(Clone, Debug)]
 pub(crate) struct Select<D: Dialect> {
     columns: Vec<Output<D::Type>>,
-    /// The table whose rows these are, as it is spelled there; none where they are those of another SELECT.
+    /// The quoted table whose rows these are; `None` if they are those of another SELECT.
     table: Option<String>,
-    /// From FROM to GROUP BY.
+    /// The clauses from FROM to GROUP BY.
     rows: String,
     shape: Shape,
-    /// Behind ORDER BY; nothing where there is no order.
+    /// The keys of ORDER BY; empty without an order.
     order: String,
-    /// Rows that are passed over, and how many come behind them; `None` for all.
+    /// How many rows are skipped, and the limit of the rows after them; `None` for all.
     range: (usize, Option<usize>),
-    /// How many SELECTs stand within it, one in another: names of columns tell it, since a name that stands for two things in one
-    /// SELECT means either.
+    /// The depth of nested SELECTs. It is part of the columns' names, since duplicate names would be ambiguous.
     depth: usize,
 }
 
-/// Which clauses `rows` ends with.
+/// The last clause of `rows`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     /// FROM, with WHERE.
@@ -204,14 +203,14 @@ enum Shape {
 #[derive(Clone, Debug)]
 pub(crate) enum Output<T> {
     Value(Expression<T>),
-    /// A sum by a count, made here of the two columns that come in its place.
+    /// A sum and a count, which take two columns; the division is done here.
     Average {
         sum: Expression<T>,
         count: Expression<T>,
     },
 }
 
-/// A value as the server is asked for it, and its type there.
+/// An expression in the server's SQL, and its type there.
 #[derive(Clone, Debug)]
 pub(crate) struct Expression<T> {
     pub(crate) text: String,
@@ -219,7 +218,7 @@ pub(crate) struct Expression<T> {
 }
 
 impl<T> Output<T> {
-    /// A column of a table, as the list of a SELECT names it.
+    /// A column of a table in the SELECT list.
     pub(crate) fn column(text: String, data_type: T) -> Self {
         Self::Value(Expression { text, data_type })
     }
@@ -241,7 +240,7 @@ impl<T> Output<T> {
 }
 
 impl<D: Dialect> Select<D> {
-    /// Rows of a table: all of them, or those that meet all conditions, up to a limit.
+    /// The rows of a table that satisfy all conditions, up to a limit.
     pub(crate) fn new(columns: Vec<Output<D::Type>>, table: &str, conditions: &[String], limit: Option<usize>) -> Self {
         let mut select = Self::over(columns, table, 0);
         select.table = Some(table.to_owned());
@@ -264,7 +263,7 @@ impl<D: Dialect> Select<D> {
         }
     }
 
-    /// Adds a condition to a SELECT that has neither groups nor a range.
+    /// Adds a condition to a SELECT without groups or a range.
     fn filter(&mut self, condition: &str) {
         let word = match self.shape {
             Shape::Filtered { has_condition: true } => "AND",
@@ -278,7 +277,7 @@ impl<D: Dialect> Select<D> {
         self.range == (0, None)
     }
 
-    /// From FROM on.
+    /// The clauses from FROM on.
     fn clauses(&self) -> String {
         let mut text = self.rows.clone();
         if !self.order.is_empty() {
@@ -292,7 +291,7 @@ impl<D: Dialect> Select<D> {
         text
     }
 
-    /// The columns that were asked for, of those that the server gives.
+    /// Converts the columns from the server to the requested ones.
     pub(crate) fn answer(&self, batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
         let mut given = batch.columns().iter();
         let mut next = || {
@@ -317,7 +316,7 @@ impl<D: Dialect> Select<D> {
         Ok(RecordBatch::try_new(Arc::clone(schema), columns)?)
     }
 
-    /// The types of the columns that the server gives.
+    /// The types of the columns from the server.
     #[cfg(feature = "sqlite")]
     pub(crate) fn types(&self) -> impl Iterator<Item = &D::Type> {
         let columns = self.columns.iter().flat_map(Output::expressions);
@@ -330,7 +329,7 @@ impl<D: Dialect> Select<D> {
         format!("SELECT {} {}", columns.join(", "), self.clauses())
     }
 
-    /// The list of its columns, and its condition; `None` where its rows are not simply some of a table's.
+    /// The SELECT list and the condition; `None` if the rows are not a plain selection of a table's rows.
     #[cfg(feature = "clickhouse")]
     pub(crate) fn of_table(&self) -> Option<(Vec<&str>, Option<&str>)> {
         let columns = self.columns.iter().map(|column| Some(column.value()?.text.as_str()));
@@ -343,7 +342,7 @@ impl<D: Dialect> Select<D> {
         }
     }
 
-    /// The statement that changes its rows; `None` where they are not simply some of a table's, or a value would be another one there.
+    /// The statement that changes its rows; `None` if they are not a plain selection of a table's rows, or if a value might differ there.
     pub(crate) fn change(&self, change: &RowChange) -> Option<String> {
         let is_plain = matches!(self.shape, Shape::Filtered { .. }) && self.is_whole() && self.order.is_empty();
         let table = self.table.as_deref().filter(|_| is_plain)?;
@@ -368,7 +367,7 @@ impl<D: Dialect> Select<D> {
         Some(format!("{} {table} SET {assigned}{conditions}", D::UPDATE))
     }
 
-    /// The number of its rows.
+    /// A query of the number of its rows.
     pub(crate) fn count(&self) -> String {
         match self.shape {
             Shape::Filtered { .. } if self.is_whole() => format!("SELECT count(*) {}", self.rows),
@@ -376,7 +375,7 @@ impl<D: Dialect> Select<D> {
         }
     }
 
-    /// These columns of it, in this order.
+    /// Selects these columns, in this order.
     fn with_columns(&self, places: &[usize]) -> Option<Self> {
         let columns = places.iter().map(|&place| self.columns.get(place).cloned());
         Some(Self {
@@ -385,7 +384,7 @@ impl<D: Dialect> Select<D> {
         })
     }
 
-    /// Its rows as a table whose columns are called by `letter` and their places.
+    /// Its rows as a derived table, whose columns are named by `letter` and position.
     fn nested(&self, letter: char) -> Option<(Vec<Expression<D::Type>>, String)> {
         let columns = self.columns.iter().map(Output::value).collect::<Option<Vec<_>>>()?;
         let name = |place: usize| format!("_tidemill_{letter}{}_{place}", self.depth);
@@ -394,14 +393,14 @@ impl<D: Dialect> Select<D> {
             .map(|(place, column)| format!("{} AS {}", column.text, name(place)))
             .collect();
         if listed.is_empty() {
-            // Rows that are only counted. Not every server takes a list without columns.
+            // Rows that are only counted. Not every server accepts an empty SELECT list.
             listed.push("1".to_owned());
         }
         let outside = columns.iter().enumerate().map(|(place, column)| Expression {
             text: name(place),
             data_type: column.data_type.clone(),
         });
-        // Some servers want a name for each table, which nothing uses.
+        // Some servers require an alias for a derived table.
         let text = format!(
             "(SELECT {} {}) AS {}",
             listed.join(", "),
@@ -411,7 +410,7 @@ impl<D: Dialect> Select<D> {
         Some((outside.collect(), text))
     }
 
-    /// Itself where a condition or groups can be added to it, or a SELECT over it.
+    /// Itself, if conditions or groups can be added to it; otherwise a SELECT over it.
     fn open(&self) -> Option<Self> {
         let is_bare = self.columns.iter().all(|column| column.value().is_some());
         if matches!(self.shape, Shape::Filtered { .. }) && self.is_whole() && is_bare {
@@ -422,7 +421,7 @@ impl<D: Dialect> Select<D> {
         Some(Self::over(columns, &text, self.depth + 1))
     }
 
-    /// The SELECT of what is to be done with its rows; `other` is the SELECT of another read, where it is of the same server.
+    /// The SELECT after an operation on its rows; `other` returns the SELECT of another read, if it is of the same server.
     pub(crate) fn after(
         &self,
         operation: &Operation<'_>,
@@ -481,7 +480,7 @@ impl<D: Dialect> Select<D> {
         })
     }
 
-    /// Values of its rows.
+    /// Computes values from its rows.
     fn computed(&self, values: &[Computed]) -> Option<Self> {
         let rows = self.open()?;
         let row = Row::<D>(&rows.columns);
@@ -490,7 +489,7 @@ impl<D: Dialect> Select<D> {
         Some(Self { columns, ..rows })
     }
 
-    /// Those for which all conditions hold.
+    /// Keeps the rows for which all conditions are true.
     fn kept(&self, conditions: &[Test]) -> Option<Self> {
         let mut rows = self.open()?;
         for condition in conditions {
@@ -500,9 +499,9 @@ impl<D: Dialect> Select<D> {
         Some(rows)
     }
 
-    /// Those that have one of these values in a column.
+    /// Keeps the rows with one of these values in a column.
     fn among(&self, column: usize, values: &[ScalarValue]) -> Option<Self> {
-        /// More text is not sent: a server has a limit.
+        /// Longer conditions are not sent: servers limit the length of a statement.
         const MOST_TEXT: usize = 100_000;
         let mut rows = self.open()?;
         let condition = match values.is_empty() {
@@ -513,7 +512,7 @@ impl<D: Dialect> Select<D> {
         (condition.len() <= MOST_TEXT).then_some(rows)
     }
 
-    /// Its rows and those of others, whose columns are of the same types.
+    /// Appends the rows of others, whose columns have the same types.
     fn union(&self, others: &[Self]) -> Option<Self> {
         let (columns, first) = self.nested('u')?;
         let mut parts = vec![Self::listed(&columns, &columns, &first)];
@@ -536,7 +535,7 @@ impl<D: Dialect> Select<D> {
         Some(Self::over(columns.collect(), &all, depth + 1))
     }
 
-    /// A SELECT of columns under the names of others.
+    /// A SELECT of columns under other names.
     fn listed(names: &[Expression<D::Type>], columns: &[Expression<D::Type>], rows: &str) -> String {
         let listed = names
             .iter()
@@ -553,7 +552,7 @@ impl<D: Dialect> Select<D> {
         }
     }
 
-    /// Those behind the first `skipped` rows, up to a limit.
+    /// Skips rows, and limits their number.
     fn range(&self, skipped: usize, rows: Option<usize>) -> Option<Self> {
         let (before, limit) = self.range;
         let left = limit.map(|limit| limit.saturating_sub(skipped));
@@ -565,7 +564,7 @@ impl<D: Dialect> Select<D> {
     }
 
     fn first(&self, order: &[(usize, SortOptions)], skipped: usize, count: usize) -> Option<Self> {
-        // Averages are no columns of a SELECT over this one, and stay in the list of this one.
+        // Averages are computed here, and cannot be columns of a derived table, so that they stay in this SELECT list.
         let mut rows = match self.is_whole() {
             true => self.clone(),
             false => self.open()?,
@@ -575,7 +574,7 @@ impl<D: Dialect> Select<D> {
             key.is_some_and(|key| D::float_key(key).is_some())
         };
         if order.first().is_some_and(is_float) {
-            // What is passed over is not known before both parts are sorted.
+            // Which rows to skip is known only after both parts are sorted.
             return (skipped == 0).then(|| rows.first_by_float(order, count))?;
         }
         rows.order = rows.ordered(order)?;
@@ -583,7 +582,7 @@ impl<D: Dialect> Select<D> {
         Some(rows)
     }
 
-    /// The keys of an order, in which columns have the same one as here.
+    /// The sort keys, if all columns have the same order there.
     fn ordered(&self, order: &[(usize, SortOptions)]) -> Option<String> {
         let keys = order.iter().map(|(place, options)| {
             let key = self.columns.get(*place)?.value()?;
@@ -592,8 +591,8 @@ impl<D: Dialect> Select<D> {
         Some(keys.collect::<Option<Vec<_>>>()?.join(", "))
     }
 
-    /// The first rows of those that are numbers, with the first of those that are none, of which some are in front of all numbers here and
-    /// some behind; there all are together. Zeros are sorted by their signs.
+    /// The first rows of the numbers, and the first of the NaN values, which may be on both sides of the numbers here but are together
+    /// there. Zeros are sorted by their signs.
     fn first_by_float(&self, order: &[(usize, SortOptions)], count: usize) -> Option<Self> {
         let open = self.open()?;
         let ((first, options), others) = order.split_first()?;
@@ -621,7 +620,7 @@ impl<D: Dialect> Select<D> {
         Some(Self::over(columns, &both, open.depth + 1))
     }
 
-    /// Those whose key is among those of another SELECT, or is not.
+    /// Keeps the rows whose key occurs in another SELECT, or does not.
     fn semi(&self, other: &Self, is_there: bool, (here, there): (usize, usize)) -> Option<Self> {
         let mut rows = self.open()?;
         let key = rows.columns.get(here)?.value()?.clone();
@@ -661,7 +660,7 @@ impl<D: Dialect> Select<D> {
             here.push(left_key);
             there.push(right_key);
         }
-        // A row whose key is NULL matches nothing, and is kept on the outer side alone.
+        // A row with a NULL key has no match, and is kept only on the outer side.
         let left_condition = if is_outer { String::new() } else { not_null::<D>(here) };
         let left_names = self.key_names('l', left_keys.len());
         let right_names = other.key_names('r', right_keys.len());
@@ -693,7 +692,7 @@ impl<D: Dialect> Select<D> {
         (0..count).map(name).collect()
     }
 
-    /// One side of a join, whose keys are columns of their own.
+    /// One side of a join, whose keys become columns.
     fn side(columns: &[Expression<D::Type>], (keys, names): (&[String], &[String]), rows: &str) -> String {
         let keys = keys.iter().zip(names).map(|(key, name)| format!("{key} AS {name}"));
         let listed: Vec<String> = columns.iter().map(|column| column.text.clone()).chain(keys).collect();
@@ -701,8 +700,7 @@ impl<D: Dialect> Select<D> {
     }
 }
 
-/// Whole numbers of 32 bits as the days that they count from 1970-01-01, where dates or moments are wanted: a server has them for dates
-/// that its own type does not hold.
+/// Converts 32-bit days since 1970-01-01 to dates or timestamps: a server returns such numbers for dates outside the range of its own type.
 fn days(column: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
     match (column.data_type(), wanted) {
         (DataType::Int32, DataType::Date32 | DataType::Timestamp(..)) => {
@@ -712,7 +710,7 @@ fn days(column: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
     }
 }
 
-/// The condition under which no key is NULL, behind WHERE; nothing where none can be.
+/// The WHERE clause that excludes NULL keys; empty if no key is nullable.
 fn not_null<'a, D: Dialect + 'a>(keys: impl IntoIterator<Item = &'a Expression<D::Type>>) -> String {
     let nullable = keys.into_iter().filter(|key| D::has_null(&key.data_type));
     let given: Vec<String> = nullable.map(|key| format!("{} IS NOT NULL", key.text)).collect();
@@ -722,7 +720,7 @@ fn not_null<'a, D: Dialect + 'a>(keys: impl IntoIterator<Item = &'a Expression<D
     }
 }
 
-/// A column that has one of these values, in the words of standard SQL.
+/// An IN list in standard SQL.
 #[cfg(any(feature = "clickhouse", feature = "flight", feature = "mysql", feature = "postgres"))]
 pub(crate) fn in_list(column: &str, values: impl Iterator<Item = Option<String>>) -> Option<String> {
     let values = values.collect::<Option<Vec<_>>>()?;

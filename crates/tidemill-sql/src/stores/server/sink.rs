@@ -1,36 +1,36 @@
-//! How a table of a server is made and filled.
+//! How a table of a server is created and filled.
 
 use arrow_array::RecordBatch;
 
 use super::ForeignKey;
 use crate::Result;
 
-/// How a table of a server is made, where it is not there.
+/// How a missing table of a server is created.
 #[derive(Clone, Debug)]
 pub struct TableOptions {
-    /// Whether a table is made. Default: no, it must be there, and rows are added to it.
+    /// Whether the table is created. Default: no, it must exist, and rows are added to it.
     pub create: bool,
     /// The engine of a ClickHouse table, as behind ENGINE. Default: `MergeTree`.
     pub engine: String,
-    /// The order key of a ClickHouse table, as behind ORDER BY, for the engines of the MergeTree family. Its columns take no NULL.
-    /// Default: `tuple()`, which leaves rows in the order in which they come.
+    /// The sorting key of a ClickHouse table, as after ORDER BY, for the engines of the MergeTree family. Its columns are not nullable.
+    /// Default: `tuple()`, which leaves rows in the order of insertion.
     pub order_by: String,
-    /// The primary key, as behind PRIMARY KEY: `id`, or of a Cassandra table `(city, year), at`. Default: none, and making a table of
-    /// Cassandra is an error.
+    /// The primary key, as after PRIMARY KEY: `id`, or for a Cassandra table `(city, year), at`. Default: none, which is an error for a new
+    /// table of Cassandra.
     pub primary_key: Option<String>,
     /// The indexes of a MySQL, PostgreSQL or SQLite table. Default: none.
     pub indexes: Vec<TableIndex>,
-    /// The foreign keys. SQLite has them from the start; for MySQL and PostgreSQL
-    /// [`Session::make_foreign_key`](crate::Session::make_foreign_key) makes them when all tables are filled. Default: none.
+    /// The foreign keys. SQLite creates them with the table; for MySQL and PostgreSQL
+    /// [`Session::make_foreign_key`](crate::Session::make_foreign_key) creates them when all tables are filled. Default: none.
     pub foreign_keys: Vec<ForeignKey>,
 }
 
-/// An index that a new table gets when its rows are there.
+/// An index that a new table gets after its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableIndex {
     /// Its columns, in order.
     pub columns: Vec<String>,
-    /// Whether no two rows may have the same values there.
+    /// Whether rows must have different values in these columns.
     pub is_unique: bool,
 }
 
@@ -47,23 +47,23 @@ impl Default for TableOptions {
     }
 }
 
-/// What becomes of a table that was to be made and is there.
+/// What to do if the table already exists.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum IfThere {
-    /// It stays as it is, and the sink is an error.
+    /// Fail, and leave it unchanged.
     Refuse,
-    /// The new one takes its place.
+    /// Replace it.
     Replace,
-    /// Rows are added to it; without names of columns, to its columns in their order.
+    /// Add rows to it; without column names, columns are matched by position.
     Add,
-    /// Rows are added to it, and one that is made is filled under its own name, so that another copy can go on with it.
+    /// Add rows to it. A new table is filled under its final name, so that another copy can resume.
     GoOn,
-    /// Rows take the place of those with the same primary key, and others are added.
+    /// Replace rows with the same primary key, and add the others.
     Update,
 }
 
 impl IfThere {
-    /// Whether the rows of a table that is there stay.
+    /// Whether the rows of an existing table stay.
     #[cfg(any(
         feature = "adbc",
         feature = "clickhouse",
@@ -76,7 +76,7 @@ impl IfThere {
         matches!(self, Self::Add | Self::GoOn | Self::Update)
     }
 
-    /// Whether rows without names of columns are for the columns of the table in their order.
+    /// Whether rows without column names are matched by position.
     #[cfg(any(
         feature = "adbc",
         feature = "cassandra",
@@ -97,28 +97,28 @@ impl IfThere {
 )]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filling<'a> {
-    /// The columns that rows are for; without any, all columns of the table.
+    /// The columns of the rows; without any, all columns of the table.
     pub(crate) columns: &'a [String],
     pub(crate) making: &'a TableOptions,
     pub(crate) there: IfThere,
-    /// What the names of its inserts begin with, so that another run of the same copy can end them.
+    /// The prefix of the names of its inserts, so that another run of the same copy can end them.
     pub(crate) job: Option<&'a str>,
-    /// How many rows of the source are there already: errors count rows on from them.
+    /// How many rows of the source were copied before: errors count rows on from them.
     pub(crate) rows_before: u64,
 }
 
 /// Takes the rows for a table of a server.
 #[async_trait::async_trait]
 pub(crate) trait TableSink: Send {
-    /// The columns that are expected, in order.
+    /// The expected columns, in order.
     fn columns(&self) -> Vec<String>;
 
     /// Sends the rows of one batch.
     async fn write(&mut self, batch: &RecordBatch) -> Result<()>;
 
-    /// Waits until the server has all rows, and counts those of a table that was made. Returns their number.
+    /// Waits until the server has stored all rows, and counts those of a new table. Returns their number.
     async fn finish(self: Box<Self>) -> Result<u64>;
 
-    /// Leaves nothing of a table that was made.
+    /// Removes a new table.
     async fn give_up(self: Box<Self>);
 }

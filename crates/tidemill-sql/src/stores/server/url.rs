@@ -8,14 +8,15 @@ use tidemill_trust::{SecretUrl, without_secrets};
 use super::{Address, ServerKind};
 use crate::{Error, Result};
 
-/// Where a server is, who asks it, and how: `clickhouse://user:password@host:9000/database/table?compression=lz4`,
-/// `cql://user:password@host:9042/keyspace/table?dc=east`. Or in which file a database is, `sqlite:shop.db/table`, or how a driver opens
-/// it: `adbc:table=orders;driver=snowflake;uri=...`.
+/// A server, a user, and settings: `clickhouse://user:password@host:9000/database/table?compression=lz4`,
+/// `cql://user:password@host:9042/keyspace/table?dc=east`. Or the file of a database, `sqlite:shop.db/table`, or the options of a driver:
+/// `adbc:table=orders;driver=snowflake;uri=...`.
 ///
-/// In the URL of a file, the database ends at the first part of the path that is a file or has the extension of one (`.db`), and what
-/// comes behind it is the table; two slashes end any file. `%2F` is a slash in the name of a table, `%3F` a question mark and `%25` a percent sign, in the path too.
+/// In the URL of a file, the database ends at the first path component that is a file or has a known extension (`.db`), and the table
+/// follows; two slashes end any file. In the table's name and in the path, `%2F` is a slash, `%3F` a question mark and `%25` a percent
+/// sign.
 ///
-/// Shown without the password, by [`fmt::Display`] and [`fmt::Debug`] alike.
+/// [`fmt::Display`] and [`fmt::Debug`] omit the password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerUrl {
     kind: ServerKind,
@@ -23,7 +24,7 @@ pub struct ServerUrl {
 }
 
 impl ServerUrl {
-    /// The URL of a server that has tables, of a kind that this build has; `None` for any other text.
+    /// Parses the URL of a server of a kind in this build; `None` for any other text.
     pub fn new(text: &str) -> Option<Self> {
         let (scheme, rest) = text.split_once(':')?;
         let kind = ServerKind::of_scheme(scheme)?;
@@ -36,7 +37,7 @@ impl ServerUrl {
         Some(Self::of(kind, &format!("{}:{rest}", kind.0.scheme)))
     }
 
-    /// Refuses what lacks slashes to be the URL of a server: `clickhouse:/host/database/table`.
+    /// Refuses the URL of a server with missing slashes: `clickhouse:/host/database/table`.
     ///
     /// # Errors
     ///
@@ -61,12 +62,12 @@ impl ServerUrl {
         }
     }
 
-    /// What speaks there.
+    /// The kind of the server.
     pub(crate) fn kind(&self) -> ServerKind {
         self.kind
     }
 
-    /// The URL of a table in this URL's database, which is the user's own where the URL names none.
+    /// The URL of a table in the same database, which is the user's own if the URL names none.
     #[must_use]
     pub fn with_table(&self, table: &str) -> Self {
         let Parts {
@@ -81,7 +82,7 @@ impl ServerUrl {
             Address::Host => format!("{server}/{database}/{name}{query}"),
             Address::File(extensions) => match file_and_table(&format!("{server}/t"), extensions) {
                 (_, Some(_)) => format!("{server}/{name}{query}"),
-                // A file that is not there yet, and whose name does not tell what it is.
+                // A file that does not exist yet, without a known extension.
                 (_, None) => format!("{server}//{name}{query}"),
             },
             Address::Options => {
@@ -91,7 +92,7 @@ impl ServerUrl {
         Self::of(self.kind, &url)
     }
 
-    /// The URL of another table beside this one, in the same schema.
+    /// The URL of another table in the same schema.
     pub(crate) fn beside(&self, table: &str) -> Self {
         let Parts {
             server,
@@ -127,13 +128,13 @@ impl ServerUrl {
         self.parts().table.is_some()
     }
 
-    /// The table, where the URL names one, or else the database.
+    /// The table, if the URL names one, or else the database.
     pub(crate) fn last_part(&self) -> &str {
         let Parts { database, table, .. } = self.parts();
         table.unwrap_or(database)
     }
 
-    /// The URL, with its password, without a table: what a client is made of.
+    /// The URL with its password, but without a table, to connect a client.
     #[cfg(any(
         feature = "adbc",
         feature = "cassandra",
@@ -151,14 +152,14 @@ impl ServerUrl {
         format!("{server}/{database}?{}", query.unwrap_or_default())
     }
 
-    /// The server, with the user, the password and the settings: what tables that one statement can name have in common.
+    /// The server with user, password and settings: tables with the same one can occur in one statement.
     #[cfg(any(feature = "clickhouse", feature = "flight"))]
     pub(crate) fn server(&self) -> String {
         let Parts { server, query, .. } = self.parts();
         format!("{server}?{}", query.unwrap_or_default())
     }
 
-    /// The file of the database and the settings behind it; for kinds whose databases are files.
+    /// The file of the database and its settings, for kinds whose databases are files.
     #[cfg(any(feature = "adbc", feature = "sqlite"))]
     pub(crate) fn file(&self) -> (std::path::PathBuf, &str) {
         let Parts { server, query, .. } = self.parts();
@@ -256,7 +257,7 @@ impl ServerUrl {
     }
 }
 
-/// The name of a table without what would end it in a URL or be taken for a number of a letter.
+/// Escapes the characters in a table's name that have a meaning in a URL.
 fn escaped(table: &str) -> String {
     let mut name = String::new();
     for letter in table.chars() {
@@ -270,7 +271,7 @@ fn escaped(table: &str) -> String {
     name
 }
 
-/// The file of a database, with the scheme, and the table behind it.
+/// Splits the file of a database, with the scheme, from its table.
 fn file_and_table<'a>(place: &'a str, extensions: &[&str]) -> (&'a str, Option<&'a str>) {
     let place = place.trim_end_matches('/');
     let path = place.find(':').map_or(0, |at| at + 1);
@@ -292,7 +293,8 @@ fn file_and_table<'a>(place: &'a str, extensions: &[&str]) -> (&'a str, Option<&
     }
 }
 
-/// `server/database/table?query`, where the server has its scheme and who asks. Of a driver, the server is its options, without a scheme.
+/// `server/database/table?query`, where the server includes its scheme and the user. For a driver, the server is its options, without a
+/// scheme.
 struct Parts<'a> {
     server: &'a str,
     database: &'a str,

@@ -11,20 +11,20 @@ use super::{dialect, error_at};
 use crate::stores::server::ServerUrl;
 use crate::{Error, Result};
 
-/// A database, and the name of a table in it.
+/// A database file, with the name of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Database {
     /// The URL of the table.
     place: String,
     path: PathBuf,
-    /// As the URL names it; nothing where it names none.
+    /// The name in the URL; empty if it names none.
     table: String,
     values: Values,
-    /// How long a lock of another program is waited for.
+    /// How long to wait for a lock of another program.
     timeout: Duration,
 }
 
-/// What becomes of values that are not of their column's type.
+/// How values of another type than their column's are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
     /// They are errors.
@@ -35,13 +35,13 @@ pub(super) enum Values {
     Text,
 }
 
-/// The longest value that is read of a database that is no larger.
+/// The longest value that is read from a smaller database.
 const LONGEST_VALUE: u64 = 64 << 20;
 
 impl Database {
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a setting that is not known.
+    /// [`Error::Unsupported`] for an unknown setting.
     pub(super) fn of(url: &ServerUrl) -> Result<Self> {
         let (path, query) = url.file();
         let table = match url.names_table() {
@@ -92,11 +92,11 @@ impl Database {
         self.values
     }
 
-    /// A connection that changes nothing. The calling thread waits.
+    /// Opens a read-only connection. Blocks the calling thread.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] where there is no file.
+    /// [`Error::NotFound`] if the file does not exist.
     pub(super) fn read(&self) -> Result<Connection> {
         if !self.path.is_file() {
             return Err(Error::NotFound {
@@ -105,7 +105,7 @@ impl Database {
             });
         }
         let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        // No value that is stored is longer than the file. One that a view makes up is not to take more memory than others.
+        // No stored value is longer than the file. A value computed by a view must not take more memory.
         let longest = std::fs::metadata(&self.path).map_or(0, |file| file.len());
         let longest = i32::try_from(longest.max(LONGEST_VALUE)).unwrap_or(i32::MAX);
         let limited = connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, longest);
@@ -113,14 +113,13 @@ impl Database {
         Ok(connection)
     }
 
-    /// A connection that changes the database, which is made where there is none. The calling thread waits.
+    /// Opens a writable connection, and creates a missing database. Blocks the calling thread.
     pub(super) fn write(&self) -> Result<Connection> {
         self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
     }
 
-    /// A connection that makes and replaces tables. What other tables have of a table that is replaced stays: SQLite deletes the rows of a
-    /// table that is dropped one by one where it keeps foreign keys, with those that refer to them ("Making Other Kinds Of Table Schema
-    /// Changes" of its documentation of ALTER TABLE).
+    /// Opens a connection to create and replace tables. It does not enforce foreign keys: otherwise, dropping a table would delete its rows
+    /// one by one, with those that refer to them ("Making Other Kinds Of Table Schema Changes" of SQLite's documentation of ALTER TABLE).
     pub(super) fn make(&self) -> Result<Connection> {
         let connection = self.write()?;
         connection
@@ -130,14 +129,14 @@ impl Database {
     }
 
     fn connect(&self, flags: OpenFlags) -> Result<Connection> {
-        // A session uses a connection in one thread at a time.
+        // Each connection is used by one thread at a time.
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let open = || -> rusqlite::Result<Connection> {
             let connection = Connection::open_with_flags(&self.path, flags)?;
             connection.busy_timeout(self.timeout)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-            // What stands in double quotes is a name, and never a text by mistake.
+            // Double quotes always mean a name, never a string.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
             connection.pragma_update(None, "cell_size_check", true)?;
             // In KiB.
@@ -147,7 +146,7 @@ impl Database {
         open().map_err(error_at(&self.place))
     }
 
-    /// Does what waits in a thread of its own.
+    /// Runs blocking work on a separate thread.
     pub(super) async fn wait<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -164,7 +163,7 @@ impl Database {
         })
     }
 
-    /// The names of its tables and views, in order.
+    /// The names of its tables and views, sorted.
     pub(super) async fn tables(&self) -> Result<Vec<String>> {
         self.wait(|database| database.tables_of(&database.read()?)).await
     }
@@ -182,7 +181,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] with the tables that there are.
+    /// [`Error::NotFound`] with the existing tables.
     pub(super) async fn found(&self) -> Result<String> {
         self.wait(|database| database.found_by(&database.read()?)).await
     }
@@ -200,7 +199,7 @@ impl Database {
         })
     }
 
-    /// The other tables that refer to a table, in order.
+    /// The other tables that refer to a table, sorted.
     pub(super) async fn referring_to(&self, table: &str) -> Result<Vec<String>> {
         const REFERRING: &str = "SELECT DISTINCT child.name FROM sqlite_schema child, pragma_foreign_key_list(child.name) key \
                                  WHERE child.type = 'table' AND key.\"table\" = ?1 COLLATE NOCASE \
@@ -219,7 +218,7 @@ impl Database {
         found.await
     }
 
-    /// The number that a query gives.
+    /// The result of a query that returns a single number.
     pub(super) async fn number(&self, query: String) -> Result<u64> {
         let number = self.wait(move |database| {
             let connection = database.read()?;
@@ -237,7 +236,7 @@ impl Database {
         done.await
     }
 
-    /// The columns of a SELECT for all of a table.
+    /// The columns of a SELECT of all columns of a table.
     pub(super) fn list(&self, connection: &Connection, table: &str) -> Result<Vec<(String, Option<String>)>> {
         let statement = connection.prepare(&format!("SELECT * FROM {}", dialect::name(table)));
         let statement = statement.map_err(error_at(&self.place))?;

@@ -1,11 +1,11 @@
-//! What SQLite can do with rows exactly as it would be done here.
+//! Operations that SQLite executes with exactly the same results.
 //!
 //! - Text is compared by its bytes, whatever collation its column declares.
-//! - A column may have values of another type than its own, which are an error here. A sum, a least and a highest value are that error too;
-//!   a condition and a group are not, where the server passes such a row over.
+//! - A column may have values of another type than its own, which are an error here. SUM, MIN and MAX report that error too; conditions
+//!   and groups do not, if the server skips the row.
 //! - Floating-point numbers are compared with bounds, and the rows are looked at again: -0 is below 0 here, and the same there. They are
 //!   not summed, grouped or sorted there, nor are decimals, which SQLite stores as such numbers.
-//! - Times are not compared there: the same one may be written in several ways.
+//! - Times are not compared there: the same time may be written in more than one way.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use crate::stores::server::push_down::{Aggregate, Function};
 use crate::stores::server::select::{Dialect, Expression, Output};
 
 impl Type {
-    /// The storage class of the values, as `typeof` names it, of types whose values are compared there as here.
+    /// The storage class of the values, as `typeof` names it, for types whose values compare there as here.
     fn storage_class(self) -> Option<&'static str> {
         match self.kind {
             _ if self.is_converted => None,
@@ -31,7 +31,7 @@ impl Type {
     }
 }
 
-/// A name in a statement.
+/// A quoted name.
 pub(super) fn name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -40,7 +40,7 @@ fn string(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// A column in the list of a SELECT.
+/// A column in the SELECT list.
 pub(super) fn selected(column: &str, data_type: Type) -> Output<Type> {
     Output::column(value(column, data_type), data_type)
 }
@@ -64,7 +64,7 @@ impl Dialect for SqliteSql {
 
     const LEFT_JOIN: &'static str = "LEFT JOIN";
 
-    /// Otherwise a constraint may declare that a row in conflict is skipped, gets another value, or takes the place of others.
+    /// Otherwise a constraint may declare that a conflicting row is skipped, changed, or replaces others.
     const UPDATE: &'static str = "UPDATE OR ABORT";
 
     fn range(skipped: usize, rows: Option<usize>) -> String {
@@ -112,13 +112,13 @@ impl Dialect for SqliteSql {
                 write_date(*days, &mut text)?;
                 string(&text)
             }
-            // As a floating-point number that holds it to the last digit.
+            // A floating-point number represents it exactly.
             ScalarValue::Decimal128(Some(digits), precision, scale) if *precision <= 15 => {
                 Decimal128Type::format_decimal(*digits, 38, *scale)
             }
             ScalarValue::Float64(Some(number)) if number.is_finite() => format!("{number:e}"),
             value => match text(value) {
-                // SQLite's texts end at a NUL for its own functions.
+                // SQLite's own functions end a string at NUL.
                 Some(text) => (!text.contains('\0')).then(|| string(text))?,
                 None => whole_number(value)?,
             },
@@ -131,11 +131,11 @@ impl Dialect for SqliteSql {
             return Some(integer("count(*)".to_owned()));
         };
         let (text, data_type) = (&of.text, of.data_type);
-        // What is no value of the column makes the result none.
+        // If the column has values of another type, the result is an invalid value.
         let checked = |function: &str| {
             let class = data_type.storage_class()?;
             let others = format!("sum(typeof({text}) NOT IN ('{class}', 'null'))");
-            // A value that no column has which is compared.
+            // A BLOB, which no compared column type accepts.
             Some(format!(
                 "CASE WHEN {others} > 0 THEN CAST({others} || ' values of another type' AS BLOB) ELSE {function}({text}) END"
             ))
@@ -225,7 +225,7 @@ impl Comparing for Columns {
         is_logical.then(|| exactly(format!("{} = {}", name(column), u8::from(wanted))))
     }
 
-    /// SQLite's own LIKE takes small and capital letters for the same.
+    /// SQLite's own LIKE ignores case.
     fn like(&self, column: &Expr, pattern: Pattern<'_>, wanted: bool) -> Option<Condition> {
         let (name, kind) = self.column(column)?;
         let (Pattern::Is(text) | Pattern::StartsWith(text) | Pattern::EndsWith(text) | Pattern::Contains(text)) =
@@ -237,7 +237,7 @@ impl Comparing for Columns {
         let fits = match pattern {
             Pattern::Is(_) => format!("{name} = {literal}"),
             Pattern::StartsWith(_) => format!("substr({name}, 1, {letters}) = {literal}"),
-            // `substr` from the end would be of what is there where the value is shorter.
+            // For shorter values, `substr` from the end would return what there is.
             Pattern::EndsWith(_) => format!("(length({name}) >= {letters} AND substr({name}, -{letters}) = {literal})"),
             Pattern::Contains(_) => format!("instr({name}, {literal}) > 0"),
         };
@@ -248,14 +248,14 @@ impl Comparing for Columns {
     }
 }
 
-/// A condition that keeps what the total order keeps, whatever the sign of zero. There is no NaN in SQLite.
+/// A condition that keeps all rows of the total order, whatever the sign of zero. There is no NaN in SQLite.
 fn compare_real(name: &str, comparison: Comparison, value: &ScalarValue) -> Option<Condition> {
     let value = match value {
         ScalarValue::Float32(Some(value)) => f64::from(*value),
         ScalarValue::Float64(Some(value)) => *value,
         _ => return None,
     };
-    // More than a literal is misread by, of its value.
+    // More than the relative error of a parsed literal.
     const MARGIN: f64 = 1e-12;
     if !value.is_finite() || value.abs() > f64::MAX / 2.0 {
         return None;

@@ -1,7 +1,7 @@
-//! The type of a column's values: what its table declares, and what SQLite stores.
+//! The type of a column, from its declaration and its stored values.
 //!
 //! SQLite stores whole numbers, floating-point numbers, text and bytes, in any column (*Datatypes In SQLite*, sqlite.org/datatype3.html).
-//! Logical values, decimals, dates and times are a habit of whoever writes them, told by the declared type:
+//! Logicals, decimals, dates and times are conventions of programs, indicated by the declared type:
 //!
 //! | declared | stored | Arrow |
 //! |---|---|---|
@@ -16,7 +16,7 @@
 //! | `TIMESTAMPTZ` | the same with `Z` or an offset | Timestamp(µs, "UTC") |
 //! | `TIME` | `13:05:59.25` | Time64(µs) |
 //!
-//! Where the first rows do not keep to it, or nothing is declared, the stored values decide: all whole numbers, all numbers, or text.
+//! If the first rows do not conform to it, or nothing is declared, the stored values decide: all whole numbers, all numbers, or text.
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -46,11 +46,11 @@ pub(super) enum Kind {
     Time,
 }
 
-/// Decimals that a floating-point number holds to the last digit.
+/// Decimals that a floating-point number represents exactly.
 const EXACT_DIGITS: u8 = 15;
 
 impl Kind {
-    /// The type that a declaration names; `None` where the values have to be looked at.
+    /// The type of a declaration; `None` if only the values show it.
     pub(super) fn declared(declaration: &str) -> Option<Self> {
         let text = declaration.to_ascii_uppercase();
         let (name, arguments) = match text.split_once('(') {
@@ -82,7 +82,7 @@ impl Kind {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for what SQLite has no values for.
+    /// [`Error::Unsupported`] for a type that SQLite has no values for.
     pub(super) fn of_arrow(field: &Field, place: &str) -> Result<Self> {
         use DataType as A;
         let of = |data_type: &DataType| {
@@ -117,7 +117,7 @@ impl Kind {
         })
     }
 
-    /// As a new table declares it.
+    /// The declaration in a new table.
     pub(super) fn declaration(self) -> String {
         match self {
             Self::Integer => "INTEGER".to_owned(),
@@ -133,7 +133,7 @@ impl Kind {
         }
     }
 
-    /// The type of its values here.
+    /// The Arrow type of its values.
     pub(super) fn data_type(self) -> DataType {
         match self {
             Self::Integer => DataType::Int64,
@@ -149,13 +149,13 @@ impl Kind {
     }
 }
 
-/// What the values that were looked at have in common.
+/// The types of the values seen so far.
 #[derive(Debug)]
 pub(super) struct Seen {
     declared: Option<Kind>,
-    /// Takes the values of the declared type.
+    /// Accepts values of the declared type.
     column: Option<Column>,
-    /// Whether one is no value of the declared type.
+    /// Whether a value was not of the declared type.
     is_other: bool,
     integers: bool,
     reals: bool,
@@ -201,7 +201,7 @@ impl Seen {
     }
 }
 
-/// The type of a column, and whether values of others are converted to it: to text, or to the bytes of one.
+/// The type of a column, and whether values of other types are converted to it, to text or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Type {
     pub(super) kind: Kind,
@@ -217,7 +217,7 @@ impl Type {
     }
 }
 
-/// The values of a column, as they come.
+/// A builder of the values of a column.
 #[derive(Debug)]
 pub(super) enum Column {
     Integer(Int64Builder),
@@ -252,7 +252,7 @@ impl Column {
         }
     }
 
-    /// Adds a value. False, and nothing is added, where it is none of the column's type.
+    /// Adds a value. Returns false, without adding it, if it is not of the column's type.
     pub(super) fn push(&mut self, value: ValueRef<'_>) -> bool {
         match (self, value) {
             (column, ValueRef::Null) => column.push_null(),
@@ -311,7 +311,7 @@ impl Column {
         }
     }
 
-    /// The values so far, which are then no longer here.
+    /// Takes the values added so far.
     pub(super) fn finish(&mut self) -> ArrayRef {
         match self {
             Self::Integer(values) => ArrayBuilder::finish(values),
@@ -327,14 +327,14 @@ impl Column {
     }
 }
 
-/// A value of at most 15 digits; `None` where it has more decimals than the column.
+/// A value of at most 15 digits; `None` if it has more decimals than the column.
 fn decimal(value: ValueRef<'_>, precision: u8, scale: i8) -> Option<i128> {
     let factor = 10_i128.checked_pow(u32::try_from(scale).ok()?)?;
     let digits = match value {
         ValueRef::Integer(value) => i128::from(value).checked_mul(factor)?,
         ValueRef::Real(value) => {
             let digits = (value * factor as f64).round();
-            // The nearest number to these digits is this one.
+            // The nearest floating-point number to these digits is this one.
             (digits.abs() < 1e15 && digits / factor as f64 == value).then_some(digits as i128)?
         }
         _ => return None,
@@ -409,13 +409,13 @@ fn seconds_east(offset: &str) -> Option<i64> {
     Some(sign * i64::from(clock.num_seconds_from_midnight()))
 }
 
-/// The text of a date, written behind what is there; `None` outside of the years that SQLite knows, 0000 to 9999.
+/// Appends the text of a date; `None` outside the years that SQLite supports, 0000 to 9999.
 pub(super) fn write_date(days: i32, text: &mut String) -> Option<ValueRef<'_>> {
     let date = in_range(NaiveDate::from_epoch_days(days)?)?;
     written(text, format_args!("{date}"))
 }
 
-/// The text of an instant, as SQLite's own functions read it.
+/// The text of an instant, in a format of SQLite's own functions.
 pub(super) fn write_timestamp(micros: i64, zoned: bool, text: &mut String) -> Option<ValueRef<'_>> {
     let time: NaiveDateTime = DateTime::from_timestamp_micros(micros)?.naive_utc();
     in_range(time.date())?;

@@ -1,4 +1,4 @@
-//! Rows of a SELECT as batches.
+//! Reads rows of a SELECT as batches.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,19 +19,19 @@ use crate::error::Fault;
 use crate::stores::server::begun::{self, Begun, Told};
 use crate::{Error, Result};
 
-/// How many rows tell the types of columns.
+/// How many rows determine the types of columns.
 pub(super) const LOOKED_AT: usize = 1_000;
-/// Rows of a batch, and bytes of its texts.
+/// The rows of a batch, and the bytes of its texts.
 const ROWS: usize = 8_192;
 const BYTES: usize = 16 << 20;
 
-/// Batches in the making.
+/// Builds batches.
 pub(super) struct Batches<'a> {
     columns: Vec<Column>,
     schema: SchemaRef,
     place: &'a str,
     values: Values,
-    /// Rows of the batches before, and of this one.
+    /// The number of rows in earlier batches, and in this one.
     before: u64,
     rows: usize,
     bytes: usize,
@@ -50,7 +50,7 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// Adds a row. The batch, where it is full then.
+    /// Adds a row. Returns the batch if it is full.
     fn push<'v>(&mut self, row: impl Iterator<Item = rusqlite::Result<ValueRef<'v>>>) -> Result<Option<RecordBatch>> {
         for (place, (column, value)) in self.columns.iter_mut().zip(row).enumerate() {
             let value = value.map_err(error_at(self.place))?;
@@ -83,7 +83,7 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// The rows that are in no batch yet.
+    /// The rows since the last batch.
     fn finish(&mut self) -> Result<RecordBatch> {
         self.before += self.rows as u64;
         (self.rows, self.bytes) = (0, 0);
@@ -91,7 +91,7 @@ impl<'a> Batches<'a> {
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 
-    /// Reads all rows, until there are no more or nobody wants them.
+    /// Reads all rows, or while the receiver exists.
     pub(super) fn read(&mut self, rows: &mut Rows<'_>, mut send: impl FnMut(RecordBatch) -> bool) -> Result<()> {
         let width = self.columns.len();
         while let Some(row) = rows.next().map_err(error_at(self.place))? {
@@ -155,7 +155,7 @@ fn shown(value: ValueRef<'_>) -> String {
     }
 }
 
-/// What the first rows of a statement tell of its columns.
+/// The types of a statement's columns, from its first rows.
 pub(super) fn types(statement: &mut Statement<'_>, declared: &[Option<Kind>]) -> rusqlite::Result<Vec<Type>> {
     let mut seen: Vec<Seen> = declared.iter().copied().map(Seen::new).collect();
     let mut rows = statement.raw_query();
@@ -168,7 +168,7 @@ pub(super) fn types(statement: &mut Statement<'_>, declared: &[Option<Kind>]) ->
     Ok(seen.into_iter().map(Seen::decide).collect())
 }
 
-/// What statements of SQLite's own SQL give: the rows of the first one that has rows. All of them run.
+/// The answer of statements in SQLite's own SQL: the rows of the first one that returns rows. All of them run.
 pub(super) async fn answer(database: Database, statements: &str) -> Result<Answer> {
     let statements = statements.to_owned();
     begun::answer(|told| async move { database.wait(move |database| run(database, &statements, told)).await }).await
@@ -176,7 +176,7 @@ pub(super) async fn answer(database: Database, statements: &str) -> Result<Answe
 
 fn run(database: &Database, statements: &str, told: Told) -> Result<()> {
     let failed = || error_at(database.place());
-    // A database that is not there is not made by a question.
+    // A missing database must not be created.
     database.read()?;
     let connection = database.write()?;
     let mut batch = rusqlite::Batch::new(&connection, statements);
@@ -196,7 +196,7 @@ fn run(database: &Database, statements: &str, told: Told) -> Result<()> {
         let before = connection.total_changes();
         statement.raw_execute().map_err(failed())?;
         let all = connection.total_changes() - before;
-        // Those that triggers and foreign keys change are not its own.
+        // Rows changed by triggers and foreign keys are not counted.
         let rows = match all > 0 && changes_rows(&statement) {
             true => connection.changes(),
             false => all,
@@ -204,20 +204,20 @@ fn run(database: &Database, statements: &str, told: Told) -> Result<()> {
         changed = (rows > 0 || changes_rows(&statement)).then_some(rows);
     }
     if let Some(begun) = begun {
-        // Nobody may wait for it.
+        // The receiver may be gone.
         let _ = begun.send(Begun::Changed(changed));
     }
     Ok(())
 }
 
-/// Whether a statement changes rows, even if there were none to change.
+/// Whether a statement changes rows, even if it found none.
 fn changes_rows(statement: &Statement<'_>) -> bool {
     let text = statement.expanded_sql().unwrap_or_default();
     let word = text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
     ["INSERT", "UPDATE", "DELETE", "REPLACE", "WITH"].contains(&word.as_str())
 }
 
-/// Sends the rows of a statement, whose first ones tell the types of its columns.
+/// Sends the rows of a statement; the first rows determine the types of its columns.
 fn give(
     database: &Database,
     statement: &mut Statement<'_>,
@@ -228,7 +228,7 @@ fn give(
     let columns = statement.columns();
     let columns = columns.map(|column| (column.name().to_owned(), column.decl_type().and_then(Kind::declared)));
     let (names, mut seen): (Vec<String>, Vec<Seen>) = columns.map(|(name, kind)| (name, Seen::new(kind))).unzip();
-    // Running it again could change something.
+    // Stored, since running the statement again could change something.
     let mut first: Vec<Vec<Value>> = Vec::new();
     let mut rows = statement.raw_query();
     while first.len() < LOOKED_AT {

@@ -1,4 +1,4 @@
-//! A table or a view as the planner scans it: one SELECT in a thread of its own.
+//! The table provider of a table or a view: a scan is one SELECT on a separate thread.
 
 use std::any::Any;
 use std::fmt;
@@ -28,7 +28,7 @@ use crate::stores::server::push_down::{Operation, RowChange};
 use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::stores::server::select::{Output, Select};
 
-/// The columns of a table: their names, and the types of their values.
+/// The columns of a table: their names and types.
 pub(super) fn types(
     database: &Database,
     connection: &rusqlite::Connection,
@@ -53,7 +53,7 @@ pub(super) fn types(
     Ok(listed.into_iter().map(|(name, _)| name).zip(types).collect())
 }
 
-/// The table as the planner scans it.
+/// Opens the table for the planner.
 pub(super) async fn open(database: Database) -> Result<Arc<dyn TableProvider>> {
     let (table, types) = database
         .wait(|database| {
@@ -78,7 +78,7 @@ pub(super) async fn open(database: Database) -> Result<Arc<dyn TableProvider>> {
 #[derive(Debug)]
 struct SqliteTable {
     database: Database,
-    /// As the database spells it.
+    /// In the database's spelling.
     table: String,
     types: Vec<(String, Type)>,
     columns: Columns,
@@ -87,7 +87,7 @@ struct SqliteTable {
 
 impl SqliteTable {
     fn condition(&self, filter: &Expr) -> Option<Condition> {
-        // A value that is read as NULL is not NULL there.
+        // Values that are read as NULL are not NULL in the database.
         match self.database.values() {
             Values::Null => None,
             Values::Strict | Values::Text => condition(&self.columns, filter),
@@ -135,14 +135,14 @@ impl TableProvider for SqliteTable {
     }
 }
 
-/// One SELECT, as the physical plan holds it.
+/// One SELECT, in the physical plan.
 #[derive(Clone)]
 struct SqliteScan {
     database: Database,
     select: Select<SqliteSql>,
-    /// Whether the SELECT does more than the table's scan was asked for.
+    /// Whether more than the table's scan was pushed down.
     is_pushed: bool,
-    /// Without columns, the number of rows is asked for.
+    /// Without columns, the number of rows is queried.
     projected: SchemaRef,
 }
 
@@ -202,7 +202,7 @@ impl ServerRead for SqliteScan {
 
 impl SqliteScan {
     fn read(&self, database: &Database, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
-        /// Instructions of SQLite's virtual machine between two looks at whether somebody still waits.
+        /// Instructions of SQLite's virtual machine between two checks for a dropped receiver.
         const INSTRUCTIONS: i32 = 100_000;
         let mut connection = database.read()?;
         let waiting = sender.clone();
@@ -235,7 +235,7 @@ impl SqliteScan {
         });
         match failed {
             Some(error) => Err(error),
-            // It was interrupted because nobody waits.
+            // It was interrupted because the receiver is gone.
             None if sender.is_closed() => Ok(()),
             None => read,
         }

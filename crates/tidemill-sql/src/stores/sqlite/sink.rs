@@ -1,5 +1,5 @@
-//! A table of a database, filled and, when asked, made, in one transaction: others see the rows when all of them are there, and a table
-//! that is replaced stays as it is until then.
+//! Fills a table of a database, and creates it on request, in one transaction: the rows become visible when all of them are there, and a
+//! replaced table is unchanged until then.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,11 +25,11 @@ use crate::stores::server::fitting::{columns_for, fitted, unfit};
 use crate::stores::server::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
 
-/// Who writes to which database. SQLite has one writer at a time.
+/// The writer's lock of each database. SQLite has one writer at a time.
 #[derive(Debug, Default)]
 pub(super) struct Writers(Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>);
 
-/// Leave to write to a database.
+/// The lock to write to a database.
 pub(super) type Turn = OwnedMutexGuard<()>;
 
 impl Writers {
@@ -50,16 +50,16 @@ pub(super) struct SqliteSink {
     /// The columns of the rows, in order.
     expected: SchemaRef,
     rows: u64,
-    /// Rows that are there already, of which errors count on.
+    /// Rows that were there before; errors count rows on from them.
     rows_before: u64,
-    /// The table that is made.
+    /// The new table.
     made: Option<Made>,
-    /// Whether there was no file before.
+    /// Whether the file is new.
     is_new_file: bool,
     _turn: Turn,
 }
 
-/// A connection with a transaction, and what fills the table.
+/// A connection with an open transaction, and the INSERT.
 struct Filled {
     connection: Connection,
     insert: String,
@@ -67,7 +67,7 @@ struct Filled {
 }
 
 impl SqliteSink {
-    /// Begins to fill the table. Without names of columns, rows are for all columns of a table that is there.
+    /// Starts to fill the table. Without column names, the rows have all columns of an existing table.
     pub(super) async fn begin(
         database: Database,
         turn: Turn,
@@ -104,12 +104,12 @@ struct Begun {
     made: Option<Made>,
 }
 
-/// A table that is made.
+/// A new table.
 #[derive(Clone)]
 struct Made {
-    /// As a statement names it.
+    /// Its quoted name.
     name: String,
-    /// The statements that make its indexes, when its rows are there.
+    /// The statements that create its indexes after its rows.
     indexes: Vec<String>,
 }
 
@@ -123,7 +123,7 @@ impl Begun {
     ) -> Result<Self> {
         let failed = || error_at(database.place());
         let adds = there.keeps_rows();
-        // Rows of a new table are there before those that they refer to.
+        // Rows of a new table are inserted before those that they refer to.
         let is_new = (making.create && !adds) || !making.foreign_keys.is_empty();
         let connection = match is_new {
             true => database.make()?,
@@ -192,14 +192,14 @@ impl Begun {
     }
 }
 
-/// Makes an empty table without indexes.
+/// Creates an empty table without indexes.
 pub(super) async fn make_draft(draft: &Database, schema: &SchemaRef, making: &TableOptions) -> Result<()> {
     let (schema, making) = (Arc::clone(schema), making.clone());
     let made = draft.wait(move |draft| make(draft, &draft.write()?, &schema, &making).map(drop));
     made.await
 }
 
-/// Gives a draft that is filled its indexes and the name of the table.
+/// Adds the indexes to a filled draft, and renames it to the table.
 pub(super) async fn publish_draft(
     table: &Database,
     draft: String,
@@ -230,7 +230,7 @@ pub(super) async fn publish_draft(
         ));
         statements.extend(indexes(table.table(), &making));
         statements.push("COMMIT".to_owned());
-        // A connection that is dropped rolls back.
+        // Dropping the connection rolls back.
         statements
             .iter()
             .try_for_each(|statement| connection.execute_batch(statement).map_err(failed()))
@@ -238,7 +238,7 @@ pub(super) async fn publish_draft(
     published.await
 }
 
-/// Makes the table, with columns for rows of this schema.
+/// Creates the table, with columns for rows of this schema.
 fn make(
     database: &Database,
     connection: &Connection,
@@ -267,7 +267,7 @@ fn declared(column: &str, kind: Kind) -> String {
     format!("{} {}", name(column), kind.declaration())
 }
 
-/// The statement that makes a table of this name.
+/// The statement that creates a table with this name.
 pub(super) fn ddl(table: &str, schema: &Schema) -> Result<String> {
     let columns = schema.fields().iter();
     let columns = columns.map(|field| Ok(declared(field.name(), Kind::of_arrow(field, table)?)));
@@ -275,7 +275,7 @@ pub(super) fn ddl(table: &str, schema: &Schema) -> Result<String> {
     Ok(crate::ddl::statement(&name(table), columns.into_iter()))
 }
 
-/// The statements that make the indexes of a table.
+/// The statements that create the indexes of a table.
 fn indexes(table: &str, making: &TableOptions) -> Vec<String> {
     let statements = making.indexes.iter().map(|index| {
         let columns: Vec<String> = index.columns.iter().map(|column| name(column)).collect();
@@ -350,19 +350,19 @@ impl TableSink for SqliteSink {
         let (filled, is_new_file) = (Arc::clone(&self.filled), self.is_new_file);
         let undone = self.database.wait(move |database| {
             let filled = filled.lock().unwrap_or_else(PoisonError::into_inner);
-            // SQLite has rolled back already after some errors.
+            // After some errors, SQLite has rolled back already.
             let _ = filled.connection.execute_batch("ROLLBACK");
             if is_new_file {
                 remove_empty(database.path());
             }
             Ok(())
         });
-        // What went wrong before is what is told.
+        // The first error is reported.
         let _ = undone.await;
     }
 }
 
-/// Removes the file that SQLite has made for a database that was not filled.
+/// Removes the file that SQLite has created for a database that was not filled.
 fn remove_empty(path: &Path) {
     if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
         let _ = std::fs::remove_file(path);
@@ -370,7 +370,7 @@ fn remove_empty(path: &Path) {
 }
 
 impl Filled {
-    /// Inserts the rows of a batch, behind `before` others.
+    /// Inserts the rows of a batch; `before` is the number of earlier rows.
     fn write(&self, batch: &RecordBatch, place: &str, before: u64) -> Result<()> {
         let failed = || error_at(place);
         let mut insert = self.connection.prepare_cached(&self.insert).map_err(failed())?;
@@ -403,7 +403,7 @@ impl Filled {
     }
 }
 
-/// The values of a column in the type in which they are written.
+/// The values of a column, in the type in which they are stored.
 enum Values<'a> {
     Integer(&'a Int64Array),
     Boolean(&'a BooleanArray),
@@ -431,7 +431,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The value of a row, which may lie in `text`; `None` for one that SQLite has not: NaN, or a date beyond its years.
+    /// The value of a row, which may borrow from `text`; `None` for a value that SQLite lacks: NaN, or a date outside its years.
     fn get<'t>(&self, row: usize, text: &'t mut String) -> Option<ValueRef<'t>>
     where
         'a: 't,
@@ -440,7 +440,7 @@ impl<'a> Values<'a> {
             Self::Integer(values) => Some(ValueRef::Integer(values.value(row))),
             Self::Boolean(values) => Some(ValueRef::Integer(i64::from(values.value(row)))),
             Self::Real(values) => Some(ValueRef::Real(values.value(row))).filter(|_| !values.value(row).is_nan()),
-            // At most 15 digits, which a double holds.
+            // At most 15 digits, which a double represents exactly.
             Self::Decimal(values, scale) => Some(match (scale, i64::try_from(values.value(row))) {
                 (0, Ok(digits)) => ValueRef::Integer(digits),
                 _ => ValueRef::Real(values.value(row) as f64 / 10_f64.powi(i32::from(*scale))),

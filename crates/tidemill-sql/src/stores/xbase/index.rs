@@ -1,9 +1,9 @@
-//! Which records of a table a condition leaves at most, from the table's production index.
+//! Narrows the records that a condition may select, by the table's production index.
 //!
-//! Where orders answer a comparison of a field with a literal, only the records that they name are read, and the condition is looked
-//! at again for each of them. So orders may name too many: those of a text name every text that begins with it, blanks are values
-//! to them, and of long numbers they know the nearest double. What they do not answer, and an index that cannot be read, leaves all
-//! records. Doubles are in a total order here, with NaN at its ends and -0 below 0, and in another there: they are not told.
+//! If orders answer a comparison of a field with a literal, only the records that they name are read, and the condition is checked again
+//! for each. So orders may name too many: for a text they name every text that begins with it, blanks are values, and for long numbers they
+//! use the nearest double. For other comparisons, and with an unreadable index, all records are read. Comparisons of doubles are not
+//! answered: their total order here, with NaN at its ends and -0 below 0, is another one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use tidemill_xbase::aof::{Filter, FilterOrders, OptimizationLevel};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{Bitmap, ColumnCache, Columns, FieldKind, Sharing, Table, production_path};
 
-/// Of so many records one may be read by an order: of more, all are read faster.
+/// An index is used for at most this share of the records: for more, reading all is faster.
 const ONE_OF: u32 = 8;
 
-/// So many values of an IN are told at once.
+/// The most values of an IN in one expression.
 const VALUES: usize = 16;
 
-/// The most values of an IN that are told.
+/// The most values of an IN.
 const MOST_VALUES: usize = 1_000;
 
 /// A table's production index.
@@ -33,7 +33,7 @@ pub(super) struct ProductionIndex {
 }
 
 impl ProductionIndex {
-    /// `None` where there is none.
+    /// `None` if the table has none.
     pub(super) fn of(table: &Arc<Table>) -> Option<Self> {
         let path = production_path(table).ok().flatten()?;
         let columns = Columns::new(table, &ColumnCache::new(0), Sharing::Shared).ok()?;
@@ -49,7 +49,7 @@ impl ProductionIndex {
         &self.path
     }
 
-    /// The records that can fulfil all of these conditions; `None` where orders do not tell, or too many are left.
+    /// The records that may satisfy all of these conditions; `None` if orders cannot answer them, or too many records remain.
     pub(super) fn records(&self, conditions: &[Expr]) -> Option<Bitmap> {
         let orders = self.snapshot.filter_orders().ok()?;
         let mut records: Option<Bitmap> = None;
@@ -63,7 +63,7 @@ impl ProductionIndex {
         records.filter(|records| records.count() <= table.record_count() / ONE_OF)
     }
 
-    /// The records that can fulfil a condition; `None` where orders do not tell.
+    /// The records that may satisfy a condition; `None` if orders cannot answer it.
     fn set(&self, condition: &Expr, orders: &FilterOrders) -> Option<Bitmap> {
         if let Expr::InList(InList {
             expr,
@@ -88,7 +88,7 @@ impl ProductionIndex {
         is_told.then(|| filter.bitmap_by(table, orders).ok()).flatten()
     }
 
-    /// A condition as an expression of xBase that leaves out no record which fulfils it.
+    /// An xBase expression that is true for all records that satisfy a condition.
     fn told(&self, condition: &Expr) -> Option<String> {
         match condition {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => match op {
@@ -144,13 +144,13 @@ impl ProductionIndex {
             && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
         let sign = match op {
             Operator::Eq => "=",
-            // Numbers that differ here may be the same double there.
+            // Numbers that differ here may be equal as doubles.
             Operator::Lt | Operator::LtEq => "<=",
             Operator::Gt | Operator::GtEq => ">=",
             _ => return None,
         };
         let literal = match (field.kind, value) {
-            // In which order texts are is the program's choice that made the index.
+            // The collation of texts depends on the program that created the index.
             (
                 FieldKind::Character,
                 ScalarValue::Utf8(Some(text)) | ScalarValue::LargeUtf8(Some(text)) | ScalarValue::Utf8View(Some(text)),
@@ -164,7 +164,7 @@ impl ProductionIndex {
 }
 
 fn text_literal(text: &str) -> Option<String> {
-    // A text ends before its blanks.
+    // Trailing blanks of a text are ignored.
     let text = text.trim_end_matches(' ');
     let is_plain = |letter: u8| matches!(letter, b' '..=b'~') && letter != b'"';
     (!text.is_empty() && text.bytes().all(is_plain)).then(|| format!("\"{text}\""))
@@ -183,7 +183,7 @@ fn number_literal(value: &ScalarValue) -> Option<String> {
     })
 }
 
-/// A day of four digits of a year.
+/// A date literal, for years of four digits.
 fn day_literal(days: i32) -> Option<String> {
     let (year, month, day) = tidemill_xbase::julian::civil_from_unix_days(days);
     (1..=9999)
