@@ -28,6 +28,11 @@ const INSIDE: LockRange = LockRange {
     end: 0x7E00_0000_0000_0001,
 };
 
+const BOTH: LockRange = LockRange {
+    start: ENTRANCE.start,
+    end: INSIDE.end,
+};
+
 /// How long a commit waits for readers that are inside.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -52,6 +57,8 @@ pub struct CommitGate {
     file: Arc<File>,
     locks: FileLocks,
     is_held: bool,
+    /// What is locked while it is held.
+    held: LockRange,
 }
 
 impl CommitGate {
@@ -67,6 +74,7 @@ impl CommitGate {
             file,
             locks,
             is_held: false,
+            held: INSIDE,
         })
     }
 
@@ -84,26 +92,27 @@ impl CommitGate {
         if self.is_held {
             return Ok(());
         }
-        let until = Instant::now() + wait;
-        for range in [ENTRANCE, INSIDE] {
-            match taken(&self.locks, range, LockKind::Shared, until) {
-                Attempt::Taken => {}
-                Attempt::Held(holder) => {
-                    let _ = self.locks.unlock(ENTRANCE);
-                    return Err(Error::Locked(Box::new(LockRefused {
-                        path: self.locks.path().to_owned(),
-                        subject: LockSubject::Commit,
-                        range,
-                        holder,
-                        waited: wait,
-                    })));
-                }
-                // There are no locks, and a commit finds none either.
-                Attempt::Impossible => return Ok(()),
+        // Both at once: where a commit has the one or the other, neither is taken.
+        match taken(&self.locks, BOTH, LockKind::Shared, Instant::now() + wait) {
+            Attempt::Taken => {}
+            Attempt::Held(holder) => {
+                return Err(Error::Locked(Box::new(LockRefused {
+                    path: self.locks.path().to_owned(),
+                    subject: LockSubject::Commit,
+                    range: BOTH,
+                    holder,
+                    waited: wait,
+                })));
             }
+            // There are no locks, and a commit finds none either.
+            Attempt::Impossible => return Ok(()),
         }
-        let _ = self.locks.unlock(ENTRANCE);
         self.is_held = true;
+        // What cannot be given back now is with the rest.
+        self.held = match self.locks.keep_end(BOTH, INSIDE.start) {
+            Ok(()) => INSIDE,
+            Err(_) => BOTH,
+        };
         Ok(())
     }
 
@@ -116,7 +125,7 @@ impl CommitGate {
     pub fn let_go(&mut self) {
         if std::mem::take(&mut self.is_held) {
             // One that cannot be given back is when the gate is dropped.
-            let _ = self.locks.unlock(INSIDE);
+            let _ = self.locks.unlock(self.held);
         }
     }
 }

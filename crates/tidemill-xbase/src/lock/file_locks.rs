@@ -216,6 +216,24 @@ impl FileLocks {
         }
     }
 
+    /// Gives back what lies before `start` in a range that this handle took as a whole for itself.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; all of it is held then.
+    pub(crate) fn keep_end(&self, range: LockRange, start: u64) -> Result<()> {
+        let (Some(file), Some(end)) = (&self.file, start.checked_sub(1)) else {
+            return Ok(());
+        };
+        let mut held = table();
+        let before = LockRange { end, ..range };
+        kernel::unlock(file, before).map_err(|e| Error::io(&self.path, "unlock", e))?;
+        let is_it = |h: &&mut Held| h.handle == self.handle && h.range == range;
+        if let Some(lock) = held.iter_mut().find(is_it) {
+            lock.range.start = start;
+        }
+        Ok(())
+    }
+
     /// Who is in the way; `None` when the lock was taken.
     fn try_lock(&self, owner: u64, range: LockRange, kind: LockKind) -> io::Result<Option<LockHolder>> {
         let Some(file) = &self.file else { return Ok(None) };
