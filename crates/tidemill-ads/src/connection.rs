@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use tidemill_xbase::{Alteration, FieldSpec, OpenMode, TableEditor, TableSet, TableWriter};
+use tidemill_xbase::{Alteration, FieldSpec, OpenMode, TableEditor, TableSet, TableWriter, process};
 
 use crate::dictionary::{Dictionary, Links, Login, ObjectKind, Rights};
 use crate::error::{Error, ErrorCode, Result};
@@ -106,7 +106,7 @@ impl Connection {
         STARTED.get_or_init(Instant::now);
         static OPENED: AtomicU64 = AtomicU64::new(0);
         Ok(Self {
-            process: std::process::id(),
+            process: process::id(),
             number: OPENED.fetch_add(1, Ordering::Relaxed) + 1,
             folder: folder.to_owned(),
             areas: Vec::new(),
@@ -162,7 +162,7 @@ impl Connection {
     /// # Errors
     /// [`ErrorCode::InvalidConnectionHandle`].
     pub(crate) fn check_process(&self) -> Result<()> {
-        let here = std::process::id();
+        let here = process::id();
         if self.process == here {
             return Ok(());
         }

@@ -147,6 +147,7 @@ mod null_test;
 mod numeric_text;
 mod orders;
 pub mod own_name;
+pub mod process;
 mod regular_file;
 mod rules;
 mod scan;

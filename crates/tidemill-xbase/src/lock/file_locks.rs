@@ -334,7 +334,7 @@ struct Process {
 
 fn table() -> MutexGuard<'static, Vec<Held>> {
     static FIRST: OnceLock<Process> = OnceLock::new();
-    let id = std::process::id();
+    let id = crate::process::id();
     let new = || Process {
         id,
         held: Mutex::default(),
