@@ -101,7 +101,7 @@ pub use clauses::{Reader, refuse_ignored};
 pub use comments::without_comments;
 pub(crate) use connection_tables::StatementTables;
 pub(crate) use connection_tables::no_trigger;
-pub use connection_tables::{ConnectionTables, StatementOptions};
+pub use connection_tables::{ConnectionTables, LastRead, StatementOptions};
 pub use error::{Error, Kind, Result};
 pub use evaluate::ConnectionFacts;
 pub use functions::{changes_between_statements, function_names, function_takes, is_volatile};

@@ -146,6 +146,7 @@ mod note;
 mod null_test;
 mod numeric_text;
 mod orders;
+mod own_disk;
 pub mod own_name;
 pub mod process;
 mod regular_file;

@@ -41,7 +41,7 @@ impl FileStamp {
     }
 
     /// Whether it vouches for anything.
-    pub(crate) fn is_at_rest(&self) -> bool {
+    pub fn is_at_rest(&self) -> bool {
         !self.racy
     }
 

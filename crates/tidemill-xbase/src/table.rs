@@ -20,6 +20,7 @@ use crate::header::{Deletion, Dialect, Header};
 use crate::imploded;
 use crate::memo::{self, Memo};
 use crate::note::{Note, NoteLog};
+use crate::own_disk;
 use crate::regular_file::stays_beside;
 use crate::scan::{Batches, Scan};
 use crate::source::{Access, Source};
@@ -172,6 +173,7 @@ pub struct Table {
     pub(crate) options: OpenOptions,
     record_count: u32,
     deleted_count: OnceLock<u32>,
+    on_own_disk: OnceLock<bool>,
     pub(crate) damage: Arc<DamageLog>,
     /// What was found beside the table.
     opening_notes: Vec<Note>,
@@ -377,6 +379,7 @@ impl Table {
             options: options.clone(),
             record_count,
             deleted_count: OnceLock::new(),
+            on_own_disk: OnceLock::new(),
             damage,
             opening_notes: note.into_iter().collect(),
             notes: NoteLog::default(),
@@ -403,6 +406,22 @@ impl Table {
     pub fn is_current(&self) -> Result<bool> {
         let memo = self.memo.as_ref().ok();
         Ok(self.source.is_current()? && memo.map_or(Ok(true), Memo::is_current)? && self.container.is_current())
+    }
+
+    /// As [`Table::is_current`], of the records and the names of the fields alone: what memos hold may be another.
+    ///
+    /// # Errors
+    /// As [`Table::is_current`].
+    pub fn has_current_records(&self) -> Result<bool> {
+        Ok(self.source.is_current()? && self.container.is_current())
+    }
+
+    /// Whether [`Table::is_current`] can be true, and tells at once what other programs do: the table was not being written to when
+    /// it was opened, and lies on a file system of this machine. On one of the network the answer may be seconds old where no lock was
+    /// taken before.
+    pub fn tells_changes_at_once(&self) -> bool {
+        let is_at_rest = self.source.stamp().is_some_and(|stamp| stamp.is_at_rest());
+        is_at_rest && *self.on_own_disk.get_or_init(|| own_disk::has(self.path()))
     }
 
     /// Whether the file is a compressed table of DATASUS (`.dbc`), which is held in memory as it is when it is expanded, and not

@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use making::Making;
 pub use options::StatementOptions;
+pub use reading::LastRead;
 use shown::ShownViews;
 pub(crate) use shown::no_trigger;
 use surroundings::{FileState, program, read_only};
@@ -108,7 +109,7 @@ pub(crate) struct StatementTables {
 struct OpenTable {
     snapshot: Option<Arc<Snapshot>>,
     /// The index file, if there is one, as it was when the orders of the snapshot were asked first; `None` while they were not.
-    index: Option<Option<FileState>>,
+    index: Option<Option<Arc<FileState>>>,
     /// How many changes there had been when it certainly was what it is, where they are counted.
     seen: Option<u64>,
     editor: Option<TableEditor>,
@@ -307,6 +308,10 @@ impl Tables for ConnectionTables<'_> {
 
     fn snapshot_without_orders(&mut self, name: &TableName) -> Result<Arc<Snapshot>> {
         self.snapshot_with(name, Orders::Unasked)
+    }
+
+    fn read_last(&mut self, name: &TableName) -> Result<Option<LastRead>> {
+        self.last_read(name)
     }
 
     fn begin_reading(&mut self) {

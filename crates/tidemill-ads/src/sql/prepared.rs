@@ -172,6 +172,10 @@ impl Prepared {
                     return Ok(Answer::Rows(rows));
                 }
                 let facts = Facts::of(tables);
+                // A live cursor reads its table itself, later: no commit has to wait until it is known.
+                if allows_live && let Some(live) = query.live_unread(tables, &facts.session(parameters))? {
+                    return Ok(Answer::Live(Box::new(live)));
+                }
                 reading(tables, |tables| {
                     query.run(tables, &facts.session(parameters), allows_live)
                 })

@@ -93,7 +93,7 @@ impl Plan {
             Source::Table(name, structure) => {
                 if allows_live && self.live_columns.is_some() {
                     // Its work area has orders of its own, but an order that it is walked in is looked for here, and an index of words.
-                    let snapshot = match self.order.is_empty() && !self.searches_texts() {
+                    let snapshot = match self.needs_no_orders() {
                         true => tables.snapshot_without_orders(name)?,
                         false => tables.snapshot(name)?,
                     };
@@ -131,6 +131,26 @@ impl Plan {
                 self.answer(&rows, session)
             }
         }
+    }
+
+    /// The live cursor that is the answer, where nothing of the table is read to know that.
+    ///
+    /// # Errors
+    /// As [`Plan::run`].
+    pub(super) fn live_unread(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<Option<Live>> {
+        let (Source::Table(name, structure), true) =
+            (&self.source, self.live_columns.is_some() && self.needs_no_orders())
+        else {
+            return Ok(None);
+        };
+        let snapshot = tables.snapshot_without_orders(name)?;
+        structure.check(snapshot.structure(), name)?;
+        self.live(&snapshot, session)
+    }
+
+    /// Whether a live cursor is had without the orders of its table.
+    fn needs_no_orders(&self) -> bool {
+        self.order.is_empty() && !self.searches_texts()
     }
 
     fn answer(&self, rows: &Rows, session: &Session<'_>) -> Result<Answer> {
@@ -171,9 +191,20 @@ impl Plan {
         else {
             return Ok(None);
         };
+        let shows_deleted = tables.shows_deleted();
+        if let Some(last) = tables.read_last(name)?
+            && structure.check(last.snapshot().structure(), name).is_ok()
+        {
+            // What is wrong with a file that has changed meanwhile, is told below if it is wrong.
+            match point.rows(self, last.snapshot(), parameters, shows_deleted) {
+                Ok(None) => return Ok(None),
+                Ok(rows) if last.is_still() => return Ok(rows),
+                _ => {}
+            }
+        }
         let snapshot = tables.snapshot(name)?;
         structure.check(snapshot.structure(), name)?;
-        point.rows(self, &snapshot, parameters, tables.shows_deleted())
+        point.rows(self, &snapshot, parameters, shows_deleted)
     }
 
     /// What [`Plan::live_columns`] are.

@@ -1,10 +1,11 @@
 //! What a statement can reach: the seam between SQL and whoever holds tables open.
 
+mod fired_change;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tidemill_xbase as xbase;
 use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::index::IndexDialect;
@@ -13,8 +14,11 @@ use tidemill_xbase::{
     TableOrder, production_path,
 };
 
+pub use fired_change::FiredChange;
+
 use super::analytical::Analytical;
 use super::answer::{Answer, Rows};
+use super::connection_tables::LastRead;
 use super::error::{Error, Kind, Result};
 use super::evaluate::ConnectionFacts;
 use super::statement::{Definition, RuleChange, Select, TableName};
@@ -245,81 +249,6 @@ pub(super) fn reading<T>(tables: &mut dyn Tables, work: impl FnOnce(&mut dyn Tab
     done
 }
 
-/// A change of a record that may fire triggers.
-#[derive(Debug, Clone, Copy)]
-pub enum FiredChange<'c> {
-    /// A new record.
-    Insert {
-        /// Fields and their values.
-        values: &'c [(usize, xbase::Value<'c>)],
-        /// Whether it is marked as deleted.
-        is_deleted: bool,
-    },
-    /// Values of a record.
-    Update {
-        /// The record.
-        record: u32,
-        /// Fields and their values.
-        values: &'c [(usize, xbase::Value<'c>)],
-        /// How the deletion mark changes.
-        deletion: Option<bool>,
-    },
-    /// A record goes.
-    Delete {
-        /// The record.
-        record: u32,
-    },
-}
-
-impl FiredChange<'_> {
-    /// What it fires.
-    pub fn event(&self) -> TriggerEvent {
-        match self {
-            Self::Insert { .. } => TriggerEvent::Insert,
-            Self::Update {
-                deletion: Some(true), ..
-            }
-            | Self::Delete { .. } => TriggerEvent::Delete,
-            Self::Update { .. } => TriggerEvent::Update,
-        }
-    }
-
-    /// Makes it, and returns the number of the record.
-    ///
-    /// # Errors
-    /// As the editor.
-    pub fn make(&self, table: &mut TableEditor) -> Result<u32> {
-        match *self {
-            Self::Insert { values, is_deleted } => {
-                let record = table.append_complete(values)?;
-                if is_deleted {
-                    table.lock_record(record)?;
-                    table.delete(record)?;
-                    table.unlock_record(record)?;
-                }
-                Ok(record)
-            }
-            Self::Update {
-                record,
-                values,
-                deletion,
-            } => {
-                table.replace(record, values)?;
-                match deletion {
-                    Some(true) => table.delete(record)?,
-                    Some(false) => table.recall(record)?,
-                    None => {}
-                }
-                Ok(record)
-            }
-            Self::Delete { record } => {
-                table.delete(record)?;
-                Ok(record)
-            }
-        }
-    }
-}
-
 /// What a statement can reach. Names are found without regard to case.
 pub trait Tables {
     /// A table for reading, with what the open transaction has changed.
@@ -334,6 +263,16 @@ pub trait Tables {
     /// As [`Tables::snapshot`].
     fn snapshot_without_orders(&mut self, name: &TableName) -> Result<Arc<Snapshot>> {
         self.snapshot(name)
+    }
+
+    /// A table as it was read last, for who reads a few records of it and asks afterwards whether it still was so
+    /// ([`LastRead::is_still`]): nothing waits meanwhile. Default: there is none.
+    ///
+    /// # Errors
+    /// As [`Tables::snapshot`].
+    fn read_last(&mut self, name: &TableName) -> Result<Option<LastRead>> {
+        let _ = name;
+        Ok(None)
     }
 
     /// Begins to read: until [`Tables::end_reading`], each table that a snapshot is asked of stays what it is, as far as commits go,

@@ -1,5 +1,8 @@
 //! Look-ups by an order: they answer as the general lane does, and where nobody else changes tables nobody looks at files.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
 use tidemill_ads::sql::{Answer, Rows, StatementOptions, Value};
 use tidemill_ads::{Connection, Durability, Settings, SoleUse, TableOptions};
 
@@ -41,6 +44,19 @@ impl Shop {
 
     fn names(&mut self, id: i64) -> Vec<String> {
         let rows = self.rows("SELECT name FROM t WHERE id = ?", &[Value::Integer(id)]);
+        Self::texts(&rows)
+    }
+
+    /// As [`Shop::names`], by a look-up alone.
+    fn names_looked_up(&mut self, id: i64) -> Vec<String> {
+        let text = "SELECT name FROM t WHERE id = ?";
+        let prepared = self.connection.prepare(text, &self.settings, &self.options).unwrap();
+        let mut tables = self.connection.tables(&self.settings, &self.options);
+        let rows = prepared.look_up(&mut tables, &[Value::Integer(id)]).unwrap();
+        Self::texts(&rows.expect("an order finds it"))
+    }
+
+    fn texts(rows: &Rows) -> Vec<String> {
         let batches = rows.batches.iter();
         batches
             .flat_map(|batch| {
@@ -214,6 +230,94 @@ fn connections_that_are_alone_do_not_look_at_files() {
     let prepared = shop.connection.prepare(text, &shop.settings, &shop.options).unwrap();
     let mut tables = shop.connection.tables(&shop.settings, &shop.options);
     assert!(prepared.run_static(&mut tables, &[Value::Integer(7)]).is_err());
+}
+
+#[test]
+fn look_ups_see_all_of_a_commit_or_nothing_of_it() {
+    const RECORDS: i64 = 300;
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Shop::new(Connection::open(folder.path()).unwrap());
+    let mut writer = open();
+    writer.run("CREATE TABLE t ( id Integer, name Char(8), pad Char(80) )", &[]);
+    writer.run("CREATE INDEX id ON t ( id )", &[]);
+    for id in 0..RECORDS {
+        let values = [Value::Integer(id), Value::Text(format!("n{id}"))];
+        writer.run("INSERT INTO t ( id, name ) VALUES ( ?, ? )", &values);
+    }
+    let stop = AtomicBool::new(false);
+    let read = || {
+        let mut shop = open();
+        let mut reads = 0_i64;
+        while !stop.load(Ordering::Relaxed) {
+            let id = reads * 7 % RECORDS;
+            let names = shop.names_looked_up(id);
+            if names != [format!("n{id}")] {
+                return Err(format!("{id}: {names:?}"));
+            }
+            reads += 1;
+        }
+        Ok(reads)
+    };
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..2).map(|_| scope.spawn(read)).collect();
+        let (begun, mut commits) = (Instant::now(), 0_i64);
+        while begun.elapsed() < Duration::from_secs(3) && !readers.iter().any(|reader| reader.is_finished()) {
+            // Every record gets the number and the name of another one.
+            writer.run("BEGIN TRANSACTION", &[]);
+            writer.run(&format!("UPDATE t SET id = id - {RECORDS} WHERE id < 100"), &[]);
+            writer.run("UPDATE t SET id = id - 100", &[]);
+            writer.run(&format!("UPDATE t SET id = id + 2 * {RECORDS} WHERE id < 0"), &[]);
+            writer.run("UPDATE t SET name = 'n' + TRIM(CONVERT(id, SQL_CHAR))", &[]);
+            writer.run("COMMIT WORK", &[]);
+            commits += 1;
+            // So long that the table is at rest for the most part.
+            std::thread::sleep(Duration::from_millis(60));
+        }
+        stop.store(true, Ordering::Relaxed);
+        for reader in readers {
+            let reads = reader.join().unwrap();
+            assert!(
+                reads.as_ref().is_ok_and(|reads| *reads > 0),
+                "{commits} commits: {reads:?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn look_ups_see_files_that_took_the_places_of_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = |name: &str| {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+        let mut shop = Shop::new(Connection::open(folder.path().join(name)).unwrap());
+        shop.run("CREATE TABLE t ( id Integer, name Char(8) )", &[]);
+        shop.run("CREATE INDEX id ON t ( id )", &[]);
+        shop.run("INSERT INTO t VALUES ( 7, ? )", &[Value::Text(name.to_owned())]);
+        shop
+    };
+    let mut shop = make("one");
+    drop(make("two"));
+    std::thread::sleep(Duration::from_millis(50));
+    for _ in 0..3 {
+        assert_eq!(shop.names_looked_up(7), ["one"]);
+    }
+    // The whole folder.
+    let path = |name: &str| folder.path().join(name);
+    std::fs::rename(path("one"), path("gone")).unwrap();
+    std::fs::rename(path("two"), path("one")).unwrap();
+    for _ in 0..3 {
+        assert_eq!(shop.names_looked_up(7), ["two"]);
+    }
+    // The index alone, with another that finds nothing.
+    let empty = path("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let mut other = Shop::new(Connection::open(&empty).unwrap());
+    other.run("CREATE TABLE t ( id Integer, name Char(8) )", &[]);
+    other.run("CREATE INDEX id ON t ( id )", &[]);
+    other.run("INSERT INTO t VALUES ( 8, 'x' )", &[]);
+    drop(other);
+    std::fs::rename(empty.join("t.cdx"), path("one").join("t.cdx")).unwrap();
+    assert_eq!(shop.names_looked_up(7), [""; 0]);
 }
 
 fn to_owned(texts: &[&str]) -> Vec<String> {

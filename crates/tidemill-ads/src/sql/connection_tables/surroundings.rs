@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use tidemill_xbase::stamp::FileStamp;
 use tidemill_xbase::{CivilDate, CodePage, CreateOptions, OpenMode, Table, production_path};
 
 use crate::sql::tables::{Clock, TableInUse};
@@ -90,17 +91,32 @@ pub(super) fn read_only(path: &Path, error: crate::Error) -> crate::Error {
     }
 }
 
-/// A file by its length and the time of its last change.
-pub(super) type FileState = (PathBuf, Option<(u64, Option<SystemTime>)>);
-
-/// The production index of a table as it is now. A table that gets one is another then, for its header says so.
-pub(super) fn index_state(table: &Table) -> Option<FileState> {
-    let path = production_path(table).ok().flatten()?;
-    let state = state_of(&path);
-    Some((path, state))
+/// A file as it was at one moment; without a stamp it could not be looked at.
+#[derive(Debug)]
+pub(super) struct FileState {
+    path: PathBuf,
+    stamp: Option<FileStamp>,
 }
 
-pub(super) fn state_of(path: &Path) -> Option<(u64, Option<SystemTime>)> {
-    let meta = std::fs::metadata(path).ok()?;
-    Some((meta.len(), meta.modified().ok()))
+impl FileState {
+    /// The production index of a table as it is now. A table that gets one is another then, for its header says so.
+    pub(super) fn of_index(table: &Table) -> Option<Self> {
+        let path = production_path(table).ok().flatten()?;
+        let stamp = FileStamp::of(&path).ok();
+        Some(Self { path, stamp })
+    }
+
+    /// Whether the file certainly is what it was.
+    pub(super) fn is_current(&self) -> bool {
+        match (&self.stamp, FileStamp::of(&self.path)) {
+            (Some(stamp), Ok(now)) => stamp.vouches_for(&now),
+            (None, Err(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether [`FileState::is_current`] can be true of a file that is there.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.stamp.as_ref().is_some_and(FileStamp::is_at_rest)
+    }
 }

@@ -9,7 +9,7 @@ use sqlparser::ast::{self, OrderByKind, SetExpr, SetOperator, SetQuantifier};
 use super::plan::Frame;
 use super::{Plan, batch_in};
 use crate::sql::analytical::{Template, direct_or_engine};
-use crate::sql::answer::{Answer, Rows};
+use crate::sql::answer::{Answer, Live, Rows};
 use crate::sql::bind::Parameters;
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::evaluate::Session;
@@ -118,6 +118,17 @@ impl Query {
     pub(in crate::sql) fn look_up(&self, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Option<Rows>> {
         match self {
             Self::One(plan) => plan.look_up(tables, parameters),
+            _ => Ok(None),
+        }
+    }
+
+    /// The live cursor that is the answer, where nothing is read to know that.
+    ///
+    /// # Errors
+    /// As [`Plan::run`].
+    pub(in crate::sql) fn live_unread(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<Option<Live>> {
+        match self {
+            Self::One(plan) => plan.live_unread(tables, session),
             _ => Ok(None),
         }
     }
