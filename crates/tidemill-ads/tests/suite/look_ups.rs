@@ -1,6 +1,6 @@
 //! Look-ups by an order: they answer as the general lane does, and where nobody else changes tables nobody looks at files.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use tidemill_ads::sql::{Answer, Rows, StatementOptions, Value};
@@ -238,21 +238,25 @@ fn look_ups_see_all_of_a_commit_or_nothing_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Shop::new(Connection::open(folder.path()).unwrap());
     let mut writer = open();
-    writer.run("CREATE TABLE t ( id Integer, name Char(8), pad Char(80) )", &[]);
+    writer.run("CREATE TABLE t ( id Integer, name Char(20), pad Char(80) )", &[]);
     writer.run("CREATE INDEX id ON t ( id )", &[]);
     for id in 0..RECORDS {
-        let values = [Value::Integer(id), Value::Text(format!("n{id}"))];
+        let values = [Value::Integer(id), Value::Text(format!("n{id} 0"))];
         writer.run("INSERT INTO t ( id, name ) VALUES ( ?, ? )", &values);
     }
-    let stop = AtomicBool::new(false);
+    let (stop, committed) = (AtomicBool::new(false), AtomicI64::new(0));
     let read = || {
         let mut shop = open();
         let mut reads = 0_i64;
         while !stop.load(Ordering::Relaxed) {
-            let id = reads * 7 % RECORDS;
+            let (id, before) = (reads * 7 % RECORDS, committed.load(Ordering::SeqCst));
             let names = shop.names_looked_up(id);
-            if names != [format!("n{id}")] {
-                return Err(format!("{id}: {names:?}"));
+            let parts = names.first().and_then(|name| name.strip_prefix('n')?.split_once(' '));
+            let found: Option<(i64, i64)> =
+                parts.and_then(|(id, commit)| Some((id.parse().ok()?, commit.parse().ok()?)));
+            // What was committed before the look-up began shows.
+            if names.len() != 1 || found.is_none_or(|(of, commit)| of != id || commit < before) {
+                return Err(format!("{id} after {before} commits: {names:?}"));
             }
             reads += 1;
         }
@@ -267,9 +271,11 @@ fn look_ups_see_all_of_a_commit_or_nothing_of_it() {
             writer.run(&format!("UPDATE t SET id = id - {RECORDS} WHERE id < 100"), &[]);
             writer.run("UPDATE t SET id = id - 100", &[]);
             writer.run(&format!("UPDATE t SET id = id + 2 * {RECORDS} WHERE id < 0"), &[]);
-            writer.run("UPDATE t SET name = 'n' + TRIM(CONVERT(id, SQL_CHAR))", &[]);
-            writer.run("COMMIT WORK", &[]);
             commits += 1;
+            let name = format!("'n' + TRIM(CONVERT(id, SQL_CHAR)) + ' {commits}'");
+            writer.run(&format!("UPDATE t SET name = {name}"), &[]);
+            writer.run("COMMIT WORK", &[]);
+            committed.store(commits, Ordering::SeqCst);
             // So long that the table is at rest for the most part.
             std::thread::sleep(Duration::from_millis(60));
         }
