@@ -281,14 +281,19 @@ impl Container {
 }
 
 impl Field {
-    /// The place of the field of this name, in any case: by its own name, else by the one in the table's header.
+    /// The place of the field of this name, in any case: by its own name, else by the one in the table's header. Letters beyond ASCII
+    /// have cases too, of which the exact one is looked for first.
     pub fn find(fields: &[Self], name: &str) -> Option<usize> {
-        let by_name = fields.iter().position(|field| field.name.eq_ignore_ascii_case(name));
-        by_name.or_else(|| {
-            fields
-                .iter()
-                .position(|field| field.short_name.eq_ignore_ascii_case(name))
-        })
+        let place = |is_it: &dyn Fn(&str) -> bool| {
+            let by_name = fields.iter().position(|field| is_it(&field.name));
+            by_name.or_else(|| fields.iter().position(|field| is_it(&field.short_name)))
+        };
+        let found = place(&|own| own.eq_ignore_ascii_case(name));
+        if found.is_some() || name.is_ascii() {
+            return found;
+        }
+        let capitals = name.to_uppercase();
+        place(&|own| own.to_uppercase() == capitals)
     }
 }
 

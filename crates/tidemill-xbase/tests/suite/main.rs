@@ -49,6 +49,7 @@ mod nullable_keys;
 mod order_upkeep;
 mod orders;
 mod other_programs;
+mod others_indexes;
 mod round_trip;
 mod rules;
 mod same_name;

@@ -1,0 +1,64 @@
+//! Index files that other programs write in ways of their own: names with accents, names that a container has longer, one order in a
+//! file called `.cdx`, blank moments in texts.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use tidemill_xbase::index::Finding;
+use tidemill_xbase::{
+    CivilDate, CodePage, CreateOptions, Dialect, EditOptions, FieldSpec, KeySettings, OpenOptions, Table, TableEditor,
+    TableIndex, TableWriter, Value,
+};
+
+use super::nullable_keys::index_of;
+
+const TODAY: CivilDate = CivilDate {
+    year: 2026,
+    month: 12,
+    day: 1,
+};
+
+fn table(folder: &Path, fields: &[FieldSpec]) -> PathBuf {
+    let path = folder.join("t.dbf");
+    let mut options = CreateOptions::new(TODAY);
+    (options.format, options.codepage) = (Dialect::VisualFoxPro, CodePage::Cp1252);
+    TableWriter::create(&path, fields, &options).unwrap().finish().unwrap();
+    path
+}
+
+fn append(path: &Path, values: &[(usize, Value<'_>)]) {
+    let mut editor = TableEditor::open(path, &EditOptions::new(TODAY).production_index(false)).unwrap();
+    editor.append_values(values).unwrap();
+}
+
+fn opened(path: &Path) -> Arc<Table> {
+    Arc::new(Table::open(path, &OpenOptions::new()).unwrap())
+}
+
+/// What `verify` finds in an index over a table.
+fn verified(path: &Path, index: &Path) -> Vec<Finding> {
+    let table = opened(path);
+    let settings = KeySettings::of_index(index, None, &table);
+    let index = TableIndex::open(index, &table, &settings).unwrap();
+    index.verify(&table).unwrap()
+}
+
+#[test]
+fn an_expression_names_a_field_with_accents_in_any_case() {
+    let folder = TempDir::new().unwrap();
+    let path = table(
+        folder.path(),
+        &[FieldSpec::new("C\u{d3}DIGO", 'C', 4, 0), FieldSpec::new("A", 'C', 4, 0)],
+    );
+    append(&path, &[(0, Value::Text("17".into()))]);
+    let keys = [(b"17  ".to_vec(), 1)];
+    let cdx = path.with_extension("cdx");
+    // FoxPro writes expressions in small letters, in the table's code page.
+    let mut file = index_of("c?digo", 0x60, 4, &keys);
+    let at = file.windows(6).position(|text| text == b"c?digo").unwrap();
+    file[at + 1] = 0xF3;
+    std::fs::write(&cdx, file).unwrap();
+    assert_eq!(verified(&path, &cdx), []);
+    assert!(opened(&path).field_index("c\u{f3}digo").is_some());
+}
