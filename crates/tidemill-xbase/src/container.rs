@@ -280,6 +280,9 @@ impl Container {
     }
 }
 
+/// How many characters a name in the header of a table has at most.
+const SHORT_NAME: usize = 10;
+
 impl Field {
     /// The place of the field of this name, in any case: by its own name, else by the one in the table's header. Letters beyond ASCII
     /// have cases too, of which the exact one is looked for first.
@@ -294,6 +297,24 @@ impl Field {
         }
         let capitals = name.to_uppercase();
         place(&|own| own.to_uppercase() == capitals)
+    }
+
+    /// The place of the field that a container would call so, for a table whose container is not there: its name is the first ten
+    /// characters. `None` where another field may be meant too: digits tell short names apart that begin alike.
+    pub(crate) fn find_shortened(fields: &[Self], name: &str) -> Option<usize> {
+        let end = name.char_indices().nth(SHORT_NAME)?.0;
+        let short = name.get(..end)?;
+        if fields.iter().any(|field| field.name != field.short_name) {
+            return None;
+        }
+        let found = Self::find(fields, short)?;
+        let capitals = short.to_uppercase();
+        let is_told_apart = |(place, field): (usize, &Self)| {
+            let own = field.name.to_uppercase();
+            let begin = own.trim_end_matches(|c: char| c.is_ascii_digit());
+            place != found && own.chars().count() == SHORT_NAME && begin != own && capitals.starts_with(begin)
+        };
+        (!fields.iter().enumerate().any(is_told_apart)).then_some(found)
     }
 }
 

@@ -405,7 +405,10 @@ impl Compiler<'_> {
                 return Err(Error::expression(column, expected, format!("{alias}->{name}")));
             }
         }
-        let found = Field::find(self.fields, name);
+        let found = Field::find(self.fields, name).or_else(|| match self.environment.is_foxpro {
+            true => Field::find_shortened(self.fields, name),
+            false => None,
+        });
         let Some((index, field)) = found.and_then(|index| Some((index, self.fields.get(index)?))) else {
             return Err(Error::expression(column, "the name of a field", name));
         };

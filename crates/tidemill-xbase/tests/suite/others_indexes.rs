@@ -62,3 +62,31 @@ fn an_expression_names_a_field_with_accents_in_any_case() {
     assert_eq!(verified(&path, &cdx), []);
     assert!(opened(&path).field_index("c\u{f3}digo").is_some());
 }
+
+#[test]
+fn an_expression_names_a_field_as_a_container_that_is_not_there() {
+    let folder = TempDir::new().unwrap();
+    let long = |names: &[&str], expression: &str| {
+        let fields: Vec<_> = names.iter().map(|name| FieldSpec::new(*name, 'C', 4, 0)).collect();
+        let path = table(folder.path(), &fields);
+        append(&path, &[(0, Value::Text("17".into()))]);
+        let cdx = path.with_extension("cdx");
+        std::fs::write(&cdx, index_of(expression, 0x60, 4, &[(b"17  ".to_vec(), 1)])).unwrap();
+        let findings = verified(&path, &cdx);
+        for name in ["t.dbf", "t.cdx"] {
+            std::fs::remove_file(folder.path().join(name)).unwrap();
+        }
+        findings
+    };
+    assert_eq!(long(&["IDCATEGORI", "OTHER"], "idcategoria"), []);
+    assert_eq!(long(&["IDCATEGORI", "IDCAT9"], "idcategoria"), []);
+    // Where digits tell short names apart, the beginning does not say which one is meant.
+    for names in [
+        ["IDCATEGORI", "IDCATEGOR2"],
+        ["OTHER", "IDCATEGOR1"],
+        ["OTHER", "IDCATEG"],
+    ] {
+        let findings = long(&names, "idcategoria");
+        assert!(findings.len() == 1 && findings[0].is_unknown(), "{findings:?}");
+    }
+}

@@ -129,11 +129,9 @@ fn the_container_that_is_not_there_is_named() {
     let path = folder.path().join("t.dbf");
     let mut options = CreateOptions::new(TODAY);
     (options.format, options.long_names) = (Dialect::VisualFoxPro, true);
-    let field = FieldSpec::new("customerNumber", 'N', 5, 0);
-    TableWriter::create(&path, &[field], &options)
-        .unwrap()
-        .finish()
-        .unwrap();
+    // Which of the short names is meant cannot be told without it.
+    let fields = ["customerNumber", "customerNumberOld"].map(|name| FieldSpec::new(name, 'N', 5, 0));
+    TableWriter::create(&path, &fields, &options).unwrap().finish().unwrap();
     let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
     for number in [3, 1, 2] {
         editor.append_values(&[(0, Value::Integer(number))]).unwrap();
