@@ -90,3 +90,17 @@ fn an_expression_names_a_field_as_a_container_that_is_not_there() {
         assert!(findings.len() == 1 && findings[0].is_unknown(), "{findings:?}");
     }
 }
+
+#[test]
+fn a_blank_moment_in_a_key_is_zeros() {
+    let folder = TempDir::new().unwrap();
+    let path = table(
+        folder.path(),
+        &[FieldSpec::new("ID", 'C', 4, 0), FieldSpec::new("T", 'T', 8, 0)],
+    );
+    append(&path, &[(0, Value::Text("a".into()))]);
+    let cdx = path.with_extension("cdx");
+    let keys = [(b"a   00000000000000".to_vec(), 1)];
+    std::fs::write(&cdx, index_of("id+TTOC(t,1)", 0x60, 18, &keys)).unwrap();
+    assert_eq!(verified(&path, &cdx), []);
+}

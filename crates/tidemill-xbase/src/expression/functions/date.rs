@@ -95,6 +95,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("TSTOD", "T", DATE, |_, a| Ok(Value::Date(a[0].day()))),
     function("TTOC", "T[N", TEXT, |call, a| {
         Ok(Value::text(match a.get(1) {
+            // Zeros throughout, as keys of FoxPro's have it.
+            Some(_) if call.environment.is_foxpro && a[0].day() == 0 => vec![b'0'; 14],
             Some(_) => {
                 let clock = format::clock(a[0].ms_of_day()).replace(':', "");
                 [&format::compact_date(a[0].day())[..], clock.as_bytes()].concat()
