@@ -265,6 +265,7 @@ impl Index {
 
     fn read(source: Source, dialect: IndexDialect, options: &IndexOptions) -> Result<Self> {
         let source = Arc::new(source);
+        let dialect = told_by_header(&source, dialect)?;
         let headers = read_headers(&source, dialect, options)?;
         Ok(Self {
             directory: headers.directory(&source),
@@ -355,6 +356,22 @@ struct Headers {
 
 /// What the headers of files were found to say, with their text in a code page, where there are candidate indexes and where not.
 static HEADERS: FileMemo<(IndexDialect, CodePage, bool), Headers> = FileMemo::new(64);
+
+/// The format of a file: a compact index of one order may be called `.cdx` (CodeBase), which does not tell it from a compound one.
+fn told_by_header(source: &Source, dialect: IndexDialect) -> Result<IndexDialect> {
+    let mut window = Vec::new();
+    if dialect != IndexDialect::Cdx || source.len() < cdx::HEADER_LEN as u64 {
+        return Ok(dialect);
+    }
+    let header = source.read("index header", 0, cdx::HEADER_LEN, &mut window)?;
+    let kinds = cdx::OPTION_COMPACT | cdx::OPTION_COMPOUND | cdx::OPTION_DIRECTORY;
+    Ok(
+        match idx::options(header) & kinds == cdx::OPTION_COMPACT && cdx::has_expression(header) {
+            true => IndexDialect::Idx,
+            false => dialect,
+        },
+    )
+}
 
 fn read_headers(source: &Arc<Source>, dialect: IndexDialect, options: &IndexOptions) -> Result<Headers> {
     let (stamp, key) = (source.stamp(), (dialect, options.codepage, options.has_candidates));

@@ -85,6 +85,11 @@ pub(super) fn first_free(header: &[u8]) -> Result<u32, Fault> {
     u32_le(header, 4)
 }
 
+/// Whether the header has a key expression, which that of a directory of tags does not have.
+pub(super) fn has_expression(header: &[u8]) -> bool {
+    header.get(TEXTS).is_some_and(|first| *first != 0)
+}
+
 /// How the pages of one file are packed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cdx {

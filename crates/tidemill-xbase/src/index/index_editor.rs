@@ -26,7 +26,7 @@ use super::page::COUNTERS_LEN;
 use super::page_store::PageStore;
 use super::tag::Tag;
 use super::tree_editor::TreeEditor;
-use super::{Index, IndexBuilder, IndexDialect, IndexOptions, read_headers};
+use super::{Index, IndexBuilder, IndexDialect, IndexOptions, read_headers, told_by_header};
 
 /// An index file whose entries are changed.
 ///
@@ -99,6 +99,7 @@ impl IndexEditor {
     pub(crate) fn new(file: Arc<DataFile>, options: &IndexOptions, is_shared: bool) -> Result<Self> {
         let dialect = options.dialect_of(file.path())?;
         let source = Arc::new(Source::edited(&file)?);
+        let dialect = told_by_header(&source, dialect)?;
         let headers = read_headers(&source, dialect, options)?;
         let directory = headers
             .directory

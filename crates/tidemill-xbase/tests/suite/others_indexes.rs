@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use tidemill_xbase::index::Finding;
+use tidemill_xbase::index::{Finding, IndexDialect, OrderSpec};
 use tidemill_xbase::{
     CivilDate, CodePage, CreateOptions, Dialect, EditOptions, FieldSpec, KeySettings, OpenOptions, Table, TableEditor,
-    TableIndex, TableWriter, Value,
+    TableIndex, TableWriter, Value, build_index,
 };
 
 use super::nullable_keys::index_of;
@@ -103,4 +103,22 @@ fn a_blank_moment_in_a_key_is_zeros() {
     let keys = [(b"a   00000000000000".to_vec(), 1)];
     std::fs::write(&cdx, index_of("id+TTOC(t,1)", 0x60, 18, &keys)).unwrap();
     assert_eq!(verified(&path, &cdx), []);
+}
+
+#[test]
+fn an_index_of_one_order_may_be_called_cdx() {
+    let folder = TempDir::new().unwrap();
+    let path = table(folder.path(), &[FieldSpec::new("NAME", 'C', 15, 0)]);
+    for name in ["Webber", "Abbott", "Dean"] {
+        append(&path, &[(0, Value::Text(name.into()))]);
+    }
+    let (made, cdx) = (folder.path().join("x.idx"), folder.path().join("names.cdx"));
+    let table = opened(&path);
+    let settings = KeySettings::new(table.codepage());
+    build_index(&made, &table, &[OrderSpec::new("X", "NAME")], &settings).unwrap();
+    std::fs::rename(&made, &cdx).unwrap();
+    assert_eq!(verified(&path, &cdx), []);
+    let index = TableIndex::open(&cdx, &table, &settings).unwrap();
+    assert_eq!(index.index().dialect(), IndexDialect::Idx);
+    assert_eq!(index.orders()[0].order().tag().name, "names");
 }
