@@ -48,6 +48,29 @@ impl Finding {
         matches!(self.what, IndexFault::Unreachable { .. })
     }
 
+    /// Whether the tag may be sound and not have the keys of its table, which was changed without it: rebuilding it is all that it
+    /// takes. [`OutOfDate`](super::OutOfDate) says so of a tag as a whole.
+    pub fn is_out_of_date(&self) -> bool {
+        use IndexFault as F;
+        match self.what {
+            F::NoSuchRecord { recno, .. } => recno > 0,
+            F::RepeatedRecord { .. }
+            | F::WrongKey { .. }
+            | F::MissingKeys { .. }
+            | F::MissingWord { .. }
+            | F::SurplusWord { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// The first record that it is about.
+    pub(super) fn first_record(&self) -> Option<u32> {
+        match self.what {
+            IndexFault::MissingWord { recno, .. } | IndexFault::SurplusWord { recno, .. } => Some(recno),
+            _ => self.records().map(|(first, _)| first),
+        }
+    }
+
     /// The first and the last record that it is about, where it is about records.
     pub fn records(&self) -> Option<(u32, u32)> {
         use IndexFault as F;
@@ -57,7 +80,7 @@ impl Finding {
             | F::RepeatedRecord { recno }
             | F::NoSuchRecord { recno, .. }
             | F::WrongKey { recno, .. } => Some((recno, recno)),
-            F::MissingKeys { first, last } => Some((first, last)),
+            F::MissingKeys { first, last, .. } => Some((first, last)),
             _ => None,
         }
     }
@@ -168,12 +191,14 @@ pub enum IndexFault {
         expected: Option<String>,
     },
     /// Records that are not in the order: those from `first` to `last` that the FOR expression chooses.
-    #[error("no keys of records {first} to {last}")]
+    #[error("{}", no_keys(*first, *last, *count))]
     MissingKeys {
         /// The first of them.
         first: u32,
         /// The last of them.
         last: u32,
+        /// How many they are: others between them may be left out.
+        count: u32,
     },
     /// An index of words lacks one that is in the text of a record.
     #[error("no entry of the word \"{word}\" for record {recno}")]
@@ -575,6 +600,14 @@ pub(crate) fn unreadable(e: &Error) -> IndexFault {
         }
         other => other.to_string(),
     })
+}
+
+fn no_keys(first: u32, last: u32, count: u32) -> String {
+    match last - first {
+        0 => format!("no key of record {first}"),
+        between if between < count => format!("no keys of records {first} to {last}"),
+        _ => format!("no keys of {count} records from {first} to {last}"),
+    }
 }
 
 fn shown_name(collation: Option<&str>) -> String {

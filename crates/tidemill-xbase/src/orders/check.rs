@@ -13,7 +13,7 @@ use crate::table::Table;
 use super::{TableIndex, TableOrder};
 
 impl TableIndex {
-    /// Checks every page as [`Index::verify`](crate::index::Index::verify) does, and in the orders whose pages are sound each
+    /// Checks every page as [`Index::verify`](crate::index::Index::verify) does, and in the orders whose trees are sound each
     /// entry against its record: keys that are missing, that the fields do not give, and records that the FOR expression
     /// leaves out. A sound index gives an empty list.
     ///
@@ -38,9 +38,9 @@ impl TableIndex {
                 let why = why.to_owned();
                 check.add(tag.header, IndexFault::UnknownExpression { why });
             }
-            let is_sound = findings
-                .iter()
-                .all(|finding| finding.is_unknown() || finding.tag.as_ref() != Some(&tag.name));
+            let is_sound = findings.iter().all(|finding| {
+                finding.is_unknown() || finding.is_out_of_date() || finding.tag.as_ref() != Some(&tag.name)
+            });
             if is_sound && !tag.is_custom && order.keys.can_be_made() {
                 let mut check = Check {
                     order,
@@ -62,6 +62,15 @@ impl TableIndex {
 fn surplus(words: &WordKeys, (key, recno): (&[u8], u32)) -> IndexFault {
     let word = words.word(key);
     IndexFault::SurplusWord { recno, word }
+}
+
+/// Neighbours among the records of an order that have no key.
+struct Run {
+    /// That of the last one among these records.
+    place: usize,
+    first: u32,
+    last: u32,
+    count: u32,
 }
 
 struct Check<'a> {
@@ -105,6 +114,11 @@ impl Check<'_> {
             if let Some(is_there) = is_there.get_mut(at) {
                 *is_there = true;
             }
+            // That there is no such record was found before.
+            if at >= expected.len() {
+                found = path.next(tree)?;
+                continue;
+            }
             let is_own = own.is_some_and(|own| self.order.order.codec.are_alike(own, key));
             if !knows_letters && !is_own && own.is_some_and(|own| is_of_letters(key, own)) {
                 if unknown == 0 {
@@ -129,13 +143,23 @@ impl Check<'_> {
             is_there.get(*recno as usize - 1) == Some(&false) && may_be_missing.get(*place) == Some(&false)
         };
         // Neighbours among the records of the order are told as one.
-        let mut run: Option<(usize, u32, u32)> = None;
+        let mut run: Option<Run> = None;
         for (place, recno) in recnos.iter().copied().enumerate().filter(is_missing) {
             run = match run {
-                Some((last_place, first, _)) if last_place + 1 == place => Some((place, first, recno)),
+                Some(run) if run.place + 1 == place => Some(Run {
+                    place,
+                    last: recno,
+                    count: run.count + 1,
+                    ..run
+                }),
                 other => {
                     self.missing(other);
-                    Some((place, recno, recno))
+                    Some(Run {
+                        place,
+                        first: recno,
+                        last: recno,
+                        count: 1,
+                    })
                 }
             };
         }
@@ -184,9 +208,10 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn missing(&mut self, run: Option<(usize, u32, u32)>) {
-        if let Some((_, first, last)) = run {
-            self.add(self.order.order.tag().header, IndexFault::MissingKeys { first, last });
+    fn missing(&mut self, run: Option<Run>) {
+        if let Some(Run { first, last, count, .. }) = run {
+            let what = IndexFault::MissingKeys { first, last, count };
+            self.add(self.order.order.tag().header, what);
         }
     }
 

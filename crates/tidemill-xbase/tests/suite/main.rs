@@ -50,6 +50,7 @@ mod order_upkeep;
 mod orders;
 mod other_programs;
 mod others_indexes;
+mod out_of_date;
 mod round_trip;
 mod rules;
 mod same_name;

@@ -103,7 +103,11 @@ fn a_table_that_changed_without_its_index_is_told_record_by_record() {
             .map(|finding| &finding.what)
             .collect()
     };
-    let missing = IndexFault::MissingKeys { first: 601, last: 603 };
+    let missing = IndexFault::MissingKeys {
+        first: 601,
+        last: 603,
+        count: 3,
+    };
     let found = of("T_ID");
     assert!(
         matches!(

@@ -91,12 +91,22 @@ struct Findings {
     unit: Unit,
     good: u64,
     damaged: Vec<Damage>,
+    /// Index tags that are sound but lack the keys of their table.
+    outdated: Vec<Outdated>,
     /// What was not checked.
     note: Option<String>,
     /// Deviations from the format that are not damage.
     notes: Vec<Damage>,
     /// Parts whose soundness is unknown.
     unknown: Vec<Damage>,
+}
+
+/// An index tag whose table was changed without it.
+struct Outdated {
+    /// The counts of all keys that differ.
+    tag: Damage,
+    /// Each key. The text output shows a few.
+    keys: Vec<Damage>,
 }
 
 /// The unit in which a file is counted.
@@ -124,7 +134,7 @@ struct Report {
 
 impl Report {
     fn write(&mut self, findings: &Findings) -> io::Result<()> {
-        if !findings.damaged.is_empty() {
+        if !findings.damaged.is_empty() || !findings.outdated.is_empty() {
             self.outcome = Outcome::Negative;
         }
         let mut out = Output::new();
@@ -142,6 +152,7 @@ impl Findings {
             unit: Unit::Records,
             good,
             damaged,
+            outdated: Vec::new(),
             note: None,
             notes: Vec::new(),
             unknown: Vec::new(),
@@ -150,11 +161,17 @@ impl Findings {
 
     fn json(&self) -> String {
         // Written without serde: scripts may rely on the order of the keys.
-        let damaged: Vec<String> = self.damaged.iter().map(Damage::json).collect();
+        let keys = self.outdated.iter().flat_map(|old| &old.keys);
+        let damaged: Vec<String> = self.damaged.iter().chain(keys).map(Damage::json).collect();
         let (good, mut damaged) = (self.good, format!("[{}]", damaged.join(", ")));
-        for (name, found) in [("notes", &self.notes), ("unknown", &self.unknown)] {
+        let others: [(&str, Vec<&Damage>); 3] = [
+            ("out_of_date", self.outdated.iter().map(|old| &old.tag).collect()),
+            ("notes", self.notes.iter().collect()),
+            ("unknown", self.unknown.iter().collect()),
+        ];
+        for (name, found) in others {
             if !found.is_empty() {
-                let found: Vec<String> = found.iter().map(Damage::json).collect();
+                let found: Vec<String> = found.into_iter().map(Damage::json).collect();
                 damaged += &format!(r#", "{name}": [{}]"#, found.join(", "));
             }
         }
@@ -181,7 +198,9 @@ impl Findings {
             Unit::Orders => ("index tag", "index tag"),
             Unit::Transactions => ("transaction", "transaction"),
         };
+        let old = self.outdated.len();
         match self.damaged.len() as u64 {
+            0 if old > 0 => write!(out, "{file}: {}", counted(good, unit))?,
             0 => write!(out, "{file}: {}, no damage", counted(good, unit))?,
             places => write!(
                 out,
@@ -190,6 +209,9 @@ impl Findings {
                 counted(places, "place")
             )?,
         }
+        if old > 0 {
+            write!(out, ", {old} out of date")?;
+        }
         if !self.unknown.is_empty() {
             write!(out, ", {} not known", self.unknown.len())?;
         }
@@ -197,8 +219,19 @@ impl Findings {
             Some(note) => writeln!(out, " ({})", shown(note))?,
             None => writeln!(out)?,
         }
+        for found in &self.damaged {
+            writeln!(out, "  {}: {}", found.place(), shown(&found.why))?;
+        }
+        for Outdated { tag, keys } in &self.outdated {
+            writeln!(out, "  {}: {}", tag.place(), shown(&tag.why))?;
+            for key in keys.iter().take(Outdated::SHOWN) {
+                writeln!(out, "    {}: {}", key.place(), shown(&key.why))?;
+            }
+            if let Some(more) = keys.len().checked_sub(Outdated::SHOWN).filter(|more| *more > 0) {
+                writeln!(out, "    and {more} more; --format json lists them")?;
+            }
+        }
         let told = [
-            ("", &self.damaged),
             ("not known: ", &self.unknown),
             ("note: ", &self.notes),
         ];
@@ -210,6 +243,11 @@ impl Findings {
         }
         Ok(())
     }
+}
+
+impl Outdated {
+    /// How many keys of a tag the text output shows.
+    const SHOWN: usize = 3;
 }
 
 impl Damage {

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use tidemill_xbase::index::{Finding, Index, IndexDialect, IndexOptions};
-use tidemill_xbase::{Error, Table, TableIndex, production_path};
+use tidemill_xbase::index::{Finding, Index, IndexDialect, IndexOptions, OutOfDate};
+use tidemill_xbase::{Dialect, Error, Table, TableIndex, production_path};
 
 use crate::args::VerifyArgs;
 
-use super::{Damage, Findings, Unit};
+use super::{Damage, Findings, Outdated, Unit};
 
 /// The index files of a folder, sorted by name.
 pub(super) fn indexes_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
@@ -58,6 +58,9 @@ pub(super) fn verify(path: &Path, table: &Table, args: &VerifyArgs) -> anyhow::R
     match TableIndex::open_known(path, table, &settings) {
         Ok((index, unknown)) => {
             let mut findings = findings(path, index.index(), index.verify(table)?);
+            if !findings.outdated.is_empty() {
+                findings.note = Some(advice(path, table));
+            }
             findings.unknown.extend(unknown.into_iter().map(|error| Damage {
                 begin: 0,
                 end: 0,
@@ -68,6 +71,22 @@ pub(super) fn verify(path: &Path, table: &Table, args: &VerifyArgs) -> anyhow::R
         }
         Err(error) => unreadable(path, error),
     }
+}
+
+/// Why an index lacks the keys of its table, and how to rebuild it.
+fn advice(path: &Path, table: &Table) -> String {
+    let own = table.path().display();
+    let is_production = matches!(production_path(table), Ok(Some(production)) if production == path);
+    let index = match is_production {
+        true => String::new(),
+        false => format!(" {}", path.display()),
+    };
+    let is_of_fox = matches!(table.header().dialect, Dialect::VisualFoxPro | Dialect::FoxPro2);
+    let why = match is_production && is_of_fox && !table.header().production_index {
+        true => "the table's header does not name it (byte 28), so FoxPro does not open it",
+        false => "the table was changed without it",
+    };
+    format!("{why}; to rebuild it: tidemill reindex {own}{index}")
 }
 
 /// Verifies an index without a given table, against the table of the same name if it exists.
@@ -102,7 +121,7 @@ fn pages(path: &Path) -> anyhow::Result<Findings> {
 fn findings(path: &Path, index: &Index, found: Vec<Finding>) -> Findings {
     let page_len = index.page_len();
     let (notes, found): (Vec<Finding>, Vec<Finding>) = found.into_iter().partition(Finding::is_note);
-    let (unknown, damaged): (Vec<Finding>, Vec<Finding>) = found.into_iter().partition(Finding::is_unknown);
+    let (unknown, found): (Vec<Finding>, Vec<Finding>) = found.into_iter().partition(Finding::is_unknown);
     let described = |finding: Finding| Damage {
         begin: finding.page,
         end: finding.page + page_len,
@@ -112,11 +131,32 @@ fn findings(path: &Path, index: &Index, found: Vec<Finding>) -> Findings {
             None => finding.what.to_string(),
         },
     };
+    let (mut outdated, mut damaged) = (Vec::new(), found);
+    for tag in index.tags() {
+        let Some(old) = OutOfDate::of(&damaged, &tag.name) else {
+            continue;
+        };
+        let is_of_tag = |finding: &Finding| finding.tag.as_ref() == Some(&tag.name);
+        let (keys, others): (Vec<Finding>, Vec<Finding>) = damaged.into_iter().partition(is_of_tag);
+        damaged = others;
+        let keys: Vec<Damage> = keys.into_iter().map(described).collect();
+        let begin = keys.first().map_or(0, |key| key.begin);
+        outdated.push(Outdated {
+            tag: Damage {
+                begin,
+                end: begin + page_len,
+                records: Some((old.first, old.first)),
+                why: format!("index tag {}: {old}", tag.name),
+            },
+            keys,
+        });
+    }
     Findings {
         file: path.display().to_string(),
         unit: Unit::Orders,
         good: index.tags().len() as u64,
         damaged: damaged.into_iter().map(described).collect(),
+        outdated,
         note: None,
         notes: notes.into_iter().map(described).collect(),
         unknown: unknown.into_iter().map(described).collect(),
@@ -138,6 +178,7 @@ fn unreadable(path: &Path, error: Error) -> anyhow::Result<Findings> {
             records: None,
             why: error.to_string(),
         }],
+        outdated: Vec::new(),
         note: None,
         notes: Vec::new(),
         unknown: Vec::new(),

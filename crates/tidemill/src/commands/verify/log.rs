@@ -14,6 +14,7 @@ pub(super) fn verify(path: &Path) -> anyhow::Result<Findings> {
         unit: Unit::Transactions,
         good: good as u64,
         damaged,
+        outdated: Vec::new(),
         note,
         notes: Vec::new(),
         unknown: Vec::new(),
