@@ -19,6 +19,7 @@ use crate::stamp::{FileMemo, FileStamp};
 use crate::table::Table;
 
 use super::OrderKeys;
+use super::windows_order::{Hyphens, may_precede};
 
 /// How the program that made an index compiles expressions and sorts text: no file says it, and all that share a table must
 /// agree on it. Who changes an index under another collation puts keys where the others do not find them, and an index that is
@@ -220,11 +221,12 @@ fn found_for_text(index: &Index, table: &Table, plain: &KeySettings) -> KeySetti
     let all_letters = KeySettings::new(page).environment(Environment::with_all_letters(page));
     let own = || Collation::modules().filter(|(_, own)| *own == page);
     let others = || Collation::modules().filter(|(_, own)| *own != page);
-    let national = || {
+    let settings_of = |name| KeySettings::language(page, name).ok();
+    let of_page = || {
         let names = own().map(|(name, _)| name).chain(Collation::languages());
-        let names = names.chain(others().map(|(name, _)| name));
-        names.filter_map(|name| KeySettings::language(page, name).ok())
+        names.filter_map(settings_of)
     };
+    let national = || of_page().chain(others().map(|(name, _)| name).filter_map(settings_of));
     let are_by_bytes = are_sorted(&plain);
     // Other code pages sort the letters of some languages by bytes: Russian ones in 866 and 1251. The keys then tell the capitals.
     let pages = CodePage::all().filter(|other| are_by_bytes && *other != page);
@@ -232,6 +234,15 @@ fn found_for_text(index: &Index, table: &Table, plain: &KeySettings) -> KeySetti
         let settings = Collation::languages().filter_map(move |name| KeySettings::language(other, name).ok());
         settings.filter(|settings| settings.collation.weights().is_none())
     });
+    // An alphabet of another code page may fit such keys by chance.
+    if samples.iter().any(Sample::mixes_capitals)
+        && !of_page().any(|settings| fits(&settings))
+        && [Hyphens::Low, Hyphens::Ignored]
+            .into_iter()
+            .any(|hyphens| samples.iter().all(|sample| sample.is_as_in_windows(page, hyphens)))
+    {
+        return plain.collation(Collation::unknown());
+    }
     let mut candidates = std::iter::once(all_letters).chain(national()).chain(elsewhere);
     if let Some(settings) = candidates.find(fits) {
         return settings;
@@ -292,6 +303,20 @@ impl<'i> Sample<'i> {
     fn is_sorted(&self, collation: &Collation) -> bool {
         let order = KeyOrder::new(KeyType::Character, collation, false);
         self.neighbours().all(|(low, high)| order.compare(low, high).is_le())
+    }
+
+    /// Whether letters of ASCII stand in another order than that of their bytes, as small ones before capitals.
+    fn mixes_capitals(&self) -> bool {
+        self.neighbours().any(|(low, high)| {
+            let differ = low.iter().zip(high).find(|(low, high)| low != high);
+            differ.is_some_and(|(low, high)| low > high && low.is_ascii())
+        })
+    }
+
+    /// Whether Windows sorts the keys so.
+    fn is_as_in_windows(&self, page: CodePage, hyphens: Hyphens) -> bool {
+        self.neighbours()
+            .all(|(low, high)| may_precede(low, high, page, hyphens))
     }
 
     /// Whether the keys are those of their records.

@@ -30,6 +30,7 @@ mod build_options;
 mod check;
 mod key_settings;
 mod keys;
+mod windows_order;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

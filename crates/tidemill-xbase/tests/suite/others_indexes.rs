@@ -51,7 +51,7 @@ fn an_expression_names_a_field_with_accents_in_any_case() {
         folder.path(),
         &[FieldSpec::new("C\u{d3}DIGO", 'C', 4, 0), FieldSpec::new("A", 'C', 4, 0)],
     );
-    append(&path, &[(0, Value::Text("17".into()))]);
+    append(&path, &[(0, Value::Text("17"))]);
     let keys = [(b"17  ".to_vec(), 1)];
     let cdx = path.with_extension("cdx");
     // FoxPro writes expressions in small letters, in the table's code page.
@@ -69,7 +69,7 @@ fn an_expression_names_a_field_as_a_container_that_is_not_there() {
     let long = |names: &[&str], expression: &str| {
         let fields: Vec<_> = names.iter().map(|name| FieldSpec::new(*name, 'C', 4, 0)).collect();
         let path = table(folder.path(), &fields);
-        append(&path, &[(0, Value::Text("17".into()))]);
+        append(&path, &[(0, Value::Text("17"))]);
         let cdx = path.with_extension("cdx");
         std::fs::write(&cdx, index_of(expression, 0x60, 4, &[(b"17  ".to_vec(), 1)])).unwrap();
         let findings = verified(&path, &cdx);
@@ -98,7 +98,7 @@ fn a_blank_moment_in_a_key_is_zeros() {
         folder.path(),
         &[FieldSpec::new("ID", 'C', 4, 0), FieldSpec::new("T", 'T', 8, 0)],
     );
-    append(&path, &[(0, Value::Text("a".into()))]);
+    append(&path, &[(0, Value::Text("a"))]);
     let cdx = path.with_extension("cdx");
     let keys = [(b"a   00000000000000".to_vec(), 1)];
     std::fs::write(&cdx, index_of("id+TTOC(t,1)", 0x60, 18, &keys)).unwrap();
@@ -110,7 +110,7 @@ fn an_index_of_one_order_may_be_called_cdx() {
     let folder = TempDir::new().unwrap();
     let path = table(folder.path(), &[FieldSpec::new("NAME", 'C', 15, 0)]);
     for name in ["Webber", "Abbott", "Dean"] {
-        append(&path, &[(0, Value::Text(name.into()))]);
+        append(&path, &[(0, Value::Text(name))]);
     }
     let (made, cdx) = (folder.path().join("x.idx"), folder.path().join("names.cdx"));
     let table = opened(&path);
@@ -121,4 +121,38 @@ fn an_index_of_one_order_may_be_called_cdx() {
     let index = TableIndex::open(&cdx, &table, &settings).unwrap();
     assert_eq!(index.index().dialect(), IndexDialect::Idx);
     assert_eq!(index.orders()[0].order().tag().name, "names");
+}
+
+#[test]
+fn an_order_of_windows_is_not_known_and_no_damage() {
+    let folder = TempDir::new().unwrap();
+    let path = table(folder.path(), &[FieldSpec::new("NAME", 'C', 10, 0)]);
+    // By the Windows of Visual Objects: capitals are letters as small ones are, and hyphens lower than blanks.
+    let names = [
+        "Dickens",
+        "DiFrances",
+        "Dill",
+        "Jean-Pier",
+        "Jean",
+        "Lake",
+        "LaPier",
+        "Lemons",
+        "LeMont",
+        "O'Hara",
+        "Oates",
+    ];
+    let mut keys = Vec::new();
+    for (name, record) in names.into_iter().zip(1..) {
+        append(&path, &[(0, Value::Text(name))]);
+        keys.push((format!("{name:10}").into_bytes(), record));
+    }
+    let cdx = path.with_extension("cdx");
+    std::fs::write(&cdx, index_of("NAME", 0x60, 10, &keys)).unwrap();
+    let findings = verified(&path, &cdx);
+    assert!(findings.len() == 1 && findings[0].is_unknown(), "{findings:?}");
+    // Keys that Windows does not sort so are damage.
+    keys.swap(0, 5);
+    std::fs::write(&cdx, index_of("NAME", 0x60, 10, &keys)).unwrap();
+    let findings = verified(&path, &cdx);
+    assert!(findings.iter().any(|finding| !finding.is_unknown()), "{findings:?}");
 }
