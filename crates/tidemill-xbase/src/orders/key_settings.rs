@@ -6,7 +6,7 @@
 //! letters beyond ASCII, the collation is not known; keys that are out of order in other ways are damage. How dates are written in texts
 //! is found by the keys too.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::codepage::CodePage;
 use crate::error::Result;
@@ -70,18 +70,19 @@ impl KeySettings {
     /// are known is [`Collation::unknown`]. What cannot be read is for who opens the file to tell: the settings are then those of
     /// [`KeySettings::new`].
     ///
-    /// `stamp`, what the file looks like, is found where it is not given. What was found is remembered for as long as the file
-    /// looks so.
+    /// `stamp`, what the file looks like, is found where it is not given. What was found for a table is remembered for as long as the
+    /// file looks so.
     pub fn of_index(path: &Path, stamp: Option<&FileStamp>, table: &Table) -> Self {
-        static KNOWN: FileMemo<CodePage, KeySettings> = FileMemo::new(64);
+        static KNOWN: FileMemo<(CodePage, PathBuf), KeySettings> = FileMemo::new(64);
         let Some(stamp) = stamp.cloned().or_else(|| FileStamp::of(path).ok()) else {
             return found(path, table);
         };
-        if let Some(settings) = KNOWN.get(path, &stamp, &table.codepage()) {
+        let key = (table.codepage(), table.path().to_owned());
+        if let Some(settings) = KNOWN.get(path, &stamp, &key) {
             return settings;
         }
         let settings = found(path, table);
-        KNOWN.put(path, &stamp, table.codepage(), settings.clone());
+        KNOWN.put(path, &stamp, key, settings.clone());
         settings
     }
 

@@ -156,3 +156,24 @@ fn an_order_of_windows_is_not_known_and_no_damage() {
     let findings = verified(&path, &cdx);
     assert!(findings.iter().any(|finding| !finding.is_unknown()), "{findings:?}");
 }
+
+#[test]
+fn what_an_index_tells_with_one_table_is_not_taken_for_another() {
+    let folder = TempDir::new().unwrap();
+    let fields = [FieldSpec::new("D", 'D', 8, 0)];
+    let path = table(folder.path(), &fields);
+    append(&path, &[(0, Value::Date(10_921))]);
+    let (other, cdx) = (folder.path().join("other.dbf"), path.with_extension("cdx"));
+    std::fs::copy(&path, &other).unwrap();
+    append(&path, &[(0, Value::Date(11_000))]);
+    let mut emptied = TableEditor::open(&other, &EditOptions::new(TODAY).production_index(false)).unwrap();
+    emptied.replace(1, &[(0, Value::Date(0))]).unwrap();
+    drop(emptied);
+    let keys = [(b"26.11.99".to_vec(), 1), (b"13.02.00".to_vec(), 2)];
+    let keys: Vec<_> = keys.into_iter().rev().collect();
+    std::fs::write(&cdx, index_of("DTOC(D)", 0x60, 8, &keys)).unwrap();
+    // Only files that are at rest are remembered.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    assert_ne!(verified(&other, &cdx), []);
+    assert_eq!(verified(&path, &cdx), []);
+}
