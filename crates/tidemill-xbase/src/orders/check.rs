@@ -27,7 +27,9 @@ impl TableIndex {
     pub fn verify(&self, table: &Table) -> Result<Vec<Finding>> {
         let orders = self.orders.iter().chain(&self.words);
         let orders: Vec<_> = orders.map(|order| order.order.clone()).collect();
-        let mut findings = self.index.verify(&orders, Some(table.record_count()))?;
+        let mut findings = self
+            .index
+            .verify(&orders, self.may_be_of_table().then(|| table.record_count()))?;
         for order in self.orders.iter().chain(&self.words) {
             let tag = order.order.tag();
             if let Some(why) = order.keys.why_not_compiled() {
@@ -56,6 +58,16 @@ impl TableIndex {
             }
         }
         Ok(findings)
+    }
+
+    /// Whether the file is of this table as far as is known. Programs name a file of one order as they like: where its expression names
+    /// other fields than the table has, its records are those of another table.
+    fn may_be_of_table(&self) -> bool {
+        let is_single = matches!(
+            self.index.dialect(),
+            IndexDialect::Ntx | IndexDialect::Ndx | IndexDialect::Idx
+        );
+        !is_single || self.orders.iter().any(|order| order.keys.why_not_compiled().is_none())
     }
 }
 

@@ -143,3 +143,29 @@ fn keys_out_of_order_are_damage() {
     assert!(found.iter().any(|finding| !finding.is_out_of_date()), "{found:?}");
     assert_eq!(said(&found, "V"), None);
 }
+
+#[test]
+fn a_file_of_one_order_whose_fields_the_table_does_not_have_is_of_another_table() {
+    let folder = TempDir::new().unwrap();
+    let path = table(folder.path());
+    let idx = path.with_extension("idx");
+    let made = Table::open(&path, &OpenOptions::new()).unwrap();
+    let settings = KeySettings::new(made.codepage());
+    build_index(&idx, &made, &[OrderSpec::new("X", "N")], &settings).unwrap();
+    let other = folder.path().join("other.dbf");
+    let options = CreateOptions::new(TODAY);
+    let fields = [FieldSpec::new("B", 'C', 4, 0)];
+    TableWriter::create(&other, &fields, &options)
+        .unwrap()
+        .finish()
+        .unwrap();
+    let other = Arc::new(Table::open(&other, &OpenOptions::new()).unwrap());
+    let opened = [
+        TableIndex::open(&idx, &other, &settings).unwrap(),
+        TableIndex::open_known(&idx, &other, &settings).unwrap().0,
+    ];
+    for index in opened {
+        let found = index.verify(&other).unwrap();
+        assert!(found.iter().all(Finding::is_unknown), "{found:?}");
+    }
+}
