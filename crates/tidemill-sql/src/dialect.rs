@@ -8,7 +8,7 @@ use sqlparser::ast::Statement;
 use sqlparser::dialect::{Dialect, GenericDialect};
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
-use tidemill_ads::sql::{Reader, balance_conditions, limit_nesting, refuse_ignored};
+use tidemill_ads::sql::{Reader, balance_conditions, join_distinct_from, limit_nesting, refuse_ignored};
 use tidemill_trust::without_secrets;
 
 use crate::{Error, Result};
@@ -19,7 +19,8 @@ use crate::{Error, Result};
 ///
 /// [`Error::Parse`] for anything else.
 pub(crate) fn parse(sql: &str) -> Result<Statement> {
-    let tokens = with_subscripts(tokens_of(sql)?)?;
+    let mut tokens = with_subscripts(tokens_of(sql)?)?;
+    join_distinct_from(&mut tokens);
     limit_nesting(&tokens).map_err(|error| wrong(&error.to_string()))?;
     let mut parser = Parser::new(&GenericDialect {}).with_tokens_with_locations(tokens);
     let mut statement = parser.parse_statement().map_err(parse_error)?;

@@ -3,7 +3,7 @@
 use sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, ObjectName,
 };
-use sqlparser::dialect::Dialect;
+use sqlparser::dialect::{Dialect, GenericDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
@@ -24,6 +24,16 @@ impl Dialect for Ads {
 
     fn is_identifier_part(&self, ch: char) -> bool {
         ch.is_alphanumeric() || matches!(ch, '_' | '@' | '#' | '$')
+    }
+
+    /// IN, BETWEEN and LIKE bind tighter than comparisons, and these tighter than IS, as in standard SQL: `a = b IN (c)` is
+    /// `a = (b IN (c))`.
+    fn prec_value(&self, precedence: Precedence) -> u8 {
+        match precedence {
+            Precedence::Eq => 18,
+            Precedence::Between | Precedence::Like => 20,
+            other => GenericDialect {}.prec_value(other),
+        }
     }
 
     fn supports_group_by_expr(&self) -> bool {

@@ -11,6 +11,7 @@ use sqlparser::ast::{BinaryOperator, Expr, Value, VisitorMut};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use super::distinct_from::part_distinct_from;
 use super::error::{Error, Kind, Result};
 use super::walk::{Tree, change};
 
@@ -151,7 +152,7 @@ fn is_read_twice(keyword: Keyword) -> bool {
 }
 
 /// Makes each list of conditions joined by AND, or by OR, a tree that is as flat as it can be. The conditions stay in their order, and
-/// what the list means stays the same.
+/// what the list means stays the same. What [`join_distinct_from`](super::join_distinct_from) made one operator becomes an expression.
 pub fn balance_conditions(statement: &mut impl Tree) {
     // It never breaks off.
     let _ = change(statement, &mut Balance);
@@ -163,6 +164,8 @@ impl VisitorMut for Balance {
     type Break = Error;
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        part_distinct_from(expr);
+        bind_predicate(expr);
         for op in [BinaryOperator::And, BinaryOperator::Or] {
             if is_chain(expr, &op) {
                 let conditions = taken_apart(expr, &op);
@@ -171,6 +174,44 @@ impl VisitorMut for Balance {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Makes IN, BETWEEN and LIKE bind more tightly than comparisons: `TRUE = a IN (1, 2)` is `TRUE = (a IN (1, 2))`, as in PostgreSQL. The
+/// parser's generic dialect binds them alike.
+fn bind_predicate(expr: &mut Expr) {
+    let (Expr::InList { expr: first, .. }
+    | Expr::InSubquery { expr: first, .. }
+    | Expr::Between { expr: first, .. }
+    | Expr::Like { expr: first, .. }
+    | Expr::ILike { expr: first, .. }
+    | Expr::SimilarTo { expr: first, .. }) = expr
+    else {
+        return;
+    };
+    if let Expr::BinaryOp { op, .. } = &**first
+        && is_comparison(op)
+        && let Expr::BinaryOp { left, op, right } = mem::replace(&mut **first, nothing())
+    {
+        *first = right;
+        let predicate = mem::replace(expr, nothing());
+        let right = Box::new(predicate);
+        *expr = Expr::BinaryOp { left, op, right };
+        return;
+    }
+    if let Expr::Like { pattern, .. } | Expr::ILike { pattern, .. } = expr
+        && let Expr::BinaryOp { op, .. } = &**pattern
+        && is_comparison(op)
+        && let Expr::BinaryOp { left, op, right } = mem::replace(&mut **pattern, nothing())
+    {
+        *pattern = left;
+        let left = Box::new(mem::replace(expr, nothing()));
+        *expr = Expr::BinaryOp { left, op, right };
+    }
+}
+
+fn is_comparison(op: &BinaryOperator) -> bool {
+    use BinaryOperator as B;
+    matches!(op, B::Eq | B::NotEq | B::Lt | B::LtEq | B::Gt | B::GtEq | B::Spaceship)
 }
 
 /// Whether an expression is a list of at least three conditions that leans to the left, as the parser makes it.
@@ -238,12 +279,46 @@ pub fn joined_in_pairs<T>(mut items: Vec<T>, join: impl Fn(T, T) -> T) -> Option
 mod tests {
     use super::super::{dialect::Ads, parse};
     use super::*;
+    use sqlparser::dialect::GenericDialect;
     use sqlparser::parser::Parser;
 
     fn limit_of(sql: &str) -> Option<String> {
         match parse(sql) {
             Err(error) if *error.kind() == Kind::Limit => Some(error.to_string()),
             _ => None,
+        }
+    }
+
+    #[test]
+    fn predicates_bind_more_tightly_than_comparisons() {
+        for text in [
+            "TRUE = a IN (1, 2)",
+            "a = b = c NOT IN (SELECT d FROM t) AND e",
+            "FALSE <> a BETWEEN 1 AND 2 OR b",
+            "TRUE = a LIKE 'x%' = b",
+            "a ILIKE b > c",
+            "(TRUE = a) IN (b, c)",
+        ] {
+            let [mut of_ads, mut generic] = [
+                Parser::new(&Ads)
+                    .try_with_sql(text)
+                    .and_then(|mut parser| parser.parse_expr()),
+                Parser::new(&GenericDialect {})
+                    .try_with_sql(text)
+                    .and_then(|mut parser| parser.parse_expr()),
+            ]
+            .map(|parsed| parsed.expect(text));
+            let shown = |expr: &Expr| {
+                let mut parts = Vec::new();
+                let _: ControlFlow<()> = super::super::walk::expressions(expr, &mut |part| {
+                    parts.push(part.to_string());
+                    ControlFlow::Continue(())
+                });
+                parts
+            };
+            balance_conditions(&mut of_ads);
+            balance_conditions(&mut generic);
+            assert_eq!(shown(&generic), shown(&of_ads), "{text}");
         }
     }
 

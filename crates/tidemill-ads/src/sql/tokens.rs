@@ -13,6 +13,7 @@
 //! | `FROM (EXECUTE PROCEDURE sp_x( … )) p` | `FROM sp_x( … ) p` |
 //! | `GROUP_CONCAT( a ORDER BY b SEPARATOR ';' MAX_LENGTH 50 )` | `GROUP_CONCAT( a , ';' , 50 ORDER BY b )` |
 //! | `TOP 10 DISTINCT` | `DISTINCT TOP 10` |
+//! | `IS DISTINCT FROM` | one operator |
 //! | `?` | `?1`, `?2`, … |
 //!
 //! Every token keeps its place, so that faults are told where they are.
@@ -21,6 +22,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word};
 
 use super::dialect::Ads;
+use super::distinct_from::join_distinct_from;
 use super::error::{Error, Kind, Result};
 use super::group::DEFAULT_LENGTH;
 use super::nesting::limit_nesting;
@@ -53,7 +55,8 @@ impl Tokens {
             .tokenize_with_location()
             .map_err(|error| Error::new(Kind::Syntax, error.message.clone()).at(error.location))?;
         let is_space = |token: &TokenWithSpan| matches!(token.token, Token::Whitespace(_));
-        let tokens: Vec<_> = tokens.into_iter().filter(|token| !is_space(token)).collect();
+        let mut tokens: Vec<_> = tokens.into_iter().filter(|token| !is_space(token)).collect();
+        join_distinct_from(&mut tokens);
         limit_nesting(&tokens)?;
         let mut reader = Reader {
             rest: &tokens,
