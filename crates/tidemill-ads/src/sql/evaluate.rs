@@ -593,6 +593,8 @@ fn days_between(left: &Vector, right: &Vector, rows: usize) -> Int64Array {
 
 /// A date or timestamp some days later or earlier.
 fn moved(moment: &Vector, days: &Vector, back: bool, rows: usize) -> Result<Vector> {
+    let nulls = days.nulls();
+    let is_null = |row| nulls.is_some_and(|nulls| nulls.is_null(row));
     let Some(days) = Numbers::of(days).map(Numbers::doubles) else {
         return Err(Error::new(Kind::Type, "Days are numbers"));
     };
@@ -600,7 +602,7 @@ fn moved(moment: &Vector, days: &Vector, back: bool, rows: usize) -> Result<Vect
     let moment_of = moments(moment);
     if moment.type_of() == Type::Date {
         let day = |row| {
-            let ms = moment_of(row)?;
+            let ms = moment_of(row).filter(|_| !is_null(row))?;
             if ms == EMPTY_TIMESTAMP {
                 return Some(EMPTY_DATE);
             }
@@ -611,7 +613,7 @@ fn moved(moment: &Vector, days: &Vector, back: bool, rows: usize) -> Result<Vect
     }
     #[expect(clippy::cast_precision_loss, reason = "a day has few milliseconds")]
     let later = |row| {
-        let ms = moment_of(row)?;
+        let ms = moment_of(row).filter(|_| !is_null(row))?;
         if ms == EMPTY_TIMESTAMP {
             return Some(ms);
         }
