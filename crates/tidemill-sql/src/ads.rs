@@ -340,11 +340,15 @@ impl Analytical for Planner {
     fn run(&self, query: Arc<AnalyticalQuery>) -> Result<Rows, SqlError> {
         let text = query.text().to_owned();
         let rows = async {
-            let answer = WITHIN.query_lent(&text, query).await?;
+            let answer = WITHIN.query_lent(&text, query).await?.with_types_of_ads();
             let schema = answer.schema();
             Ok::<_, Error>(Rows::of_batches(&schema, answer.collect().await?))
         };
         Ok(self.0.block_on(rows)?)
+    }
+
+    fn has_other_expressions(&self) -> bool {
+        true
     }
 }
 

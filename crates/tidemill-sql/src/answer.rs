@@ -50,6 +50,11 @@ impl Answer {
         Self::streamed(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
     }
 
+    /// The same rows in the types of ADS SQL.
+    pub(crate) fn with_types_of_ads(self) -> Self {
+        Self::settled(self.stream)
+    }
+
     pub(crate) fn streamed(stream: SendableRecordBatchStream) -> Self {
         Self { stream, changed: None }
     }

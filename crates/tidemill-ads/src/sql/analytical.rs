@@ -48,6 +48,12 @@ pub trait Analytical: fmt::Debug + Send + Sync {
     /// # Errors
     /// What the engine says.
     fn run(&self, query: Arc<AnalyticalQuery>) -> Result<Rows>;
+
+    /// Whether the engine also evaluates functions and expressions that ADS SQL does not have, such as `GREATEST(a, b)` and
+    /// `day + INTERVAL '1' MONTH`. Programs written for ADS expect the error of ADS. Default: no.
+    fn has_other_expressions(&self) -> bool {
+        false
+    }
 }
 
 /// Tables that are lent for one query. Names are those that the query gives them, to the letter.
@@ -105,12 +111,21 @@ pub(super) fn direct_or_engine<T>(
 ) -> Result<T> {
     let known = parameters.names.len();
     match direct(tables, parameters) {
-        Err(error) if *error.kind() == Kind::NeedsAnalytical && tables.analytical().is_some() => {
+        Err(error) if is_for_engine(error.kind(), tables) => {
             parameters.names.truncate(known);
             engine(tables, parameters)
         }
         bound => bound,
     }
+}
+
+/// Whether the connection's engine may do what the direct lanes refuse.
+fn is_for_engine(why: &Kind, tables: &mut dyn Tables) -> bool {
+    tables.analytical().is_some_and(|engine| match why {
+        Kind::NeedsAnalytical => true,
+        Kind::NoFunction | Kind::NoExpression => engine.has_other_expressions(),
+        _ => false,
+    })
 }
 
 /// A query whose parameters are still open.

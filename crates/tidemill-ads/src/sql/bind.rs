@@ -721,7 +721,7 @@ fn no_function(name: &str) -> Error {
 }
 
 fn unknown(expr: &ast::Expr) -> Error {
-    Error::new(Kind::Unsupported, format!("ADS SQL has no expression like {expr}"))
+    Error::new(Kind::NoExpression, format!("ADS SQL has no expression like {expr}"))
 }
 
 fn negated_if(negated: bool, expr: Expr) -> Expr {

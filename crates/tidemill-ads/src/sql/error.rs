@@ -56,6 +56,8 @@ pub enum Kind {
     Ambiguous,
     /// A function or procedure that there is not, or with other arguments.
     NoFunction,
+    /// An expression that ADS SQL does not have.
+    NoExpression,
     /// Operands whose types do not fit.
     Type,
     /// A column beside aggregates that is not grouped by, or an aggregate where none can be.
@@ -105,7 +107,7 @@ impl Kind {
             Self::Grouping => ("42000", 2149),
             Self::Value => ("22000", 2213),
             Self::Parameter => ("07001", 2205),
-            Self::NeedsAnalytical | Self::Large | Self::Unsupported => ("HYC00", 2208),
+            Self::NeedsAnalytical | Self::Large | Self::Unsupported | Self::NoExpression => ("HYC00", 2208),
             Self::Definition => ("42000", 2215),
             Self::Transaction => ("25000", 2220),
             Self::Raised { code, .. } => ("HY000", *code),

@@ -138,6 +138,39 @@ async fn changes_go_by_subqueries_and_by_joins_of_any_kind() {
 }
 
 #[tokio::test]
+async fn changes_may_use_expressions_that_ads_sql_does_not_have() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    for sql in [
+        "CREATE TABLE t ( id Integer, day Date, a Integer, b Integer, name Char(10) )",
+        "INSERT INTO t VALUES ( 1, {d '2024-01-31'}, 5, 7, 'ab cd' ), ( 2, {d '2023-12-01'}, 9, 2, 'ef' )",
+    ] {
+        csv(&session, sql).await;
+    }
+    for (sql, changed) in [
+        (
+            "UPDATE t SET a = GREATEST(a, b), day = day + INTERVAL '1' MONTH WHERE STARTS_WITH(name, 'a')",
+            "1\n",
+        ),
+        (
+            "UPDATE t SET name = SPLIT_PART(name, ' ', 2) WHERE (a > 6) IS NOT FALSE AND LEAST(a, b) > 2",
+            "1\n",
+        ),
+        (
+            "INSERT INTO t (id, day, name) VALUES ( 3, DATE_TRUNC('month', DATE '2024-05-17'), LPAD('x', 3, '-') )",
+            "1\n",
+        ),
+        ("DELETE FROM t WHERE DATE_TRUNC('year', day) = DATE '2023-01-01'", "1\n"),
+    ] {
+        assert_eq!(csv(&session, sql).await, changed, "{sql}");
+    }
+    let all = "SELECT id, day, a, name FROM t ORDER BY id";
+    assert_eq!(csv(&session, all).await, "1,2024-02-29,7,cd\n3,2024-05-01,0,--x\n");
+    let unknown = refused(&session, "UPDATE t SET a = NO_SUCH(a)").await.to_string();
+    assert!(unknown.to_lowercase().contains("no_such"), "{unknown}");
+}
+
+#[tokio::test]
 async fn a_share_of_joined_rows_is_that_of_one_table() {
     let folder = tempfile::tempdir().expect("a folder");
     let session = Session::new(SessionOptions::default().dir(folder.path()));
