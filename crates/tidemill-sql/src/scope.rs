@@ -56,6 +56,7 @@ pub(crate) use repeated::Renamed;
 pub(crate) fn bind(statement: &mut Statement, tables: &HashMap<String, Bound>) -> Result<Vec<Renamed>> {
     size::limit(statement)?;
     series::name_columns(statement);
+    merged_columns::put(statement, tables).map_err(|message| Error::Parse { message })?;
     let mut binder = Binder {
         tables,
         with_queries: WithQueries::default(),
@@ -67,6 +68,7 @@ pub(crate) fn bind(statement: &mut Statement, tables: &HashMap<String, Bound>) -
 }
 
 /// The names that are visible at one point of a statement.
+#[derive(Default)]
 struct Scope {
     relations: Vec<Relation>,
     /// The output names of the SELECT list.
@@ -364,11 +366,6 @@ impl VisitorMut for Binder<'_> {
                 }
             }
         }
-        for table in &select.from {
-            if let Err(message) = self.check_merged_columns(table) {
-                return ControlFlow::Break(message);
-            }
-        }
         for join in select.from.iter_mut().flat_map(|table| &mut table.joins) {
             for name in using_columns(&mut join.join_operator) {
                 if let Ok(Some(spelled)) = scope.column(&text(name)) {
@@ -435,18 +432,6 @@ impl VisitorMut for Binder<'_> {
                     }
                 }
             }
-            // NOT IN becomes a subquery that contains the value, which must be qualified there.
-            Expr::InSubquery {
-                expr: value,
-                negated: true,
-                ..
-            } => {
-                if let Expr::Identifier(name) = &**value
-                    && let Some((alias, column)) = self.scopes.last().and_then(|scope| scope.owner(&name.value))
-                {
-                    **value = Expr::CompoundIdentifier(vec![quoted(alias), quoted(column)]);
-                }
-            }
             _ => {}
         }
         ControlFlow::Continue(())
@@ -454,18 +439,6 @@ impl VisitorMut for Binder<'_> {
 }
 
 impl Scope {
-    /// The only table with this column, and its spelling.
-    fn owner(&self, name: &str) -> Option<(&str, &str)> {
-        let mut owners = self.relations.iter().filter_map(|relation| {
-            let column = same_but_for_case(&relation.columns, name)?;
-            Some((relation.alias.as_str(), column))
-        });
-        match (owners.next(), owners.next(), self.outputs_first) {
-            (Some(owner), None, false) => Some(owner),
-            _ => None,
-        }
-    }
-
     fn column(&self, name: &str) -> Result<Option<String>, String> {
         let output = same_but_for_case(&self.outputs, name);
         if self.outputs_first
@@ -736,7 +709,7 @@ mod tests {
             ),
             (
                 "SELECT O.* FROM orders o JOIN orders b USING (Id)",
-                r#"SELECT "o".* FROM "/d/ORDERS.DBF" o JOIN "/d/ORDERS.DBF" b USING("ID")"#,
+                r#"SELECT "o".* FROM "/d/ORDERS.DBF" o JOIN "/d/ORDERS.DBF" b ON "o"."ID" = "b"."ID""#,
             ),
         ] {
             assert_eq!(bound(sql).expect(sql), expected);
