@@ -15,9 +15,12 @@ use crate::checked_arithmetic::{CheckedConstants, WindowArguments};
 use crate::dates_with_numbers::{ColumnsOfDatesAndNumbers, DatesWithNumbers};
 use crate::exact_sum::exact_sum;
 use crate::floats_with_decimals::{ColumnsWithDecimals, FloatsWithDecimals};
+use crate::in_lists::ListsOfLiterals;
 use crate::many_to_one::{self, KeptWhole};
 use crate::moments_as_text::MomentsAsText;
+use crate::numeric_forms::NumericForms;
 use crate::numeric_text::{self, ByKeys, SortedByKeys};
+use crate::planner_forms::named_casts;
 use crate::repeated_rows::RepeatedRows;
 use crate::subqueries::below::SubqueriesBelow;
 use crate::subqueries::limited::LimitsByRow;
@@ -47,7 +50,7 @@ pub(crate) fn rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
 /// Registers the functions, and the rewrites of expressions that precede the rules; `has_blanks` says whether blanks of xBase tables are
 /// values.
 pub(crate) fn register(state: &mut SessionState, has_blanks: bool) {
-    let of_plans = [many_to_one::function(), only_value()];
+    let of_plans = [many_to_one::function(), only_value(), named_casts::function()];
     let of_plans = numeric_text::functions().into_iter().chain(of_plans);
     // Only an immutable registry refuses.
     for function in BINARY_FUNCTIONS.iter().cloned().chain(of_plans) {
@@ -55,7 +58,9 @@ pub(crate) fn register(state: &mut SessionState, has_blanks: bool) {
     }
     let _ = state.register_udaf(exact_sum());
     let _ = state.register_expr_planner(Arc::new(BinaryForms));
-    let rewrites: [Arc<dyn FunctionRewrite + Send + Sync>; 6] = [
+    let rewrites: [Arc<dyn FunctionRewrite + Send + Sync>; 8] = [
+        Arc::new(ListsOfLiterals),
+        Arc::new(NumericForms),
         Arc::new(DatesWithNumbers),
         Arc::new(CheckedConstants),
         Arc::new(ByKeys),

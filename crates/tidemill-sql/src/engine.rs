@@ -14,7 +14,9 @@ use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, ColumnStatistics, DFSchema, DataFusionError, Result, ScalarValue, Statistics};
+use datafusion::common::{
+    Column, ColumnStatistics, DFSchema, DataFusionError, Result, ScalarValue, Statistics, internal_err,
+};
 use datafusion::datasource::TableType;
 use datafusion::datasource::source::{DataSource, DataSourceExec};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -303,7 +305,8 @@ impl<E: Engine> EngineTable<E> {
         for filter in filters {
             match self.engines.condition(filter) {
                 Condition::Text(text) => texts.push(text),
-                _ => predicates.push(filter.clone()),
+                Condition::Predicate => predicates.push(filter.clone()),
+                Condition::None => return internal_err!("the scan of {} cannot evaluate {filter}", self.engines.name),
             }
         }
         let filter = match joined_in_pairs(predicates.clone(), Expr::and) {

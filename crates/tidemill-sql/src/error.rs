@@ -224,6 +224,12 @@ pub enum Error {
         /// The error of the client or the server.
         error: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The query engine panicked.
+    #[error("a defect of Tidemill: {what}; please report it with the statement and, if you may, the file")]
+    Defect {
+        /// The message of the panic.
+        what: String,
+    },
     /// Planning or execution failed in the query engine.
     #[error("{}", own(.0).map_or_else(|| words(.0), ToString::to_string))]
     Engine(Box<DataFusionError>),
@@ -447,6 +453,7 @@ impl Error {
                 D::IoError(_) | D::ObjectStore(_) | D::ResourcesExhausted(_) => Fault::Io,
                 _ => Fault::Internal,
             },
+            Self::Defect { .. } => Fault::Internal,
             Self::Native { error, .. } => clickhouse_fault(error),
             Self::Csv { error, .. } => match **error {
                 tidemill_csv::Error::Io(_) => Fault::Io,

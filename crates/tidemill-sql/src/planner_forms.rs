@@ -4,9 +4,6 @@
 //! found by its name. A name behind a subscript, as in `map['key'].member`, is a subscript by a text. EXISTS among the columns of a
 //! query is a count that is not 0 where it is the same for all rows.
 //!
-//! `a NOT IN (SELECT b …)` of a subquery that depends on the row is `NOT EXISTS (SELECT … WHERE (a = b) IS NOT FALSE)`: the planner leaves
-//! out rows whose `a` is NULL where the subquery is empty, which SQL keeps.
-//!
 //! `TIMESTAMP '1500-01-01 00:00:00'` is a `TIMESTAMP(6)`, `VARBINARY` is `BYTEA`, and functions have the engine's names: `VARIANCE(a)` is
 //! `VAR_SAMP(a)`.
 //!
@@ -18,7 +15,9 @@
 //!
 //! A number of more digits than a floating-point number keeps is a decimal: `CAST('1234567890123456.78' AS DECIMAL(18, 2))`.
 //!
-//! IN within a condition and among columns may be [unknown](unknown_in), and may be that of [several values](row_in).
+//! IN of [several values](row_in) is EXISTS. `a IN (VALUES (1), (2))` selects from the values.
+//!
+//! [Casts](named_casts) that would give two expressions one name are named apart.
 //!
 //! Conditions of [`joins`] stand where the planner takes them.
 //!
@@ -27,11 +26,12 @@
 mod escapes;
 mod functions;
 mod joins;
+pub(crate) mod named_casts;
 mod patterns;
 mod row_in;
 mod similar;
-mod unknown_in;
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
@@ -39,12 +39,13 @@ use arrow_schema::DECIMAL128_MAX_PRECISION;
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Fetch, Function, FunctionArg,
     FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, LimitClause,
-    ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, TypedString,
-    Value, VisitorMut,
+    ObjectName, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins,
+    TypedString, Value, VisitorMut,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
-use tidemill_ads::sql::{GROUP_CONCAT_LENGTH, joined_in_pairs, walk};
+use sqlparser::tokenizer::Tokenizer;
+use tidemill_ads::sql::{GROUP_CONCAT_LENGTH, balance_conditions, join_distinct_from, joined_in_pairs, walk};
 
 use crate::binary_forms::lacks_seconds;
 use crate::{Error, Result};
@@ -75,7 +76,8 @@ impl VisitorMut for Forms {
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         fetch_as_limit(query);
-        match unknown_in::put_into_order(query) {
+        sort_once(query);
+        match named_casts::put(query) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => ControlFlow::Break(error),
         }
@@ -104,28 +106,21 @@ impl VisitorMut for Forms {
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
         let outer = aliases(&select.from);
         for item in &mut select.projection {
-            if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-                let _: ControlFlow<()> = walk::expressions_mut(expr, &mut |part| {
-                    if let Expr::Exists { subquery, negated } = part {
-                        *part = is_there(subquery, &outer, *negated);
-                    }
-                    ControlFlow::Continue(())
-                });
+            let put = outside_queries(item, &mut |part| {
+                if let Expr::Exists { subquery, negated } = part {
+                    *part = is_there(subquery, &outer, *negated);
+                }
+                Ok(())
+            });
+            if let Err(error) = put {
+                return ControlFlow::Break(error);
             }
         }
         joins::put(select);
-        let put = row_in::put(select, &outer).and_then(|()| unknown_in::put(select, &outer));
-        if let Err(error) = put {
-            return ControlFlow::Break(error);
+        match row_in::put(select, &outer) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
         }
-        if let Some(condition) = &mut select.selection {
-            for_each_conjunct(condition, &mut |part| {
-                if let Some(exists) = not_in_as_exists(part, &outer) {
-                    *part = exists;
-                }
-            });
-        }
-        ControlFlow::Continue(())
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
@@ -141,6 +136,9 @@ impl VisitorMut for Forms {
             Err(error) => return ControlFlow::Break(error),
         }
         match expr {
+            Expr::InSubquery { subquery, .. } if matches!(*subquery.body, SetExpr::Values(_)) => {
+                **subquery = selected(subquery);
+            }
             Expr::Substring {
                 expr: text,
                 substring_from: Some(from),
@@ -252,6 +250,40 @@ fn with_microseconds(data_type: &mut DataType, text: Option<&str>) {
         && digits <= KEPT
     {
         *precision = Some(KEPT as u64);
+    }
+}
+
+/// A query for all columns of another.
+fn selected(query: &Query) -> Query {
+    let rows = TableFactor::Derived {
+        lateral: false,
+        subquery: Box::new(query.clone()),
+        alias: Some(TableAlias {
+            explicit: true,
+            name: Ident::with_quote('"', "values"),
+            columns: Vec::new(),
+            at: None,
+        }),
+        sample: None,
+    };
+    let text = "SELECT * FROM a";
+    let mut outer = parser(text).and_then(|mut parser| parser.parse_query().ok());
+    if let Some(outer) = &mut outer
+        && let SetExpr::Select(select) = &mut *outer.body
+        && let Some(table) = select.from.first_mut()
+    {
+        table.relation = rows;
+    }
+    outer.map_or_else(|| query.clone(), |outer| *outer)
+}
+
+/// Removes repeated keys of ORDER BY.
+fn sort_once(query: &mut Query) {
+    if let Some(order) = &mut query.order_by
+        && let OrderByKind::Expressions(keys) = &mut order.kind
+    {
+        let mut seen = HashSet::new();
+        keys.retain(|key| seen.insert(key.expr.to_string()));
     }
 }
 
@@ -435,29 +467,6 @@ fn check_length(subquery: &Query) -> Result<()> {
     }
 }
 
-/// NOT IN over a subquery that names a table around it, as NOT EXISTS; `None` for other expressions.
-fn not_in_as_exists(expr: &Expr, outer: &[String]) -> Option<Expr> {
-    let Expr::InSubquery {
-        expr: value,
-        subquery,
-        negated: true,
-    } = expr
-    else {
-        return None;
-    };
-    let column = plain_column(subquery).filter(|_| names_one_of(&**subquery, outer))?;
-    let equal = Expr::BinaryOp {
-        left: Box::new(within_subquery(value, outer)?),
-        op: BinaryOperator::Eq,
-        right: Box::new(column.clone()),
-    };
-    let not_unequal = Expr::IsNotFalse(Box::new(Expr::Nested(Box::new(equal))));
-    Some(Expr::Exists {
-        subquery: Box::new(where_also(subquery, not_unequal)),
-        negated: true,
-    })
-}
-
 /// A value as a subquery names it. There a name alone would be one of its own columns.
 fn within_subquery(value: &Expr, outer: &[String]) -> Option<Expr> {
     match (value, outer) {
@@ -470,22 +479,17 @@ fn within_subquery(value: &Expr, outer: &[String]) -> Option<Expr> {
     }
 }
 
-fn parser(text: &str) -> Option<Parser<'static>> {
-    Parser::new(&GenericDialect {}).try_with_sql(text).ok()
+/// The expression of a text that was made of others.
+fn parsed_expr(text: &str) -> Option<Expr> {
+    let mut expr = parser(text)?.parse_expr().ok()?;
+    balance_conditions(&mut expr);
+    Some(expr)
 }
 
-/// The one column of a query that has a row for each of its tables: no groups, no limits.
-fn plain_column(query: &Query) -> Option<&Expr> {
-    let SetExpr::Select(select) = &*query.body else {
-        return None;
-    };
-    let [SelectItem::UnnamedExpr(column) | SelectItem::ExprWithAlias { expr: column, .. }] =
-        select.projection.as_slice()
-    else {
-        return None;
-    };
-    let is_plain = query.limit_clause.is_none() && query.fetch.is_none() && query.with.is_none();
-    (is_plain && is_ungrouped(select)).then_some(column)
+fn parser(text: &str) -> Option<Parser<'static>> {
+    let mut tokens = Tokenizer::new(&GenericDialect {}, text).tokenize_with_location().ok()?;
+    join_distinct_from(&mut tokens);
+    Some(Parser::new(&GenericDialect {}).with_tokens_with_locations(tokens))
 }
 
 /// A query with one condition more.
@@ -652,23 +656,6 @@ mod tests {
             (
                 "SELECT NOT EXISTS (SELECT b FROM u WHERE u.c = t.c) FROM t WHERE EXISTS (SELECT 1)",
                 "SELECT (SELECT count(*) = 0 FROM u WHERE u.c = t.c) FROM t WHERE EXISTS (SELECT 1)",
-            ),
-            (
-                "SELECT a FROM t AS t WHERE a NOT IN (SELECT b FROM u WHERE u.c = t.c) AND a > 1",
-                "SELECT a FROM t AS t WHERE NOT EXISTS (SELECT b FROM u WHERE (u.c = t.c) AND (\"t\".a = b) IS NOT FALSE) AND a > 1",
-            ),
-            (
-                "SELECT a FROM t AS t WHERE a IN (SELECT b FROM u) OR a NOT IN (SELECT b FROM u)",
-                "SELECT a FROM t AS t WHERE a IN (SELECT b FROM u) OR CASE WHEN a IN (SELECT b FROM u) THEN false \
-                 WHEN ((a) IS NULL AND (SELECT count(*) > 0 FROM u)) OR (SELECT count(*) > 0 FROM u WHERE (b) IS NULL) THEN NULL ELSE true END",
-            ),
-            (
-                "SELECT a FROM t AS t WHERE EXISTS (SELECT b FROM u WHERE b IN (SELECT c FROM v)) OR a = 1",
-                "SELECT a FROM t AS t WHERE EXISTS (SELECT b FROM u WHERE b IN (SELECT c FROM v)) OR a = 1",
-            ),
-            (
-                "SELECT a FROM t AS t WHERE NOT (a IN (SELECT b FROM u))",
-                "SELECT a FROM t AS t WHERE a NOT IN (SELECT b FROM u)",
             ),
             (
                 "SELECT group_concat(a), GROUP_CONCAT(DISTINCT b, '; ', 1024 ORDER BY b DESC) FROM t",

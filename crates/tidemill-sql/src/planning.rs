@@ -22,7 +22,7 @@ use crate::scope::{self, Bound, Renamed};
 use crate::session::{Session, Tables, plan};
 #[cfg(feature = "workers")]
 use crate::workers;
-use crate::{Error, Result, faults, stores};
+use crate::{Error, Result, faults, panics, stores};
 
 /// A planned query.
 enum Prepared {
@@ -74,7 +74,7 @@ impl Session {
         from: Tables<'_>,
         plans: Option<&PlanCache>,
     ) -> Result<Answer> {
-        let ready = match self.prepared(statement, sql, options, from, plans).await? {
+        let ready = match panics::caught(self.prepared(statement, sql, options, from, plans)).await? {
             Prepared::Elsewhere(answer) => return Ok(answer),
             Prepared::Here(ready) => *ready,
         };
@@ -83,6 +83,7 @@ impl Session {
         }
         let stream = execute_stream(ready.physical, ready.state.task_ctx());
         let stream = stream.map_err(|error| faults::of_planning(Error::from(error), statement, None, sql))?;
+        let stream = panics::caught_in(stream);
         let answer = match ready.settles {
             true => Answer::settled(stream),
             false => Answer::streamed(stream),

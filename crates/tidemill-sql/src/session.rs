@@ -46,9 +46,11 @@ use crate::scope::{self, Bound};
 use crate::stores::key_lookup::{KeyLookups, ServersLast};
 use crate::stores::server::push_down::PushDown;
 use crate::stores::server::{ServerUrl, Servers, TableChange, is_draft};
-use crate::subqueries::marks;
+use crate::subqueries::{marks, three_valued};
 use crate::yielding::YieldingJoins;
-use crate::{Error, Result, declared_types, faults, lowering, planner_forms, stores, top_percent};
+use crate::{
+    Error, Result, declared_types, faults, filter_pushdown, lowering, planner_forms, stores, top_percent, top_rows,
+};
 
 /// Runs statements over stores. Cheap to make. Between statements it keeps open the connections to the servers that it queried, and the
 /// xBase tables that it read: transactions, temporary tables and views last until it is dropped.
@@ -111,6 +113,8 @@ impl Session {
             runtime.memory_pool = Arc::clone(memory) as _;
         }
         let mut rules = PhysicalOptimizer::new().rules;
+        filter_pushdown::replace(&mut rules);
+        top_rows::place(&mut rules);
         // Before anything is distributed or sorted.
         rules.insert(0, Arc::new(PushDown));
         rules.insert(1, Arc::new(ServersLast));
@@ -639,7 +643,7 @@ pub(crate) async fn plan(
     let plan = state
         .statement_to_plan(PlannerStatement::Statement(Box::new(statement)))
         .await?;
-    let plan = top_percent::placed(plan)?;
+    let plan = three_valued::put(top_percent::placed(plan)?)?;
     let lasts = plan_cache::is_lasting(&written, &plan, providers)?;
     let planned = Planned {
         keeps_order: keeps_table_order(&plan)?,

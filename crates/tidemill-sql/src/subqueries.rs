@@ -8,12 +8,14 @@
 //! | [`below`] | for arguments of aggregates, sort keys, windows and join conditions, the subquery becomes a column of their input |
 //! | [`limited`] | a LIMIT per outer row |
 //! | [`marks`] | IN and EXISTS in the SELECT list become marks of joins |
+//! | [`three_valued`] | IN is NULL where the standard says so |
 //! | [`scalar`] | the value of a single row, and the error for more than one |
 
 pub(crate) mod below;
 pub(crate) mod limited;
 pub(crate) mod marks;
 pub(crate) mod scalar;
+pub(crate) mod three_valued;
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNode as _;

@@ -6,7 +6,7 @@ use sqlparser::ast::{Expr, JoinConstraint, Query, Select, SelectItem, SetExpr};
 use tidemill_ads::sql::join_constraint_mut;
 
 use super::{
-    check_length, is_ungrouped, names_one_of, outside_queries, parser, try_for_each_conjunct, where_also,
+    check_length, is_ungrouped, names_one_of, outside_queries, parsed_expr, try_for_each_conjunct, where_also,
     within_subquery,
 };
 use crate::{Error, Result};
@@ -118,7 +118,7 @@ fn exists(values: &[Expr], subquery: &Query, is: &str, outer: &[String]) -> Resu
 }
 
 fn parsed(text: &str) -> Result<Expr> {
-    let parsed = parser(text).and_then(|mut parser| parser.parse_expr().ok());
+    let parsed = parsed_expr(text);
     parsed.ok_or_else(|| Error::Parse {
         message: format!("cannot be parsed: {text}"),
     })

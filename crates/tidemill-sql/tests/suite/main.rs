@@ -16,6 +16,7 @@ mod lanes;
 mod messages;
 mod modern_clickhouse;
 mod mysql;
+mod nulls;
 mod numbers;
 mod parquet;
 mod places;

@@ -49,6 +49,12 @@ fn conditions() -> Vec<String> {
     }
     conditions.extend(
         [
+            "7 NOT IN (SELECT mgr FROM {t})",
+            "NULL NOT IN (SELECT mgr FROM {t}) AND id > 2",
+            "7 NOT IN (SELECT mgr FROM {t} WHERE mgr IS NOT NULL) AND id > 2",
+            "mgr IS NOT DISTINCT FROM 2 AND id < 4",
+            "id > 1 AND mgr IS DISTINCT FROM 2 OR EXISTS (SELECT 1 FROM {t} x WHERE x.mgr IS DISTINCT FROM emp.id AND x.id = 99)",
+            "TRUE = id IN (SELECT id FROM {t} WHERE id < 3)",
             "(dept, pay) IN (SELECT dept, pay + 0 FROM {t} WHERE id > 3)",
             "(dept, pay) NOT IN (SELECT x.dept, x.pay FROM {t} x WHERE x.id > 3)",
             "(emp.pay, emp.dept) NOT IN (SELECT MAX(pay), dept FROM {t} GROUP BY dept)",

@@ -231,10 +231,7 @@ impl Findings {
                 writeln!(out, "    and {more} more; --format json lists them")?;
             }
         }
-        let told = [
-            ("not known: ", &self.unknown),
-            ("note: ", &self.notes),
-        ];
+        let told = [("not known: ", &self.unknown), ("note: ", &self.notes)];
         for (kind, found) in told
             .into_iter()
             .flat_map(|(kind, all)| all.iter().map(move |found| (kind, found)))

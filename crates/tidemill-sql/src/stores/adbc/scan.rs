@@ -24,7 +24,7 @@ use crate::planned_scan::planned_scan;
 use crate::stores::decimals::{widen, widened};
 use crate::stores::server::begun::{self, Begun};
 use crate::stores::server::condition::{
-    Comparing, Comparison, Condition, Pattern, condition, exactly, pushed, whole_number,
+    Comparing, Comparison, Condition, Pattern, condition, exactly, pushed, texts_of, whole_number,
 };
 use crate::stores::server::scan::{ServerRead, ServerScan};
 use crate::{Error, Result};
@@ -113,8 +113,7 @@ impl AdbcTable {
             false => names.join(", "),
         };
         let mut query = format!("SELECT {columns} FROM {}", self.table.quoted(&self.name));
-        let conditions = filters.iter().filter_map(|filter| condition(&self.columns, filter));
-        let conditions: Vec<String> = conditions.map(|condition| condition.text).collect();
+        let conditions = texts_of(filters, |filter| condition(&self.columns, filter))?;
         if !conditions.is_empty() {
             query += &format!(" WHERE {}", conditions.join(" AND "));
         }

@@ -28,7 +28,7 @@ use super::select::ClickHouseSql;
 use super::table::ServerTable;
 use crate::planned_scan::planned_scan;
 use crate::stores::decimals::{widen, widened};
-use crate::stores::server::condition::{condition, pushed};
+use crate::stores::server::condition::{condition, pushed, texts_of};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
 use crate::stores::server::scan::{ServerRead, ServerScan};
@@ -106,8 +106,7 @@ impl ClickHouseTable {
     ) -> EngineResult<Arc<dyn ExecutionPlan>> {
         let projection = projection.map_or_else(|| (0..self.schema.fields().len()).collect(), Clone::clone);
         let projected = Arc::new(self.schema.project(&projection)?);
-        let conditions = filters.iter().filter_map(|filter| condition(&self.columns, filter));
-        let conditions: Vec<String> = conditions.map(|condition| condition.text).collect();
+        let conditions = texts_of(filters, |filter| condition(&self.columns, filter))?;
         let columns = projection.iter().map(|&column| self.selected[column].clone());
         let select = Select::new(columns.collect(), &self.table.name(), &conditions, limit);
         let scan = ClickHouseScan {

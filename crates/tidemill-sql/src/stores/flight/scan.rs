@@ -24,7 +24,7 @@ use super::error_at;
 use crate::answer::Answer;
 use crate::planned_scan::planned_scan;
 use crate::stores::decimals::widened;
-use crate::stores::server::condition::{Condition, condition, pushed};
+use crate::stores::server::condition::{Condition, condition, pushed, texts_of};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::Operation;
 use crate::stores::server::scan::{ServerRead, ServerScan};
@@ -104,8 +104,7 @@ impl FlightTable {
     ) -> EngineResult<Arc<dyn ExecutionPlan>> {
         let projection = projection.map_or_else(|| (0..self.schema.fields().len()).collect(), Clone::clone);
         let projected: SchemaRef = Arc::new(self.schema.project(&projection)?);
-        let conditions = filters.iter().filter_map(|filter| self.condition(filter));
-        let conditions: Vec<String> = conditions.map(|condition| condition.text).collect();
+        let conditions = texts_of(filters, |filter| self.condition(filter))?;
         let columns = projected.fields().iter();
         let columns = columns.map(|field| Output::column(quoted(field.name()), field.data_type().clone()));
         let scan = FlightScan {

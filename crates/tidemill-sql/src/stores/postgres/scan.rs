@@ -26,7 +26,7 @@ use super::dialect::{Columns, PostgresSql, Typed, selected};
 use super::{NamedTable, error_at};
 use crate::answer::Answer;
 use crate::planned_scan::planned_scan;
-use crate::stores::server::condition::{condition, pushed};
+use crate::stores::server::condition::{condition, pushed, texts_of};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::{Operation, RowChange};
 use crate::stores::server::scan::{ServerRead, ServerScan};
@@ -131,8 +131,7 @@ impl PostgresTable {
         limit: Option<usize>,
     ) -> EngineResult<Arc<dyn ExecutionPlan>> {
         let projection = projection.map_or_else(|| (0..self.schema.fields().len()).collect(), Clone::clone);
-        let conditions = filters.iter().filter_map(|filter| condition(&self.columns, filter));
-        let conditions: Vec<String> = conditions.map(|condition| condition.text).collect();
+        let conditions = texts_of(filters, |filter| condition(&self.columns, filter))?;
         let columns = projection
             .iter()
             .filter_map(|&column| self.selected.get(column).cloned());

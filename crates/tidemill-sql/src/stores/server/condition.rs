@@ -4,7 +4,7 @@
 //! inwards, and AND, OR, BETWEEN and IN are taken apart here; a [`Comparing`] for each kind of server unparses comparisons of a column with
 //! a value.
 
-use datafusion::common::ScalarValue;
+use datafusion::common::{Result as EngineResult, ScalarValue, internal_err};
 use datafusion::logical_expr::expr::{Between, InList, Like};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, TableProviderFilterPushDown};
 
@@ -100,6 +100,19 @@ pub(crate) fn pushed(
         None => TableProviderFilterPushDown::Unsupported,
     });
     pushed.collect()
+}
+
+/// The conditions of a scan, which the server has taken by [`pushed`].
+///
+/// # Errors
+///
+/// [`DataFusionError::Internal`](datafusion::common::DataFusionError::Internal) for one that it does not take, and that nobody else would look at.
+pub(crate) fn texts_of(filters: &[Expr], condition: impl Fn(&Expr) -> Option<Condition>) -> EngineResult<Vec<String>> {
+    let texts = filters.iter().map(|filter| match condition(filter) {
+        Some(condition) => Ok(condition.text),
+        None => internal_err!("a server was promised {filter}, which it does not take"),
+    });
+    texts.collect()
 }
 
 fn is_null(server: &impl Comparing, column: &Expr, wanted: bool) -> Option<Condition> {

@@ -22,7 +22,7 @@ use super::kind::{Kind, Type};
 use super::rows::{self, Batches, LOOKED_AT};
 use crate::Result;
 use crate::planned_scan::planned_scan;
-use crate::stores::server::condition::{Condition, condition, pushed};
+use crate::stores::server::condition::{Condition, condition, pushed, texts_of};
 use crate::stores::server::counted;
 use crate::stores::server::push_down::{Operation, RowChange};
 use crate::stores::server::scan::{ServerRead, ServerScan};
@@ -104,8 +104,7 @@ impl SqliteTable {
         limit: Option<usize>,
     ) -> EngineResult<Arc<dyn ExecutionPlan>> {
         let projection = projection.map_or_else(|| (0..self.types.len()).collect(), Clone::clone);
-        let conditions = filters.iter().filter_map(|filter| self.condition(filter));
-        let conditions: Vec<String> = conditions.map(|condition| condition.text).collect();
+        let conditions = texts_of(filters, |filter| self.condition(filter))?;
         let types: Vec<&(String, Type)> = projection.iter().filter_map(|&place| self.types.get(place)).collect();
         let columns: Vec<Output<Type>> = types.iter().map(|(name, of)| selected(name, *of)).collect();
         let scan = SqliteScan {
