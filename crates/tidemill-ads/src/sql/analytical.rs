@@ -6,6 +6,7 @@
 //! lanes.
 
 mod case;
+mod engine_rows;
 mod procedures;
 mod words;
 
@@ -20,7 +21,7 @@ use sqlparser::ast::{self, Query as SqlQuery, Spanned as _};
 use sqlparser::tokenizer::Location;
 use tidemill_xbase::{AdtType, Table};
 
-use super::answer::{Answer, ColumnDescription, Rows};
+use super::answer::{Answer, Rows};
 use super::bind::{Parameters, Scope};
 use super::error::{Error, Kind, Result};
 use super::evaluate::{Session, evaluate_alone};
@@ -35,10 +36,9 @@ use super::select::{
 use super::statement::{Select, Statement, StatementKind, TableName};
 use super::stream::RowStream;
 use super::tables::{Snapshot, Tables};
-use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, date_text, decimal_text, time_text, timestamp_text};
+use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Value, date_text, decimal_text, time_text, timestamp_text};
 use super::views;
 use super::walk;
-use crate::FieldType;
 use words::Words;
 
 /// An engine for what the direct lanes cannot do.
@@ -752,54 +752,5 @@ fn start_at(query: &mut SqlQuery, row: u64) -> Result<()> {
             Kind::Unsupported,
             "START AT together with LIMIT is not ADS SQL",
         )),
-    }
-}
-
-impl ColumnDescription {
-    /// A column that an engine gives: a field of a table has the type that its metadata remembers.
-    pub fn of_arrow(field: &ArrowField) -> Self {
-        let get = |key: &str| field.metadata().get(key).map(String::as_str);
-        let remembered = get("xbase.type").and_then(|letter| {
-            let width: u32 = get("xbase.width")?.parse().ok()?;
-            let decimals: u16 = get("xbase.decimals")?.parse().ok()?;
-            let field_type = match letter {
-                "C" => FieldType::String,
-                "V" => FieldType::VarcharFox,
-                "N" | "F" => FieldType::Numeric,
-                "L" => FieldType::Logical,
-                "D" => FieldType::Date,
-                "I" if decimals == 0 => FieldType::Integer,
-                "B" => FieldType::Double,
-                "Y" => FieldType::Money,
-                "T" => FieldType::Timestamp,
-                "M" => return Some((FieldType::Memo, 0, 0)),
-                _ => return None,
-            };
-            Some((field_type, width, decimals))
-        });
-        let name = field.name().clone();
-        match remembered {
-            Some((field_type, length, decimals)) => Self {
-                name,
-                field_type,
-                length,
-                decimals,
-            },
-            None => Self::of_type(name, Type::of_arrow(field.data_type(), None).unwrap_or(Type::Bytes)),
-        }
-    }
-}
-
-impl Rows {
-    /// The rows of an engine's answer, in columns as clients are told of them.
-    pub fn of_batches(schema: &SchemaRef, mut batches: Vec<RecordBatch>) -> Self {
-        if batches.is_empty() {
-            batches.push(RecordBatch::new_empty(Arc::clone(schema)));
-        }
-        let columns = schema.fields().iter().map(|field| ColumnDescription::of_arrow(field));
-        Self {
-            columns: columns.collect(),
-            batches,
-        }
     }
 }
