@@ -265,8 +265,8 @@ pub trait Tables {
         self.snapshot(name)
     }
 
-    /// A table as it was read last, for who reads a few records of it and asks afterwards whether it still was so
-    /// ([`LastRead::is_still`]): nothing waits meanwhile. Default: there is none.
+    /// A table as it was read last, for callers that read a few records of it without a lock and check afterwards that it has not changed
+    /// since. Default: there is none.
     ///
     /// # Errors
     /// As [`Tables::snapshot`].
