@@ -179,6 +179,17 @@ impl VisitorMut for Balance {
 /// Makes IN, BETWEEN and LIKE bind more tightly than comparisons: `TRUE = a IN (1, 2)` is `TRUE = (a IN (1, 2))`, as in PostgreSQL. The
 /// parser's generic dialect binds them alike.
 fn bind_predicate(expr: &mut Expr) {
+    // From the right, so that comparisons stay those of the parser's order.
+    if let Expr::Like { pattern, .. } | Expr::ILike { pattern, .. } = expr
+        && let Expr::BinaryOp { op, .. } = &**pattern
+        && is_comparison(op)
+        && let Expr::BinaryOp { left, op, right } = mem::replace(&mut **pattern, nothing())
+    {
+        *pattern = left;
+        let left = Box::new(mem::replace(expr, nothing()));
+        *expr = Expr::BinaryOp { left, op, right };
+        return;
+    }
     let (Expr::InList { expr: first, .. }
     | Expr::InSubquery { expr: first, .. }
     | Expr::Between { expr: first, .. }
@@ -193,18 +204,7 @@ fn bind_predicate(expr: &mut Expr) {
         && let Expr::BinaryOp { left, op, right } = mem::replace(&mut **first, nothing())
     {
         *first = right;
-        let predicate = mem::replace(expr, nothing());
-        let right = Box::new(predicate);
-        *expr = Expr::BinaryOp { left, op, right };
-        return;
-    }
-    if let Expr::Like { pattern, .. } | Expr::ILike { pattern, .. } = expr
-        && let Expr::BinaryOp { op, .. } = &**pattern
-        && is_comparison(op)
-        && let Expr::BinaryOp { left, op, right } = mem::replace(&mut **pattern, nothing())
-    {
-        *pattern = left;
-        let left = Box::new(mem::replace(expr, nothing()));
+        let right = Box::new(mem::replace(expr, nothing()));
         *expr = Expr::BinaryOp { left, op, right };
     }
 }

@@ -209,7 +209,8 @@ mod tests {
             utc_offset: 0,
         };
         let bound = Scalar::bind(expr, &[], environment, clock);
-        let is_left = bound.is_err_and(|error| matches!(error.kind(), Kind::Unsupported | Kind::NoFunction));
+        let is_left =
+            bound.is_err_and(|error| matches!(error.kind(), Kind::NoExpression | Kind::Unsupported | Kind::NoFunction));
         assert_eq!(is_left, !expected, "{expr}");
     }
 
