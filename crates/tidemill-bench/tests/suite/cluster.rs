@@ -14,8 +14,8 @@ use tidemill_testkit::Cassandra;
 /// Every row is on both nodes.
 const WORKLOAD: &str = r#"
 pub async fn schema(ctx) {
-    ctx.execute("CREATE KEYSPACE two WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2}").await?;
-    ctx.execute("CREATE TABLE two.t (id bigint PRIMARY KEY, text text)").await?;
+    ctx.execute("CREATE KEYSPACE IF NOT EXISTS two WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2}").await?;
+    ctx.execute("CREATE TABLE IF NOT EXISTS two.t (id bigint PRIMARY KEY, text text)").await?;
     Ok(())
 }
 
@@ -107,9 +107,9 @@ const NEAR: &str = r#"
 const KEY = latte::param!("key", 0);
 
 pub async fn schema(ctx) {
-    ctx.execute("CREATE KEYSPACE near WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").await?;
-    ctx.execute("CREATE TABLE near.t (id bigint PRIMARY KEY)").await?;
-    ctx.execute("CREATE TABLE near.two (a text, b bigint, PRIMARY KEY ((a, b)))").await?;
+    ctx.execute("CREATE KEYSPACE IF NOT EXISTS near WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").await?;
+    ctx.execute("CREATE TABLE IF NOT EXISTS near.t (id bigint PRIMARY KEY)").await?;
+    ctx.execute("CREATE TABLE IF NOT EXISTS near.two (a text, b bigint, PRIMARY KEY ((a, b)))").await?;
     Ok(())
 }
 

@@ -35,7 +35,7 @@ fn latte_scripts_run(address: &str) {
             db.execute(`CREATE KEYSPACE IF NOT EXISTS ${KEYSPACE} \
                 WITH REPLICATION = { 'class' : 'SimpleStrategy', 'replication_factor' : 1 }`).await?;
             db.execute(`DROP TABLE IF EXISTS ${KEYSPACE}.${TABLE}`).await?;
-            db.execute(`CREATE TABLE ${KEYSPACE}.${TABLE}(id bigint PRIMARY KEY, data text)`).await?;
+            db.execute(`CREATE TABLE IF NOT EXISTS ${KEYSPACE}.${TABLE}(id bigint PRIMARY KEY, data text)`).await?;
         }
         pub async fn erase(db) { db.execute(`TRUNCATE TABLE ${KEYSPACE}.${TABLE}`).await }
         pub async fn prepare(db) {
@@ -92,11 +92,11 @@ fn every_type_binds_and_comes_back(address: &str) {
             ctx.execute("DROP TABLE IF EXISTS shape.types").await?;
             ctx.execute("DROP TABLE IF EXISTS shape.counters").await?;
             ctx.execute("CREATE TYPE IF NOT EXISTS shape.point (x int, y double)").await?;
-            ctx.execute("CREATE TABLE shape.types (k bigint PRIMARY KEY, i8 tinyint, i16 smallint, i32 int, i64 bigint, f32 float,
+            ctx.execute("CREATE TABLE IF NOT EXISTS shape.types (k bigint PRIMARY KEY, i8 tinyint, i16 smallint, i32 int, i64 bigint, f32 float,
                 f64 double, yes boolean, t text, a ascii, b blob, u uuid, tu timeuuid, ip inet, ip6 inet, d date, tm time, ts timestamp,
                 dur duration, vi varint, de decimal, l list<int>, s set<text>, m map<text, bigint>, tup tuple<int, text>,
                 pt frozen<point>, v vector<float, 3>, vt vector<text, 2>, n int, nested list<frozen<map<int, frozen<point>>>>)").await?;
-            ctx.execute("CREATE TABLE shape.counters (k bigint PRIMARY KEY, c counter)").await?;
+            ctx.execute("CREATE TABLE IF NOT EXISTS shape.counters (k bigint PRIMARY KEY, c counter)").await?;
         }
         pub async fn prepare(ctx) {
             let names = join(COLUMNS, ", ");
@@ -246,7 +246,7 @@ fn pages_batches_and_options(address: &str) {
         r#"
         pub async fn schema(ctx) {
             ctx.execute("DROP TABLE IF EXISTS shape.pages").await?;
-            ctx.execute("CREATE TABLE shape.pages (p int, c int, PRIMARY KEY (p, c))").await?;
+            ctx.execute("CREATE TABLE IF NOT EXISTS shape.pages (p int, c int, PRIMARY KEY (p, c))").await?;
         }
         pub async fn prepare(ctx) {
             ctx.prepare_with("insert", "INSERT INTO shape.pages (p, c) VALUES (?, ?)", #{consistency: "ONE", idempotent: true}).await?;
