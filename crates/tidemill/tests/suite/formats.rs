@@ -431,14 +431,16 @@ fn faults_of_statements_are_told_without_the_engines_words() {
             "SELECT SUM(x) FROM l",
             "there is no function sum(Utf8), there is sum(Decimal)",
         ),
-        (
-            "SELECT * FROM l NATURAL JOIN u",
-            "columns l.id and u.ID are spelled differently",
-        ),
-        ("SELECT * FROM l JOIN u USING (id)", "write JOIN … ON l.id = u.ID"),
+        ("SELECT x, zz FROM l NATURAL JOIN u", "column zz not found"),
     ] {
         let said = folder.run(&["sql", sql]).failed();
         assert!(said.contains(says) && !said.contains("DataFusion"), "{sql}: {said}");
+    }
+    // Columns that are spelled differently are merged.
+    folder.run(&["sql", "INSERT INTO u VALUES (1, 'y')"]).done();
+    for join in ["NATURAL JOIN u", "JOIN u USING (id)"] {
+        let rows = folder.run(&["sql", &format!("SELECT * FROM l {join}")]);
+        assert_eq!(rows.done(), "{\"id\":1,\"x\":\"a\",\"Y\":\"y\"}\n", "{join}");
     }
 }
 
