@@ -74,7 +74,7 @@ fn of_ads(inner: &tidemill_ads::Error, whole: &tidemill_sql::Error) -> Error {
         _ if inner.constraint().is_some() => Status::Integrity,
         Kind::NoTable => Status::NotFound,
         Kind::Exists => Status::AlreadyExists,
-        Kind::NeedsAnalytical | Kind::Unsupported => Status::NotImplemented,
+        Kind::NeedsAnalytical | Kind::Unsupported | Kind::NoExpression => Status::NotImplemented,
         Kind::Transaction | Kind::StructureChanged => Status::InvalidState,
         Kind::Value => Status::InvalidData,
         Kind::Engine => Status::IO,

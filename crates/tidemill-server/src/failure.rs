@@ -130,7 +130,7 @@ pub(crate) fn state(error: &Error) -> &'static str {
             Kind::Grouping => "42803",
             Kind::Value => state_of_words(statement.message()).unwrap_or("22P02"),
             Kind::Parameter => "08P01",
-            Kind::NeedsAnalytical | Kind::Unsupported => "0A000",
+            Kind::NeedsAnalytical | Kind::Unsupported | Kind::NoExpression => "0A000",
             Kind::Transaction => "25000",
             Kind::Raised { .. } => "P0001",
             Kind::Limit => "54000",

@@ -386,7 +386,7 @@ pub(crate) fn left_to_others(error: &Error) -> Option<Kind> {
     let kind = error.kind();
     matches!(
         kind,
-        Kind::NeedsAnalytical | Kind::Large | Kind::Unsupported | Kind::NoFunction
+        Kind::NeedsAnalytical | Kind::Large | Kind::Unsupported | Kind::NoExpression | Kind::NoFunction
     )
     .then(|| kind.clone())
 }
