@@ -5,6 +5,8 @@
 //!
 //! It also computes `a IN (1, 2) AND a IN (3)` in advance, as false. For NULL the result is NULL.
 
+use std::collections::HashSet;
+
 use arrow_schema::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
@@ -54,19 +56,21 @@ fn decided(of: BinaryExpr) -> Transformed<Expr> {
     let (Expr::InList(left), Expr::InList(right)) = (&*of.left, &*of.right) else {
         return Transformed::no(Expr::BinaryExpr(of));
     };
-    let has = |list: &[Expr], value: &Expr| list.contains(value);
-    let is_within = |one: &InList, other: &InList| one.list.iter().all(|value| has(&other.list, value));
-    let are_apart = !left.list.iter().any(|value| has(&right.list, value));
-    let is_decided = match (of.op, left.negated, right.negated) {
-        (Operator::And, false, false) | (Operator::Or, true, true) => are_apart,
-        (Operator::And, false, true) | (Operator::Or, true, false) => is_within(left, right),
-        (Operator::And, true, false) | (Operator::Or, false, true) => is_within(right, left),
-        _ => false,
-    };
     let mut literals = left.list.iter().chain(&right.list).map(type_of_literal);
     let first = literals.next().flatten();
     // Literals of other types may be equal, and a NULL among them is unknown.
-    if !is_decided || left.expr != right.expr || first.is_none() || !literals.all(|other| other == first) {
+    if left.expr != right.expr || first.is_none() || !literals.all(|other| other == first) {
+        return Transformed::no(Expr::BinaryExpr(of));
+    }
+    let values = |list: &InList| list.list.iter().cloned().collect::<HashSet<Expr>>();
+    let (of_left, of_right) = (values(left), values(right));
+    let is_decided = match (of.op, left.negated, right.negated) {
+        (Operator::And, false, false) | (Operator::Or, true, true) => of_left.is_disjoint(&of_right),
+        (Operator::And, false, true) | (Operator::Or, true, false) => of_left.is_subset(&of_right),
+        (Operator::And, true, false) | (Operator::Or, false, true) => of_right.is_subset(&of_left),
+        _ => false,
+    };
+    if !is_decided {
         return Transformed::no(Expr::BinaryExpr(of));
     }
     let value = left.expr.as_ref().clone();

@@ -502,7 +502,7 @@ fn where_also(query: &Query, condition: Expr) -> Query {
     query
 }
 
-fn and(left: Expr, right: Expr) -> Expr {
+pub(crate) fn and(left: Expr, right: Expr) -> Expr {
     Expr::BinaryOp {
         left: Box::new(left),
         op: BinaryOperator::And,
@@ -617,7 +617,7 @@ fn is_ungrouped(select: &Select) -> bool {
     ungrouped && !aggregates && select.having.is_none() && select.distinct.is_none()
 }
 
-fn call(name: &str, args: impl Iterator<Item = Expr>) -> Expr {
+pub(crate) fn call(name: &str, args: impl Iterator<Item = Expr>) -> Expr {
     let args = args.map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)));
     function(name, args.collect())
 }

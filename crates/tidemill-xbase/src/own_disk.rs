@@ -1,11 +1,11 @@
-//! Whether a file lies on a file system of this machine, which shows at once what any program does to it.
+//! Whether a file is on a local file system, which shows changes of other programs at once.
 //!
-//! Clients of network file systems answer from attributes that may be seconds old, and ask the server anew when a lock is taken. So
-//! do file systems in user space, as their authors please. Only those that are known to be local count.
+//! Network file systems cache attributes for some seconds, and ask the server again when a lock is taken. File systems in user space may do
+//! the same. Only file systems that are known to be local count.
 
 use std::path::Path;
 
-/// Whether the file of this path does. `false` where it is not known, and on systems other than Linux.
+/// Whether a path is on such a file system. `false` if that is unknown, and on systems other than Linux.
 #[cfg(target_os = "linux")]
 pub(crate) fn has(path: &Path) -> bool {
     use nix::sys::statfs::statfs;

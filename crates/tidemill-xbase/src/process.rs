@@ -1,7 +1,7 @@
-//! Which process this is, without asking the system each time.
+//! The process id without a system call.
 //!
-//! What one process has open is not a forked child's to use, so each lock and each statement asks. The C library asks the system, which
-//! took a tenth of a look-up by an index. Here a page of memory is asked that the system clears in a child.
+//! A forked child must not use what its parent has open, so each lock and each statement checks the process. `getpid` is a system call, and
+//! took a tenth of a look-up by an index. This module checks a page of memory that the kernel clears in a child.
 
 use std::sync::OnceLock;
 

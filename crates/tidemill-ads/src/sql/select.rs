@@ -195,7 +195,7 @@ impl Plan {
         if let Some(last) = tables.read_last(name)?
             && structure.check(last.snapshot().structure(), name).is_ok()
         {
-            // What is wrong with a file that has changed meanwhile, is told below if it is wrong.
+            // An error may come from a file that has just changed. If it is real, the locked read below reports it.
             match point.rows(self, last.snapshot(), parameters, shows_deleted) {
                 Ok(None) => return Ok(None),
                 Ok(rows) if last.is_still() => return Ok(rows),

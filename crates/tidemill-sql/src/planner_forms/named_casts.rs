@@ -4,6 +4,7 @@
 //! wrapped in a function whose second argument is the type. The optimizer removes the function.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 
 use arrow_schema::{DataType, FieldRef};
@@ -16,6 +17,8 @@ use datafusion::logical_expr::{
 use sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, GroupByExpr, Ident, ObjectName, OrderByKind, Query, Select, SetExpr, Value,
 };
+
+use tidemill_ads::sql::walk;
 
 use super::outside_queries;
 use crate::Result;
@@ -46,6 +49,13 @@ pub(super) fn put(query: &mut Query) -> Result<()> {
 
 /// Whether two keys or calls have the same name without being the same.
 fn collide(select: &Select) -> Result<bool> {
+    let is_cast = |part: &Expr| match part {
+        Expr::Cast { .. } => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    if walk::expressions(select, &mut |part| is_cast(part)).is_continue() {
+        return Ok(false);
+    }
     let (mut names, mut collide) = (HashMap::new(), false);
     let mut add = |expr: &Expr| -> Result<()> {
         let mut bare = expr.clone();

@@ -10,13 +10,13 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
-    JoinConstraint, JoinOperator as J, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor,
-    TableWithJoins, Value, VisitorMut,
+    BinaryOperator, Expr, Ident, JoinConstraint, JoinOperator as J, Query, Select, SelectItem, SetExpr, Statement,
+    TableFactor, TableWithJoins, Value, Visitor, VisitorMut,
 };
 use tidemill_ads::sql::{join_constraint, join_constraint_mut, joined_in_pairs, walk};
 
 use super::{Binder, Bound, Scope, WithQueries, WithQuery, names_of_wildcard, quoted, same_but_for_case, text};
+use crate::planner_forms::{and, call};
 
 /// Replaces NATURAL and USING by ON, and the names of merged columns by their expressions.
 ///
@@ -29,8 +29,25 @@ pub(super) fn put(statement: &mut Statement, tables: &HashMap<String, Bound>) ->
         with_queries: WithQueries::default(),
         scopes: Vec::new(),
     };
+    if walk::look_at(statement, &mut FindMerged).is_ok() {
+        return Ok(());
+    }
     let levels = Vec::new();
     walk::change(statement, &mut Merger { binder, levels })
+}
+
+/// Breaks at a SELECT whose joins merge columns.
+struct FindMerged;
+
+impl Visitor for FindMerged {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        match select.from.iter().any(merges) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
 }
 
 /// A column of a FROM clause.
@@ -49,9 +66,11 @@ struct Level {
 }
 
 impl Level {
-    /// Keeps the merged columns only.
+    /// Keeps the merged columns whose names no other column has.
     fn of_merged(mut self) -> Self {
-        self.merged.retain(|column| column.is_merged);
+        let columns = self.merged.clone();
+        self.merged
+            .retain(|column| column.is_merged && find(&columns, &column.name).is_some());
         self
     }
 }
@@ -279,7 +298,10 @@ fn joined(left: Vec<Visible>, right: Vec<Visible>, operator: &mut J) -> Option<V
         });
         let merged = match operator {
             J::Right(_) | J::RightOuter(_) | J::RightSemi(_) | J::RightAnti(_) => of_right.expr.clone(),
-            J::FullOuter(_) => coalesce(of_left.expr.clone(), of_right.expr.clone()),
+            J::FullOuter(_) => call(
+                "coalesce",
+                [of_left, of_right].map(|column| column.expr.clone()).into_iter(),
+            ),
             _ => of_left.expr.clone(),
         };
         for column in columns.iter_mut().filter(|column| column.name == of_left.name) {
@@ -288,11 +310,7 @@ fn joined(left: Vec<Visible>, right: Vec<Visible>, operator: &mut J) -> Option<V
         others.retain(|column| column.name != of_right.name);
     }
     if is_natural || !equal.is_empty() {
-        let all = joined_in_pairs(equal, |left, right| Expr::BinaryOp {
-            left: Box::new(left),
-            op: BinaryOperator::And,
-            right: Box::new(right),
-        });
+        let all = joined_in_pairs(equal, and);
         *join_constraint_mut(operator)? = JoinConstraint::On(all.unwrap_or_else(|| Expr::value(Value::Boolean(true))));
     }
     Some(match operator {
@@ -354,22 +372,4 @@ fn expand(projection: &mut Vec<SelectItem>, columns: &[Visible]) -> Result<(), S
     }
     *projection = items;
     Ok(())
-}
-
-fn coalesce(left: Expr, right: Expr) -> Expr {
-    let args = [left, right].map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)));
-    Expr::Function(Function {
-        name: ObjectName::from(vec![Ident::new("coalesce")]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList {
-            duplicate_treatment: None,
-            args: args.into(),
-            clauses: Vec::new(),
-        }),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    })
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use datafusion::common::tree_node::{Transformed, TransformedResult as _, TreeNode as _};
+use datafusion::common::tree_node::{Transformed, TransformedResult as _, TreeNode as _, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, ExprSchema as _, Result, ScalarValue};
 use datafusion::functions_aggregate::count::count;
 use datafusion::logical_expr::expr::{Exists, InSubquery};
@@ -22,11 +22,22 @@ use super::has_predicate;
 /// Rewrites the IN predicates of a plan and of its subqueries so that DataFusion computes NULL correctly.
 pub(crate) fn put(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_up_with_subqueries(|node| {
+        let mut has_any = false;
+        node.apply_expressions(|expr| {
+            has_any |= has_predicate(expr)?;
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        if !has_any {
+            return Ok(Transformed::no(node));
+        }
         let mut schema = DFSchema::empty();
         for input in node.inputs() {
             schema.merge(input.schema());
         }
-        let is_condition = matches!(node, LogicalPlan::Filter(_) | LogicalPlan::Join(_));
+        let (is_filter, is_join) = (
+            matches!(node, LogicalPlan::Filter(_)),
+            matches!(node, LogicalPlan::Join(_)),
+        );
         let names = NamePreserver::new(&node);
         let changed = node.map_expressions(|expr| {
             if !has_predicate(&expr)? {
@@ -34,10 +45,11 @@ pub(crate) fn put(plan: LogicalPlan) -> Result<LogicalPlan> {
             }
             let name = names.save(&expr);
             let expr = expr.transform_up(of_one_row)?.data;
-            let changed = match is_condition {
+            let changed = match is_filter || is_join {
                 true => {
                     let parts = split_conjunction_owned(expr).into_iter();
-                    let parts = parts.map(|part| conjunct(part, &schema)).collect::<Result<Vec<_>>>()?;
+                    let parts = parts.map(|part| conjunct(part, is_filter, &schema));
+                    let parts = parts.collect::<Result<Vec<_>>>()?;
                     conjunction(parts).unwrap_or_else(|| lit(true))
                 }
                 false => everywhere(expr, &schema)?,
@@ -77,8 +89,8 @@ fn has_one_row(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// A part of a condition that must be true for the whole to be true.
-fn conjunct(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+/// A part of a condition that must be true for the whole to be true. In a filter, DataFusion has a join for NOT IN.
+fn conjunct(expr: Expr, is_filter: bool, schema: &DFSchema) -> Result<Expr> {
     match expr {
         Expr::Not(inner) => match *inner {
             Expr::InSubquery(of) => conjunct(
@@ -86,6 +98,7 @@ fn conjunct(expr: Expr, schema: &DFSchema) -> Result<Expr> {
                     negated: !of.negated,
                     ..of
                 }),
+                is_filter,
                 schema,
             ),
             other => everywhere(not(other), schema),
@@ -94,6 +107,7 @@ fn conjunct(expr: Expr, schema: &DFSchema) -> Result<Expr> {
             Some(none_equals) => none_equals,
             None => everywhere(Expr::InSubquery(of), schema)?,
         }),
+        Expr::InSubquery(of) if of.negated && is_filter => Ok(Expr::InSubquery(of)),
         other => whether_true(other, schema),
     }
 }

@@ -1,27 +1,27 @@
-//! Index files that are sound and do not have the keys of their table: it was changed without them.
+//! Index files that are sound but lack keys of their table, because the table was changed without them.
 
 use std::fmt;
 
 use super::verify::{FINDINGS_MAX, Finding, IndexFault};
 
-/// How an index tag that is sound in itself differs from its table. To rebuild it is all that it takes.
+/// How a sound index tag differs from its table. Rebuilding the index mends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutOfDate {
-    /// How many keys are not there.
+    /// The number of missing keys.
     pub missing: u64,
-    /// How many keys are there of records that the table does not have, that the FOR expression leaves out, or that have another one.
+    /// The number of surplus keys: of records that do not exist, that the FOR expression excludes, or that have another key too.
     pub surplus: u64,
-    /// How many keys are there that their records do not have any more.
+    /// The number of keys that differ from those of their records.
     pub changed: u64,
-    /// The first record that is concerned.
+    /// The first record with a difference.
     pub first: u32,
-    /// Whether there may be more than these: a list of findings has an end.
+    /// Whether the list of findings was full, so that there may be more.
     pub has_more: bool,
 }
 
 impl OutOfDate {
-    /// What the findings of a check of one file say of a tag. `None` where nothing is wrong with it, and where it is damaged.
+    /// The differences of a tag, from the findings of its file. `None` if it has none, or if it is damaged.
     pub fn of(findings: &[Finding], tag: &str) -> Option<Self> {
         let is_of_tag = |finding: &&Finding| finding.tag.as_deref() == Some(tag);
         let found = findings.iter().filter(is_of_tag);

@@ -48,8 +48,8 @@ impl Finding {
         matches!(self.what, IndexFault::Unreachable { .. })
     }
 
-    /// Whether the tag may be sound and not have the keys of its table, which was changed without it: rebuilding it is all that it
-    /// takes. [`OutOfDate`](super::OutOfDate) says so of a tag as a whole.
+    /// Whether this is a key that differs from the table, in a tag that may otherwise be sound. [`OutOfDate`](super::OutOfDate) sums up the
+    /// findings of a tag.
     pub fn is_out_of_date(&self) -> bool {
         use IndexFault as F;
         match self.what {
@@ -63,7 +63,7 @@ impl Finding {
         }
     }
 
-    /// The first record that it is about.
+    /// The first record of the finding.
     pub(super) fn first_record(&self) -> Option<u32> {
         match self.what {
             IndexFault::MissingWord { recno, .. } | IndexFault::SurplusWord { recno, .. } => Some(recno),

@@ -1,27 +1,26 @@
-//! Whether texts stand as Windows sorts them: Visual Objects and X# sort so unless they are told otherwise, and no index file says it.
+//! The sort order of Windows, which Visual Objects and X# use by default. Index files do not record it.
 //!
-//! Small and capital letters, and those with accents, are one letter first; digits come before letters, and other signs before digits, in
-//! the order that Microsoft documents for Excel. Hyphens and apostrophes come before all signs, or count for nothing. What decides between
-//! texts that are equal so far is not looked at, and the order of letters that are not Latin is not known here: this only tells such an
-//! index from a damaged one, and nothing is sought by it.
+//! Case and accents do not count at first. Digits precede letters, and other characters precede digits, in the order that Microsoft documents
+//! for Excel. Hyphens and apostrophes precede all other characters, or are ignored. Further rules for equal texts, and letters that are not
+//! Latin, are not implemented: the order only distinguishes such an index from a damaged one, and is not used for searches.
 
 use std::cmp::Ordering;
 
 use crate::codepage::CodePage;
 
-/// What hyphens and apostrophes are.
+/// How hyphens and apostrophes are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hyphens {
-    /// Lower than every other sign.
+    /// Before every other character.
     Low,
-    /// Passed over.
+    /// Ignored.
     Ignored,
 }
 
-/// The signs of ASCII from the lowest.
+/// The other characters of ASCII, in ascending order.
 const SIGNS: &[u8] = b"'- !\"#$%&()*,./:;?@[\\]^_`{|}~+<=>";
 
-/// Letters with accents, and the letters that they are first.
+/// Letters with accents, and their base letters.
 const LETTERS: [(&str, char); 8] = [
     (
         "\u{c0}\u{c1}\u{c2}\u{c3}\u{c4}\u{c5}\u{e0}\u{e1}\u{e2}\u{e3}\u{e4}\u{e5}",
@@ -36,7 +35,7 @@ const LETTERS: [(&str, char); 8] = [
     ("\u{dd}\u{fd}\u{ff}", 'y'),
 ];
 
-/// Whether a text may stand before another one. Where it cannot be said, it may.
+/// Whether a text may precede another one. `true` if that is unknown.
 pub(super) fn may_precede(low: &[u8], high: &[u8], page: CodePage, hyphens: Hyphens) -> bool {
     let places = |text: &[u8]| -> Vec<Option<u16>> {
         let text = page.decode(text);

@@ -1,4 +1,4 @@
-//! The rows that an engine answers with, as rows of ADS SQL.
+//! Converts the rows of an engine's answer to rows of ADS SQL.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::sql::answer::{ColumnDescription, Rows};
 use crate::sql::value::Type;
 
 impl ColumnDescription {
-    /// A column that an engine gives: a field of a table has the type that its metadata remembers.
+    /// A column of an engine's answer. A field of a table has the type in its metadata.
     pub fn of_arrow(field: &ArrowField) -> Self {
         let get = |key: &str| field.metadata().get(key).map(String::as_str);
         let remembered = get("xbase.type").and_then(|letter| {
@@ -45,7 +45,7 @@ impl ColumnDescription {
 }
 
 impl Rows {
-    /// The rows of an engine's answer, in columns as clients are told of them.
+    /// The rows of an engine's answer, with the column types that clients see.
     pub fn of_batches(schema: &SchemaRef, mut batches: Vec<RecordBatch>) -> Self {
         if batches.is_empty() {
             batches.push(RecordBatch::new_empty(Arc::clone(schema)));

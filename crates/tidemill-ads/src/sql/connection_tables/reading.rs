@@ -17,9 +17,8 @@ use crate::sql::tables::Snapshot;
 
 /// A table as it was read last, with the index that it had then.
 ///
-/// Who reads a few records of it needs no lock: if the files still are what they were after the last read, then all that was read is
-/// of one state, in which they were when the table was opened and when they were looked at. A commit that has changed one of them by
-/// then is not over before all of them are changed, and is waited for by whoever sees that.
+/// Reading a few of its records needs no lock. If the files have not changed since they were opened, all records are of that state. If a
+/// commit has changed one of them, the caller sees it, and waits until the commit has changed all.
 #[derive(Debug)]
 pub struct LastRead {
     snapshot: Arc<Snapshot>,

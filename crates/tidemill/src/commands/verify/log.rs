@@ -7,7 +7,7 @@ use tidemill_xbase::{Error, LogContents};
 
 use super::{Damage, Findings, Unit};
 
-/// An incomplete transaction is not damage: no program was told that it was committed.
+/// An incomplete transaction is not damage: its commit was never acknowledged.
 pub(super) fn verify(path: &Path) -> anyhow::Result<Findings> {
     let findings = |good: usize, damaged, note| Findings {
         file: path.display().to_string(),
