@@ -31,20 +31,39 @@ impl Canceller {
     }
 }
 
-/// Statements that can be cancelled, by their users and the names that these gave them.
+/// A user, and a name that the user gave to statements.
+type Key = (String, Vec<u8>);
+
+/// Statements that can be cancelled. Several may have one name.
 #[derive(Debug, Default)]
-pub(crate) struct Cancels(Mutex<HashMap<(String, Vec<u8>), Canceller>>);
+pub(crate) struct Cancels(Mutex<HashMap<Key, Vec<Canceller>>>);
 
 impl Cancels {
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<(String, Vec<u8>), Canceller>> {
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<Key, Vec<Canceller>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Cancels a statement. Returns whether there was one.
+    fn add(&self, key: Key, canceller: Canceller) {
+        self.known().entry(key).or_default().push(canceller);
+    }
+
+    /// Cancels the statements of this name. Returns whether there was one.
     pub(crate) fn cancel(&self, user: &str, name: &[u8]) -> bool {
         let known = self.known();
         let found = known.get(&(user.to_owned(), name.to_vec()));
-        found.inspect(|canceller| canceller.cancel()).is_some()
+        found.into_iter().flatten().for_each(Canceller::cancel);
+        found.is_some()
+    }
+
+    /// Forgets a statement that has ended. Others of its name can still be cancelled.
+    fn remove(&self, key: &Key, ended: &Canceller) {
+        let mut known = self.known();
+        if let Some(cancellers) = known.get_mut(key) {
+            cancellers.retain(|canceller| !Arc::ptr_eq(&canceller.0, &ended.0));
+            if cancellers.is_empty() {
+                known.remove(key);
+            }
+        }
     }
 }
 
@@ -55,8 +74,8 @@ pub(crate) struct Statement {
     user: String,
     may_write: bool,
     pub(crate) text: Arc<str>,
-    /// The key to cancel it.
-    key: Option<(String, Vec<u8>)>,
+    /// The key to cancel it, and what that cancels.
+    key: Option<(Key, Canceller)>,
     begun: Instant,
     ends: Ends,
     /// How many rows were returned or changed so far.
@@ -99,9 +118,9 @@ impl Statement {
     ) -> Self {
         let canceller = Canceller::new();
         let cancelled = canceller.watch();
-        let key = name.map(|name| (user.to_owned(), name.to_vec()));
-        if let Some(key) = &key {
-            shared.cancels.known().insert(key.clone(), canceller);
+        let key = name.map(|name| ((user.to_owned(), name.to_vec()), canceller));
+        if let Some((key, canceller)) = &key {
+            shared.cancels.add(key.clone(), canceller.clone());
         }
         let deadline = rights
             .statement_time
@@ -251,8 +270,8 @@ impl Statement {
 
 impl Drop for Statement {
     fn drop(&mut self) {
-        if let Some(key) = &self.key {
-            self.shared.cancels.known().remove(key);
+        if let Some((key, canceller)) = &self.key {
+            self.shared.cancels.remove(key, canceller);
         }
         self.log(Some(Failure::cancelled().line()));
     }

@@ -295,7 +295,11 @@ impl Reading {
                 Ok(Some(bytes)) => Some((Ok(bytes), Some((reading, None)))),
                 done => match reading.statement.end(done) {
                     Ok(_) => None,
-                    Err(failure) => Some((Err(std::io::Error::other(failure.message)), None)),
+                    Err(failure) => {
+                        // The connection is closed at once. What was given to it before must reach the client, the headers at least.
+                        tokio::task::yield_now().await;
+                        Some((Err(std::io::Error::other(failure.message)), None))
+                    }
                 },
             }
         }))

@@ -314,6 +314,50 @@ fn rows_that_are_sent_end_when_they_are_cancelled() {
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }
 
+/// A cancellation may come between the first rows and the headers, which the client needs nevertheless.
+#[test]
+fn whoever_is_cancelled_early_gets_headers() {
+    let served = Served::begin();
+    for _ in 0..100 {
+        std::thread::scope(|scope| {
+            let asked = scope.spawn(|| {
+                let rows = "SELECT a.n FROM numbers a, numbers b, numbers c";
+                ask(
+                    &served,
+                    "POST",
+                    "/sql",
+                    &["Accept: text/csv", "X-Statement: early"],
+                    rows,
+                )
+            });
+            while ask(&served, "DELETE", "/sql/early", &[], "").status != 204 {}
+            let answer = asked.join().expect("answered");
+            assert!(answer.status == 499 || !answer.is_whole, "{}", answer.headers);
+        });
+    }
+}
+
+#[test]
+fn statements_of_one_name_are_cancelled_together() {
+    let served = Served::begin();
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        let both = [(), ()].map(|()| {
+            scope.spawn(|| {
+                let long = "SELECT COUNT(*) FROM numbers a, numbers b, numbers c, numbers d";
+                ask(&served, "POST", "/sql", &["X-Statement: both"], long).status
+            })
+        });
+        // One may begin after the other was cancelled.
+        while both.iter().any(|statement| !statement.is_finished()) {
+            ask(&served, "DELETE", "/sql/both", &[], "");
+            assert!(begun.elapsed() < Duration::from_secs(20));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(both.map(|statement| statement.join().expect("answered")), [499, 499]);
+    });
+}
+
 #[test]
 fn the_commands_of_the_page_about_serving_work() {
     let folder = crate::run::Folder::with(&[]);
