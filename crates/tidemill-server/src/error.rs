@@ -33,6 +33,9 @@ pub enum Error {
         /// The next thing to try.
         hint: String,
     },
+    /// A listener has ended while the server ran: a defect, whose panic the inner error describes.
+    #[error("the server no longer accepts connections at one of its addresses; start it again")]
+    Listener(#[source] Option<tokio::task::JoinError>),
     /// A folder or a store that is to be served does not exist.
     #[error(transparent)]
     Store(#[from] tidemill_sql::Error),

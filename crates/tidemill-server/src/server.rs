@@ -13,6 +13,7 @@ use tidemill_sql::SessionOptions;
 use tidemill_trust::{printable, without_secrets};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
 
 use crate::error::{Error, Result};
 use crate::http::Reports;
@@ -230,7 +231,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// None at present: accepting is retried when it fails.
+    /// [`Error::Listener`] if a listener ends by itself, after the same grace time. A failure to accept a connection is retried.
     pub async fn run(self, ended: impl Future<Output = ()>) -> Result<()> {
         let Self {
             shared,
@@ -243,23 +244,31 @@ impl Server {
         // Each connection of PostgreSQL's protocol holds a permit; when all permits are free, all connections have ended.
         let connections = u32::try_from(shared.connections).unwrap_or(u32::MAX);
         let open = Arc::new(Semaphore::new(shared.connections));
-        let postgres =
-            postgres.map(|listener| tokio::spawn(postgres::listen(listener, Arc::clone(&shared), Arc::clone(&open))));
-        let flight = flight.map(|listener| tokio::spawn(flight::listen(listener, Arc::clone(&shared))));
-        let http = http.map(|listener| tokio::spawn(http::listen(listener, Arc::clone(&shared))));
-        ended.await;
+        let mut listeners = JoinSet::new();
+        if let Some(listener) = postgres {
+            listeners.spawn(postgres::listen(listener, Arc::clone(&shared), Arc::clone(&open)));
+        }
+        if let Some(listener) = flight {
+            listeners.spawn(flight::listen(listener, Arc::clone(&shared)));
+        }
+        if let Some(listener) = http {
+            listeners.spawn(http::listen(listener, Arc::clone(&shared)));
+        }
+        // A server that answers at some of its addresses only would go unnoticed.
+        let done = tokio::select! {
+            () = ended => Ok(()),
+            Some(listener) = listeners.join_next() => Err(Error::Listener(listener.err())),
+        };
         let _ = stop.send(true);
         let copies = Arc::clone(&shared);
         // What is still in flight after the grace time is dropped with the runtime.
         let _ = tokio::time::timeout(grace, async {
             let _ = open.acquire_many(connections).await;
             copies.copies.ended().await;
-            for task in [postgres, flight, http].into_iter().flatten() {
-                let _ = task.await;
-            }
+            while listeners.join_next().await.is_some() {}
         })
         .await;
-        Ok(())
+        done
     }
 }
 

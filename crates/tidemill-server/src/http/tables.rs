@@ -24,6 +24,7 @@ pub(super) async fn list(
     let tables = tables_of(&session).await.map_err(problem)?;
     let mut schemas = Vec::new();
     for name in shared.stores.schemas(&sender.rights) {
+        // Tables that are attached by a name of their own are among those of the first folder.
         let own = tables.iter().filter(|table| table.schema == name);
         let own: Vec<_> = own
             .map(|table| json!({ "name": table.name, "format": table.location.format.to_string() }))
@@ -31,7 +32,6 @@ pub(super) async fn list(
         let target = shared.stores.target(&sender.rights, &name).map(TargetKind::name);
         schemas.push(json!({ "name": name, "tables": own, "target": target }));
     }
-    // Tables that are attached by a name of their own are among those of the first folder.
     let version = env!("CARGO_PKG_VERSION");
     Ok(json_answer(
         &json!({ "version": version, "default": PUBLIC, "formats": formats(), "schemas": schemas }),
