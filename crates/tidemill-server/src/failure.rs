@@ -121,6 +121,7 @@ pub(crate) fn state(error: &Error) -> &'static str {
     {
         return match statement.kind() {
             Kind::Syntax => "42601",
+            Kind::NoSavepoint => "3B001",
             Kind::NoTable => "42P01",
             Kind::Exists => "42P07",
             Kind::NoColumn => "42703",

@@ -145,6 +145,8 @@ impl Session {
             }
             kind => {
                 let mut files = self.changed_file(&kind).await?;
+                // Tables of other folders.
+                files.extend(self.files_of(sources(&kind)).await?);
                 if let StatementKind::CreateTable(table) = &kind {
                     let name = table.name.to_string();
                     let file = self.new_file(&name).await?;
@@ -155,6 +157,7 @@ impl Session {
                 let is_change = matches!(
                     kind,
                     StatementKind::Savepoint(_)
+                        | StatementKind::Release(_)
                         | StatementKind::Insert(_)
                         | StatementKind::Update(_)
                         | StatementKind::Delete(_)

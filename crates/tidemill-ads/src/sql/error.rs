@@ -76,6 +76,8 @@ pub enum Kind {
     Definition,
     /// A transaction where none can be, or none where one must be.
     Transaction,
+    /// A savepoint that the transaction does not have.
+    NoSavepoint,
     /// A script raised it: its class and code.
     Raised {
         /// The class, in the letters of the statement.
@@ -110,6 +112,7 @@ impl Kind {
             Self::NeedsAnalytical | Self::Large | Self::Unsupported | Self::NoExpression => ("HYC00", 2208),
             Self::Definition => ("42000", 2215),
             Self::Transaction => ("25000", 2220),
+            Self::NoSavepoint => ("3B001", 5000),
             Self::Raised { code, .. } => ("HY000", *code),
             Self::Limit => ("54000", 2210),
             Self::Stopped => ("HY008", 7209),
@@ -278,6 +281,7 @@ impl From<crate::Error> for Error {
                     ErrorCode::TransactionOutOfSequence | ErrorCode::IllegalCommandDuringTransaction => {
                         Kind::Transaction
                     }
+                    ErrorCode::NotFound => Kind::NoSavepoint,
                     _ => Kind::Engine,
                 };
                 let mut error = Self::new(kind, what);

@@ -65,7 +65,7 @@ fn batch(batch: RecordBatch) -> Messages {
     messages(batch.schema(), stream::once(async { Ok(batch) }).boxed())
 }
 
-/// Runs a statement that sets a savepoint or rolls back to one.
+/// Runs a statement that sets a savepoint, rolls back to one, or releases one.
 async fn savepoint(transaction: &Transaction, text: &str) -> Result<(), Status> {
     let done = transaction.session.query(text).await;
     done.map(drop).map_err(|error| status(&Failure::of(&error, text)))
@@ -337,8 +337,7 @@ impl FlightSqlService for Door {
         });
         let (transaction, number) = known.ok_or_else(|| Status::not_found("no such savepoint"))?;
         match query.action {
-            // The session cannot release a savepoint; it stays until the transaction ends.
-            RELEASE => Ok(()),
+            RELEASE => savepoint(&transaction, &format!("RELEASE SAVEPOINT flight_{number}")).await,
             ROLLBACK => savepoint(&transaction, &format!("ROLLBACK TO SAVEPOINT flight_{number}")).await,
             _ => Err(Status::invalid_argument("a savepoint is ended by RELEASE or ROLLBACK")),
         }

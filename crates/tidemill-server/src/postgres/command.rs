@@ -41,7 +41,7 @@ pub(crate) enum Command {
     },
     Commit,
     Rollback,
-    /// Sets a savepoint, or rolls back to one; `sql` is for the session.
+    /// Sets a savepoint, rolls back to one, or releases one; `sql` is for the session.
     Savepoint {
         sql: String,
         tag: &'static str,
@@ -320,8 +320,13 @@ impl<'t> Words<'t> {
                 sql: format!("SAVEPOINT {}", quoted(&rest.name().ok_or_else(incomplete)?)),
                 tag: "SAVEPOINT",
             },
-            // The session cannot release a savepoint; it stays until the transaction ends.
-            "RELEASE" => Command::Nothing("RELEASE"),
+            "RELEASE" => {
+                rest.take("SAVEPOINT");
+                Command::Savepoint {
+                    sql: format!("RELEASE SAVEPOINT {}", quoted(&rest.name().ok_or_else(incomplete)?)),
+                    tag: "RELEASE",
+                }
+            }
             "SET" => return rest.set(),
             "RESET" => match rest.word().as_str() {
                 "ALL" => Command::Reset(None),

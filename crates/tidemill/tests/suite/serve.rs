@@ -252,6 +252,11 @@ fn psql_asks_and_changes() {
             "BEGIN;\nINSERT INTO orders (order_no) VALUES (9);\nSAVEPOINT a;\nDELETE FROM orders;\nROLLBACK TO a;\nSELECT COUNT(*) FROM orders;\nROLLBACK;",
             "BEGIN\nINSERT 0 1\nSAVEPOINT\nDELETE 4\nROLLBACK\n4\nROLLBACK",
         ),
+        // A savepoint that is released hides an older one of its name no longer.
+        (
+            "BEGIN; SAVEPOINT a; INSERT INTO orders (order_no) VALUES (9); SAVEPOINT a; DELETE FROM orders; RELEASE SAVEPOINT a; ROLLBACK TO a; SELECT COUNT(*) FROM orders; RELEASE a; ROLLBACK",
+            "BEGIN\nSAVEPOINT\nINSERT 0 1\nSAVEPOINT\nDELETE 4\nRELEASE\nROLLBACK\n3\nRELEASE\nROLLBACK",
+        ),
         (
             "UPDATE orders SET total = total + 1 WHERE order_no = 3; UPDATE orders SET total = total - 1 WHERE order_no = 3",
             "UPDATE 1\nUPDATE 1",

@@ -53,6 +53,13 @@ with psycopg.connect(conninfo, autocommit=True) as connection:
             assert cursor.fetchall() == [("Olav",)]
             cursor.execute("SELECT total FROM orders WHERE order_no = %s", (None,))
             assert cursor.fetchall() == []
+    try:
+        with connection.transaction():
+            for statement in ["SAVEPOINT a", "RELEASE SAVEPOINT a", "ROLLBACK TO SAVEPOINT a"]:
+                connection.execute(statement)
+        raise AssertionError("a savepoint that was released is there")
+    except psycopg.errors.InvalidSavepointSpecification as error:
+        assert "no savepoint is called" in str(error), error
     # The same statement often enough to be prepared by its name.
     for number in range(1, 12):
         row = connection.execute("SELECT total FROM orders WHERE order_no = %s", (number,)).fetchone()

@@ -139,6 +139,12 @@ func TestSavepoints(t *testing.T) {
 	if err := tx.RollbackSavepoint(ctx, point); err != nil {
 		t.Fatal(err)
 	}
+	if err := tx.ReleaseSavepoint(ctx, point); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.RollbackSavepoint(ctx, point); err == nil {
+		t.Fatal("the transaction goes back to a savepoint that was released")
+	}
 	change("DELETE FROM orders WHERE order_no = 9", 1)
 	ingest(t, ctx, client, tx, 2)
 	change("DELETE FROM orders WHERE order_no > 100", 2)
