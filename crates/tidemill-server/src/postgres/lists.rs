@@ -137,6 +137,7 @@ pub(super) fn written_out(text: &str, values: &RecordBatch) -> Result<Option<Wri
     let elsewhere = Elsewhere::new(values);
     let never = constant("1 = 0").ok_or_else(unknown)?;
     let always = constant("1 = 1").ok_or_else(unknown)?;
+    let unknown_answer = constant("1 = NULL").ok_or_else(unknown)?;
     let mut columns = values.columns().to_vec();
     let _ = walk::expressions_mut(statement, &mut |expression| {
         let (left, right, is_all) = match &*expression {
@@ -161,11 +162,13 @@ pub(super) fn written_out(text: &str, values: &RecordBatch) -> Result<Option<Wri
         };
         let items = (list.len() == 1 && list.is_valid(0)).then(|| list.value(0));
         let replacement = match items {
-            // A comparison with NULL is not true.
-            None => never.clone(),
-            Some(items) if is_all && items.null_count() > 0 => never.clone(),
+            None => unknown_answer.clone(),
             Some(items) => {
                 let mut names = Vec::new();
+                // Beside NULL, an element that is not found is neither there nor missing.
+                if items.null_count() > 0 {
+                    names.push(Expr::value(Value::Null));
+                }
                 for place in (0..items.len()).filter(|place| items.is_valid(*place)) {
                     columns.push(items.slice(place, 1));
                     names.push(Expr::value(Value::Placeholder(format!(
@@ -496,14 +499,14 @@ mod tests {
             (
                 &array,
                 "SELECT a FROM t WHERE a = ANY(:PG1)",
-                "SELECT a FROM t WHERE a IN (:PG2, :PG3)",
+                "SELECT a FROM t WHERE a IN (NULL, :PG2, :PG3)",
                 vec![1, 2],
             ),
             (
                 &array,
                 "SELECT a FROM t WHERE a <> ALL(:PG1)",
-                "SELECT a FROM t WHERE 1 = 0",
-                vec![],
+                "SELECT a FROM t WHERE a NOT IN (NULL, :PG2, :PG3)",
+                vec![1, 2],
             ),
             (
                 &none,
