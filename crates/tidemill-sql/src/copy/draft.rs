@@ -369,8 +369,12 @@ fn put(file: &Path, destination: &Path, existing: Existing) -> Result<()> {
         // Unlike a rename, a hard link fails if the file was created meanwhile.
         Existing::Refuse => match fs::hard_link(file, destination) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(destination)),
-            // The file system lacks hard links.
-            Err(_) => fs::rename(file, destination),
+            // The file system lacks hard links. The name is taken by an empty file first.
+            Err(_) => match File::create_new(destination) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(destination)),
+                Err(error) => Err(error),
+                Ok(_) => fs::rename(file, destination).inspect_err(|_| drop(fs::remove_file(destination))),
+            },
             linked => linked,
         },
     };
