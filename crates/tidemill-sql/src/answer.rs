@@ -77,14 +77,16 @@ impl Answer {
         }
         let fields = schema.fields().iter().zip(names);
         let fields = fields.map(|(field, name)| field.as_ref().clone().with_name(name));
-        let renamed = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        Ok(self.under(Arc::new(Schema::new(fields.collect::<Vec<_>>()))))
+    }
+
+    /// The same rows under another schema of the same types.
+    pub(crate) fn under(self, schema: SchemaRef) -> Self {
         let batches = self.stream.map({
-            let renamed = Arc::clone(&renamed);
-            move |batch| Ok(RecordBatch::try_new(Arc::clone(&renamed), batch?.columns().to_vec())?)
+            let schema = Arc::clone(&schema);
+            move |batch| Ok(RecordBatch::try_new(Arc::clone(&schema), batch?.columns().to_vec())?)
         });
-        Ok(Self::streamed(Box::pin(RecordBatchStreamAdapter::new(
-            renamed, batches,
-        ))))
+        Self::streamed(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
     }
 
     /// The same rows with some columns renamed.

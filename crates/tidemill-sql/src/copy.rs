@@ -4,7 +4,7 @@
 //! temporary folder next to its destination, and renamed when it is complete and synced; before that, it is opened like any table, and its
 //! rows are counted. A table of a server is filled in the task that reads.
 //!
-//! Columns and what their values lose are known before anything is read (`mapping.rs`); on request, columns are compared by checksums
+//! Columns and what their values lose are known before anything is written (`mapping.rs`, `text_widths.rs`); on request, columns are compared by checksums
 //! (`checksum.rs`).
 //!
 //! Between two record files (Riegeli, ArrayRecord, TFRecord), records are copied as bytes, without decoding.
@@ -17,6 +17,7 @@ mod into_server;
 mod keys;
 mod mapping;
 mod relations;
+mod text_widths;
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -118,7 +119,7 @@ pub struct Copied {
     pub compared_columns: Option<usize>,
 }
 
-/// A copy whose columns are known, before anything is read.
+/// A copy whose columns are known, before anything is written.
 pub struct PlannedCopy<'s> {
     session: &'s Session,
     source: Source<'s>,
@@ -179,7 +180,8 @@ impl Session {
         async move { planned.await?.run(progress).await }.boxed()
     }
 
-    /// Plans [`Session::copy`], before anything is read or written.
+    /// Plans [`Session::copy`], before anything is written. For a new xBase table, the text columns of the source are read, since they
+    /// become fields as wide as their longest values.
     ///
     /// # Errors
     ///
@@ -214,8 +216,10 @@ impl Session {
             });
         }
         let expected = self.expected_rows(source).await?;
+        let reading = self.options.clone().with_marks();
+        let answer = self.read_under(source, None, &reading).await?;
         let answer = self
-            .read_under(source, None, &self.options.clone().with_marks())
+            .with_text_widths(answer, source, destination, &options.file, &reading)
             .await?;
         let in_order = match &source.place {
             Place::Server(url) => self.servers.of(url)?.is_read_in_order(),
@@ -234,7 +238,8 @@ impl Session {
         Ok(copy)
     }
 
-    /// Plans [`Session::copy_query`], before anything is written.
+    /// Plans [`Session::copy_query`], before anything is written. For a new xBase table, a query with text columns runs twice, as
+    /// [`Session::plan_copy`] reads a table twice.
     ///
     /// # Errors
     ///
@@ -248,7 +253,11 @@ impl Session {
         async move {
             route::check_query(sql)?;
             // A copy stores a blank as NULL.
-            let answer = self.answer(sql, &self.options.of_copies()).await?;
+            let reading = self.options.of_copies();
+            let answer = self.answer(sql, &reading).await?;
+            let answer = self
+                .with_text_widths_of_query(answer, sql, destination, &options.file, &reading)
+                .await?;
             self.plan(answer, None, false, destination, options).await
         }
         .boxed()

@@ -519,10 +519,30 @@ impl Session {
         limit: Option<usize>,
         options: &SessionOptions,
     ) -> Result<Answer> {
+        self.scan_under(location, None, limit, options).await
+    }
+
+    /// Some columns of a table, by their places, under these settings of tables.
+    pub(crate) async fn read_columns_under(
+        &self,
+        location: &Location,
+        places: &Vec<usize>,
+        options: &SessionOptions,
+    ) -> Result<Answer> {
+        self.scan_under(location, Some(places), None, options).await
+    }
+
+    async fn scan_under(
+        &self,
+        location: &Location,
+        places: Option<&Vec<usize>>,
+        limit: Option<usize>,
+        options: &SessionOptions,
+    ) -> Result<Answer> {
         let mut state = self.state_in_order();
         state.config_mut().options_mut().execution.collect_statistics = false;
         let provider = stores::open(location, options, &self.damage, &self.servers, &state).await?;
-        let mut physical = provider.scan(&state, None, &[], limit).await?;
+        let mut physical = provider.scan(&state, places, &[], limit).await?;
         if limit.is_some() {
             physical = Arc::new(GlobalLimitExec::new(physical, 0, limit));
         }

@@ -65,6 +65,25 @@ impl CopyProgress {
     }
 }
 
+/// Plans a copy. After a second, a terminal shows that the source is read: text is measured for fields of fixed width.
+pub(crate) async fn planned<T>(what: &str, plan: impl Future<Output = T>) -> T {
+    let mut plan = std::pin::pin!(plan);
+    tokio::select! {
+        done = &mut plan => return done,
+        () = tokio::time::sleep(Duration::from_secs(1)) => {}
+    }
+    if !io::stderr().is_terminal() || is_quiet() {
+        return plan.await;
+    }
+    let bar = ProgressBar::new_spinner()
+        .with_style(style("{prefix}: measuring text for the width of its fields, {elapsed}"))
+        .with_prefix(shown(what));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let done = plan.await;
+    bar.finish_and_clear();
+    done
+}
+
 /// The work in one line: rows, bytes if known, time and rate.
 pub(crate) fn summary(rows: u64, source_bytes: u64, bytes: u64, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();

@@ -19,7 +19,7 @@ use crate::args::CopyArgs;
 use crate::commands::changing::{Change, Changing};
 use crate::commands::tables_in;
 use crate::output::report_damage;
-use crate::progress::{CopyProgress, summary};
+use crate::progress::{CopyProgress, planned, summary};
 use crate::terminal::{note, say, tell};
 
 /// How often a copy is resumed, and how long it waits for the server each time.
@@ -43,8 +43,8 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
         let started = Instant::now();
         let destination = Location::destination(&args.destination)?;
         args.check(&destination)?;
+        let copy = planned("answer", session.plan_copy_query(&args.source, &destination, &options)).await?;
         let mut progress = CopyProgress::new("answer", 0);
-        let copy = session.plan_copy_query(&args.source, &destination, &options).await?;
         if args.dry_run {
             show_plan("answer", &destination, copy.columns(), None)?;
             return Ok(Outcome::Done);
@@ -171,7 +171,7 @@ async fn plan_table(
     with_keys: bool,
 ) -> anyhow::Result<()> {
     let options = with_keys_of(session, source, options, with_keys)?;
-    let copy = session.plan_copy(source, destination, &options).await?;
+    let copy = planned(&source.to_string(), session.plan_copy(source, destination, &options)).await?;
     show_plan(&source.to_string(), destination, copy.columns(), Some(&options.table))
 }
 
@@ -217,8 +217,8 @@ async fn copy_once(
     let started = Instant::now();
     let source_bytes = source.bytes()?.unwrap_or_default();
     let name = source.to_string();
+    let copy = planned(&name, session.plan_copy(source, destination, options)).await?;
     let mut progress = CopyProgress::new(&name, source_bytes);
-    let copy = session.plan_copy(source, destination, options).await?;
     show_columns(copy.columns());
     let changing = adding(destination, options);
     let copied = copy.run(|now| progress.update(now)).await?;

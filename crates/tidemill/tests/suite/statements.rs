@@ -355,7 +355,7 @@ fn dates_beyond_the_calendar_are_no_texts() {
 fn a_replaced_file_keeps_its_permissions() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tables();
-    fs::write(folder.file("m.csv"), "A,NOTE\n1,first\n").expect("written");
+    fs::write(folder.file("m.csv"), "A,NOTE\n1,\"first\nsecond\"\n").expect("written");
     for (name, files) in [
         ("c.csv", &["c.csv"][..]),
         ("m.dbf", &["m.dbf", "m.fpt"]),

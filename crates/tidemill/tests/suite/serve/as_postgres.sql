@@ -93,10 +93,14 @@ SELECT 10::int8, 10::int4, 10::int2, 1.5::real, 1.25::float8, 1.25::decimal(5, 2
 SELECT 0.1 + 0.2 = 0.3, 1e10, 123456789012345678901234567890 + 1
 -- Texts.
 SELECT upper(name), lower(name), initcap('john SMITH'), length(name), char_length('äöü'), octet_length('äöü') FROM customers ORDER BY cust_no
+--! dbf: a character field has blanks up to its width, as in ADS
 SELECT name || ', ' || city FROM customers ORDER BY cust_no
+--! dbf: a character field has blanks up to its width, as in ADS
 SELECT concat(name, '-', city, '-', cust_no), concat_ws(', ', name, NULL, city) FROM customers ORDER BY cust_no
+--! dbf: a character field has blanks up to its width, as in ADS
 SELECT substring(name FROM 1 FOR 2), substring(name, 2), left(name, 1), right(name, 2), substr(name, 2, 1) FROM customers ORDER BY cust_no
 SELECT trim('  x '), ltrim('xxy', 'x'), rtrim('yxx', 'x'), btrim('xyx', 'x'), trim(both 'x' FROM 'xax'), trim(leading ' ' FROM ' a')
+--! dbf: a character field has blanks up to its width, as in ADS
 SELECT position('n' IN name), strpos(name, 'n'), replace(name, 'n', 'm'), reverse(name), repeat('ab', 2) FROM customers ORDER BY cust_no
 SELECT lpad('7', 3, '0'), rpad('a', 3, '-'), split_part('a,b,c', ',', 2), translate('abc', 'ab', 'xy'), overlay('abcdef' PLACING 'XX' FROM 2 FOR 3)
 SELECT name FROM customers WHERE name LIKE 'A%' OR name ILIKE 'o%' ORDER BY 1
