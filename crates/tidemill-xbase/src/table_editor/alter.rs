@@ -366,6 +366,10 @@ impl TableEditor {
                     new.set_bit(bytes, field.varlength_bit, self.bit(old, from.varlength_bit));
                 }
                 (Source::Values(from, column), Some((batch, row))) => {
+                    // A number that nobody entered does not become 0, in whichever way the table shows it.
+                    if !self.is_adt() && is_blank(from, old) && matches!(field.letter, 'C' | 'F' | 'L' | 'N') {
+                        continue;
+                    }
                     let value = ArrayValues::new(&from.name, batch.column(*column))?.get(row);
                     // NULL stays NULL, and becomes no empty text.
                     if self.is_adt() && matches!(value, Value::Null) {
@@ -425,6 +429,16 @@ impl TableEditor {
             }
             e => e,
         }
+    }
+}
+
+/// Whether a number or a logical has no value.
+fn is_blank(field: &Field, record: &[u8]) -> bool {
+    let cell = record.get(field.offset..field.offset + field.width).unwrap_or_default();
+    match field.letter {
+        'F' | 'N' => cell.iter().all(|byte| *byte == b' '),
+        'L' => cell.iter().all(|byte| matches!(byte, b' ' | b'?')),
+        _ => false,
     }
 }
 

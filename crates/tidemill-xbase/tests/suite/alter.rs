@@ -8,9 +8,9 @@ use arrow_cast::display::array_value_to_string;
 use proptest::prelude::*;
 use tempfile::TempDir;
 use tidemill_xbase::{
-    Alteration, CivilDate, CreateOptions, Deleted, Dialect, Durability, EditOptions, Error, FieldKind, FieldSpec,
-    KeySettings, LogOptions, MemoDialect, OpenMode, OpenOptions, Scan, Table, TableEditor, TableIndex, TableWriter,
-    TransactionLog, Value,
+    Alteration, Blank, CivilDate, CreateOptions, Deleted, Dialect, Durability, EditOptions, Error, FieldKind,
+    FieldSpec, KeySettings, LogOptions, MemoDialect, OpenMode, OpenOptions, Scan, Table, TableEditor, TableIndex,
+    TableWriter, TransactionLog, Value,
 };
 
 const TODAY: CivilDate = CivilDate {
@@ -290,6 +290,35 @@ fn values_are_converted_and_the_first_that_does_not_fit_is_refused_with_its_reco
             " 1.0|||again|"
         ]
     );
+}
+
+/// Also where a program sees them as 0 and false.
+#[test]
+fn blank_numbers_and_logicals_stay_blank() {
+    let fields = [
+        FieldSpec::new("QTY", 'N', 5, 0),
+        FieldSpec::new("AMT", 'F', 8, 2),
+        FieldSpec::new("PAID", 'L', 1, 0),
+    ];
+    for format in [Dialect::Dbase3, Dialect::FoxPro2, Dialect::VisualFoxPro] {
+        for blank in [Blank::Zero, Blank::Null] {
+            let shop = New::with(&fields, format);
+            let options = EditOptions::new(TODAY).open(OpenOptions::new().blank(blank));
+            let mut table = TableEditor::open(&shop.path, &options).unwrap();
+            table.append_values(&[(0, Value::Integer(7))]).unwrap();
+            table.append_values(&[(2, Value::Logical(true))]).unwrap();
+            let altered = Alteration::of(table.fields())
+                .change_field("QTY", FieldSpec::new("QTY", 'N', 9, 2))
+                .unwrap()
+                .change_field("AMT", FieldSpec::new("AMT", 'C', 10, 0))
+                .unwrap()
+                .change_field("PAID", FieldSpec::new("IS_PAID", 'C', 1, 0))
+                .unwrap();
+            table.alter(&altered).unwrap();
+            drop(table);
+            assert_eq!(shop.rows(), [" 7.00||", " ||T"], "{format} {blank:?}");
+        }
+    }
 }
 
 #[test]
