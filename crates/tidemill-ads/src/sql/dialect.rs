@@ -52,6 +52,23 @@ impl Dialect for Ads {
         true
     }
 
+    fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, _: u8) -> Option<Result<Expr, ParserError>> {
+        let negated = in_list(parser)?;
+        let mut parse = || {
+            let _ = parser.parse_keyword(Keyword::NOT);
+            parser.expect_keyword_is(Keyword::IN)?;
+            parser.expect_token(&Token::LParen)?;
+            let list = parser.parse_comma_separated(Parser::parse_expr)?;
+            parser.expect_token(&Token::RParen)?;
+            Ok(Expr::InList {
+                expr: Box::new(expr.clone()),
+                list,
+                negated,
+            })
+        };
+        Some(parse())
+    }
+
     fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
         let [first, second] = parser.peek_tokens_ref();
         let Token::Word(word) = &first.token else {
@@ -71,6 +88,33 @@ impl Dialect for Ads {
             Ok(function(ObjectName::from(vec![ident]), Vec::new()))
         })
     }
+}
+
+/// Whether `[NOT] IN` is negated, if its list begins with an expression in parentheses that another follows, as in
+/// `a IN ((SELECT MAX(b) FROM t), 5)`. sqlparser takes the first for the whole list.
+fn in_list(parser: &Parser<'_>) -> Option<bool> {
+    const MOST: usize = 10_000;
+    let is_word = |place: usize, keyword: Keyword| matches!(&parser.peek_nth_token_ref(place).token, Token::Word(word) if word.keyword == keyword);
+    let is_negated = is_word(0, Keyword::NOT);
+    let first = usize::from(is_negated);
+    let opens = |place: usize| parser.peek_nth_token_ref(place).token == Token::LParen;
+    if !is_word(first, Keyword::IN) || !opens(first + 1) || !opens(first + 2) {
+        return None;
+    }
+    let mut depth = 0;
+    for place in first + 2..MOST {
+        match parser.peek_nth_token_ref(place).token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth -= 1,
+            Token::EOF => return None,
+            _ => {}
+        }
+        if depth == 0 {
+            let follows = parser.peek_nth_token_ref(place + 1).token == Token::Comma;
+            return follows.then_some(is_negated);
+        }
+    }
+    None
 }
 
 /// Functions of ADS whose names begin something else in sqlparser.
