@@ -551,6 +551,13 @@ pub(super) fn compare(comparison: Comparison, left: &Vector, right: &Vector, row
                 _ => false,
             })
         }
+        // Where all is NULL, the type says nothing.
+        _ if [left, right]
+            .iter()
+            .any(|side| side.nulls().is_some_and(|nulls| nulls.null_count() == rows)) =>
+        {
+            return Ok(Vector::Constant(Value::Null));
+        }
         (a, b) => {
             let (a, b) = (a.noun(), b.noun());
             return Err(Error::new(

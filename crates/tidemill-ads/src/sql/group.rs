@@ -351,7 +351,11 @@ impl State {
                     .iter()
                     .map(Value::type_of)
                     .fold(Type::Unknown, |a, b| a.with(b).unwrap_or(a));
-                Vector::of_values(self.best, type_of)
+                match type_of {
+                    // Without a value, nothing tells a type: NULL fits all of them.
+                    Type::Unknown => Vector::Constant(Value::Null),
+                    type_of => Vector::of_values(self.best, type_of),
+                }
             }
             AggregateKind::Sum => match self.sums {
                 Sums::Exact(sums, _) if !sums.iter().all(|sum| has_room(*sum)) => return Err(beyond()),

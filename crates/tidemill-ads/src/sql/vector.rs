@@ -381,6 +381,9 @@ impl Vector {
                 width = width.max(*part);
             }
         }
+        if type_of == Type::Unknown {
+            return Ok(Self::Constant(Value::Null));
+        }
         let mut arrays = Vec::with_capacity(parts.len());
         for (part, rows) in parts {
             arrays.push(match part.is_null() {
@@ -398,6 +401,9 @@ impl Vector {
     /// The rows of `then` where the mask is true, else those of `otherwise`.
     pub(super) fn chosen(mask: &BooleanArray, then: Self, otherwise: Self) -> Result<Self> {
         let rows = mask.len();
+        if then.is_null() && otherwise.is_null() {
+            return Ok(then);
+        }
         let type_of = common(then.type_of(), otherwise.type_of())?;
         let width = |vector: &Self| match vector {
             Self::Text(_, width) => *width,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, UInt32Array};
-use arrow_schema::{Field as ArrowField, Schema, SchemaRef};
+use arrow_array::{Array as _, ArrayRef, UInt32Array};
+use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef};
 use sqlparser::ast::{self, OrderByKind, SetExpr, SetOperator, SetQuantifier};
 
 use super::plan::Frame;
@@ -282,7 +282,13 @@ impl Query {
         for index in 0..left.columns.len() {
             let parts = left.batches.iter().chain(&right.batches).filter_map(|batch| {
                 let array = batch.columns().get(index)?;
-                Some(Vector::of_column(array, 0, Blank::Apart).map(|vector| (vector, batch.num_rows())))
+                // NULL alone is kept as a logical, and fits every type.
+                let is_null = *array.data_type() == DataType::Boolean && array.null_count() == array.len();
+                let vector = match is_null {
+                    true => Ok(Vector::Constant(Value::Null)),
+                    false => Vector::of_column(array, 0, Blank::Apart),
+                };
+                Some(vector.map(|vector| (vector, batch.num_rows())))
             });
             let parts = parts.collect::<Result<Vec<_>>>()?;
             let mut type_of = Type::Unknown;
