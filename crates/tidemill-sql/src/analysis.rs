@@ -24,7 +24,7 @@ use crate::planner_forms::named_casts;
 use crate::repeated_rows::RepeatedRows;
 use crate::subqueries::below::SubqueriesBelow;
 use crate::subqueries::limited::LimitsByRow;
-use crate::subqueries::scalar::{ScalarSubqueries, only_value};
+use crate::subqueries::scalar::{ScalarSubqueries, only_value, perhaps_value};
 
 /// Shared by all statements.
 static BINARY_FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(binary_functions::all);
@@ -50,7 +50,12 @@ pub(crate) fn rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
 /// Registers the functions, and the rewrites of expressions that precede the rules; `has_blanks` says whether blanks of xBase tables are
 /// values.
 pub(crate) fn register(state: &mut SessionState, has_blanks: bool) {
-    let of_plans = [many_to_one::function(), only_value(), named_casts::function()];
+    let of_plans = [
+        many_to_one::function(),
+        only_value(),
+        perhaps_value(),
+        named_casts::function(),
+    ];
     let of_plans = numeric_text::functions().into_iter().chain(of_plans);
     // Only an immutable registry refuses.
     for function in BINARY_FUNCTIONS.iter().cloned().chain(of_plans) {

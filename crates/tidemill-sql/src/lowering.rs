@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    CastKind, CharacterLength, DataType, DescribeAlias, ExactNumberInfo, Expr, Ident, LimitClause, Offset, OffsetRows,
-    Query, SelectItem, SetExpr, Statement, TopQuantity, Value, VisitorMut,
+    CastKind, CharacterLength, DataType, DescribeAlias, Distinct, ExactNumberInfo, Expr, GroupByExpr, Ident,
+    LimitClause, Offset, OffsetRows, Query, SelectItem, SetExpr, Statement, TopQuantity, Value, VisitorMut,
 };
 use tidemill_ads::sql::{Error as SqlError, Kind, Select, Value as AdsValue, walk};
 
@@ -25,7 +25,10 @@ pub(crate) fn statement(select: &Select, explains: bool, parameters: &Parameters
         add_limits(&mut query, None, Some(number(row.saturating_sub(1))))?;
     }
     let mut lowered = Statement::Query(query);
-    let mut lowering = Lowering { parameters };
+    let mut lowering = Lowering {
+        parameters,
+        subqueries: 0,
+    };
     walk::change(&mut lowered, &mut lowering)?;
     Ok(match explains {
         false => lowered,
@@ -143,12 +146,18 @@ pub(crate) fn bind(statement: &mut Statement, parameters: &Parameters) -> Result
 
 struct Lowering<'p> {
     parameters: &'p Parameters,
+    /// How many subqueries were named.
+    subqueries: usize,
 }
 
 impl VisitorMut for Lowering<'_> {
     type Break = Error;
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        if let Expr::Subquery(query) | Expr::InSubquery { subquery: query, .. } = expr {
+            self.subqueries += 1;
+            name_value(query, &format!("subquery_{}", self.subqueries));
+        }
         match self.parameters.literal(expr) {
             Ok(None) => ControlFlow::Continue(()),
             Ok(Some(literal)) => {
@@ -272,6 +281,32 @@ fn name_columns(body: &mut SetExpr) {
         }
         _ => {}
     }
+}
+
+/// Names the column of a subquery that gives a value. The planner names expressions after the columns of their subqueries, and does not tell
+/// them apart if these have one name; nor does it tell the alias of `IN (SELECT n AS id …)` from a column `id`.
+fn name_value(query: &mut Query, name: &str) {
+    let SetExpr::Select(select) = &mut *query.body else {
+        return;
+    };
+    let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
+    // These may use the alias.
+    let is_distinct_on = matches!(select.distinct, Some(Distinct::On(_)));
+    if is_grouped || select.having.is_some() || is_distinct_on || query.order_by.is_some() {
+        return;
+    }
+    let [item] = select.projection.as_mut_slice() else {
+        return;
+    };
+    let expr = match item {
+        SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => return,
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => expr.clone(),
+        _ => return,
+    };
+    *item = SelectItem::ExprWithAlias {
+        expr,
+        alias: Ident::with_quote('"', name),
+    };
 }
 
 fn add_limits(query: &mut Query, limit: Option<Expr>, offset: Option<Expr>) -> Result<()> {

@@ -19,6 +19,8 @@
 //!
 //! [Casts](named_casts) that would give two expressions one name are named apart.
 //!
+//! [Columns](set_columns) of the right part of EXCEPT and INTERSECT have names of their own.
+//!
 //! Conditions of [`joins`] stand where the planner takes them.
 //!
 //! [`patterns`] of dates and times get the letters that the engine knows, and [`similar`] patterns are regular expressions.
@@ -29,6 +31,7 @@ mod joins;
 pub(crate) mod named_casts;
 mod patterns;
 mod row_in;
+mod set_columns;
 mod similar;
 
 use std::collections::HashSet;
@@ -77,6 +80,7 @@ impl VisitorMut for Forms {
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         fetch_as_limit(query);
         sort_once(query);
+        set_columns::put(&mut query.body);
         match named_casts::put(query) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => ControlFlow::Break(error),

@@ -5,32 +5,26 @@
 //! aggregates and subqueries in it, and is evaluated by the code of the direct lanes. Expressions with the same semantics in the engine are
 //! left unchanged, so that they can be pushed down into the scans: columns, literals, AND, OR and their comparisons.
 
-use std::hash::{Hash, Hasher};
-use std::ops::ControlFlow;
-use std::sync::Arc;
+mod function;
 
-use arrow_array::ArrayRef;
-use arrow_cast::cast;
-use arrow_schema::{DataType, Field, FieldRef};
-use datafusion::common::DataFusionError;
+use std::ops::ControlFlow;
+
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
-};
+use datafusion::logical_expr::{ScalarUDF, Signature, TypeSignature, Volatility};
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, ObjectName,
-    ObjectNamePart, Query, Select, SelectItem, SetExpr, Spanned as _, Statement, TableFactor, UnaryOperator, Value,
-    Visitor, VisitorMut,
+    BinaryOperator, Distinct, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident,
+    ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr, Spanned as _, Statement, TableFactor,
+    UnaryOperator, Value, Visitor, VisitorMut,
 };
 use tidemill_ads::sql::{
-    BLANK_IS_NULL, Clock, Error as SqlError, Kind, Scalar, ScalarColumn, Type, function_names, function_takes,
-    has_form, is_volatile, join_constraint_mut, literal_of_type, walk,
+    Clock, Error as SqlError, Kind, Type, function_names, function_takes, has_form, is_volatile, join_constraint_mut,
+    literal_of_type, walk,
 };
-use tidemill_xbase::CodePage;
-use tidemill_xbase::expression::Environment;
 
+use self::function::AdsFunction;
+pub(crate) use self::function::{is_of_ads, written};
+use crate::Result;
 use crate::scope::Bound;
-use crate::{Error, Result};
 
 /// The functions of the engine, and the columns of the statement's tables.
 pub(crate) struct Surroundings<'s> {
@@ -181,6 +175,9 @@ impl VisitorMut for Lowering<'_> {
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
         self.groups.push(groups_of(select));
+        if let Some(Distinct::On(keys)) = &mut select.distinct {
+            keys.iter_mut().for_each(|key| self.rewrite(key));
+        }
         for item in &mut select.projection {
             match item {
                 SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => self.rewrite(expr),
@@ -339,7 +336,7 @@ impl Lowering<'_> {
         parts.are_known && (is_xbase || parts.are_only_here)
     }
 
-    /// Rewrites the aggregates and windows within an expression that is otherwise left unchanged.
+    /// Rewrites the aggregates, the windows and the functions that only ADS has within an expression that is otherwise left unchanged.
     fn rewrite_parts(&mut self, expr: &mut Expr) {
         struct OverRows<'l, 'o>(&'l mut Lowering<'o>);
 
@@ -347,16 +344,47 @@ impl Lowering<'_> {
             type Break = ();
 
             fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-                if let Expr::Function(function) = expr
-                    && self.0.surroundings.is_over_rows(function)
-                {
-                    self.0.rewrite_arguments(function);
+                if let Expr::Function(function) = expr {
+                    if self.0.surroundings.is_over_rows(function) {
+                        self.0.rewrite_arguments(function);
+                    } else if self.0.surroundings.is_only_of_ads(function) {
+                        self.0.rewrite_call(expr);
+                    }
                 }
                 ControlFlow::Continue(())
             }
         }
 
         let _ = walk::change(expr, &mut OverRows(self));
+    }
+
+    /// Rewrites a call of a function that only ADS has. Arguments that ADS lacks are computed by the engine.
+    fn rewrite_call(&mut self, expr: &mut Expr) {
+        if self.is_of_ads(expr) {
+            return self.rewrite_whole(expr);
+        }
+        let mut template = expr.clone();
+        let Expr::Function(Function {
+            args: FunctionArguments::List(list),
+            ..
+        }) = &mut template
+        else {
+            return;
+        };
+        let mut leaves = Vec::new();
+        for argument in &mut list.args {
+            if let FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)) = argument
+                && !matches!(argument, Expr::Value(_))
+            {
+                let leaf = Expr::Identifier(Ident::new(format!("c{}", leaves.len())));
+                leaves.push(std::mem::replace(argument, leaf));
+            }
+        }
+        for leaf in &mut leaves {
+            self.rewrite(leaf);
+        }
+        let name = self.function_of(template, leaves.len());
+        *expr = call(&name, leaves);
     }
 
     /// Refuses SUM of text.
@@ -524,6 +552,21 @@ impl Surroundings<'_> {
     fn is_over_rows(&self, function: &Function) -> bool {
         function.over.is_some() || name_of(function).is_some_and(|name| self.is_aggregate(name))
     }
+
+    /// Whether ADS has a function of this name, with so many arguments, and the engine has not.
+    fn is_only_of_ads(&self, function: &Function) -> bool {
+        let takes = |name: &str| is_name_of_ads(name) && function_takes(name, arguments_of(function));
+        name_of(function).is_some_and(|name| takes(name) && self.is_others(function, name))
+    }
+
+    /// Whether the engine has no such function, or a different one.
+    fn is_others(&self, function: &Function, name: &str) -> bool {
+        !self.has_function(name) || is_another_elsewhere(function, name)
+    }
+}
+
+fn is_name_of_ads(name: &str) -> bool {
+    function_names().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 fn name_of(function: &Function) -> Option<&str> {
@@ -570,12 +613,10 @@ impl Visitor for Parts<'_> {
         if let Expr::Function(function) = expr
             && !self.surroundings.is_over_rows(function)
         {
-            let name = name_of(function).unwrap_or_default();
-            let is_known = function_names().any(|known| known.eq_ignore_ascii_case(name));
             // With more arguments it is another engine's function: `LTRIM(a, 'x')`.
-            self.are_known &= is_known && function_takes(name, arguments_of(function));
-            let is_others = !self.surroundings.has_function(name) || is_another_elsewhere(function, name);
-            self.are_only_here |= is_known && is_others;
+            let name = name_of(function).unwrap_or_default();
+            self.are_known &= is_name_of_ads(name) && function_takes(name, arguments_of(function));
+            self.are_only_here |= is_name_of_ads(name) && self.surroundings.is_others(function, name);
         }
         ControlFlow::Continue(())
     }
@@ -638,118 +679,4 @@ fn call(name: &str, arguments: Vec<Expr>) -> Expr {
         over: None,
         within_group: Vec::new(),
     })
-}
-
-/// The expression that a function stands for, with these arguments; `None` for the engine's own functions.
-pub(crate) fn written(function: &ScalarUDF, arguments: &[Expr]) -> Option<Expr> {
-    let inner: &dyn std::any::Any = function.inner().as_ref();
-    let mut expr = inner.downcast_ref::<AdsFunction>()?.template.clone();
-    let _ = walk::expressions_mut(&mut expr, &mut |part| {
-        if let Expr::Identifier(name) = part
-            && let Some(argument) = name
-                .value
-                .strip_prefix('c')
-                .and_then(|place| place.parse::<usize>().ok())
-            && let Some(argument) = arguments.get(argument)
-        {
-            *part = argument.clone();
-        }
-        ControlFlow::<()>::Continue(())
-    });
-    Some(Expr::Nested(Box::new(expr)))
-}
-
-/// Whether a function is evaluated as ADS SQL, which handles blanks.
-pub(crate) fn is_of_ads(function: &ScalarUDF) -> bool {
-    let inner: &dyn std::any::Any = function.inner().as_ref();
-    inner.is::<AdsFunction>()
-}
-
-/// An expression of ADS SQL over `c0`, `c1`, …, as a function of the engine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct AdsFunction {
-    name: String,
-    template: Expr,
-    signature: Signature,
-    clock: Clock,
-}
-
-impl Hash for AdsFunction {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
-    }
-}
-
-impl AdsFunction {
-    fn bind(&self, fields: &[FieldRef]) -> Result<Scalar, DataFusionError> {
-        let columns = fields.iter().enumerate();
-        let columns = columns
-            .map(|(place, field)| column_of(place, field))
-            .collect::<Result<Vec<_>>>();
-        let environment = Environment::with_all_letters(CodePage::Cp1252);
-        columns
-            .and_then(|columns| Ok(Scalar::bind(&self.template, &columns, environment, self.clock)?))
-            .map_err(|error| DataFusionError::External(Box::new(error)))
-    }
-}
-
-fn column_of(place: usize, field: &Field) -> Result<ScalarColumn> {
-    let metadata = |key: &str| field.metadata().get(key).map(String::as_str);
-    let width = match metadata("xbase.type") {
-        Some("C") => metadata("xbase.width").and_then(|width| width.parse().ok()),
-        _ => None,
-    };
-    let type_of = Type::of_arrow(field.data_type(), width).ok_or_else(|| Error::Unsupported {
-        what: format!("a value of the type {} in an expression of ADS SQL", field.data_type()),
-        hint: "cast it where it comes from".to_owned(),
-    })?;
-    Ok(ScalarColumn {
-        name: format!("c{place}"),
-        type_of,
-        blank_is_null: metadata(BLANK_IS_NULL) == Some("1"),
-    })
-}
-
-impl ScalarUDFImpl for AdsFunction {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType, DataFusionError> {
-        Err(DataFusionError::Internal(
-            "its type depends on more than types".to_owned(),
-        ))
-    }
-
-    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef, DataFusionError> {
-        let scalar = self.bind(args.arg_fields)?;
-        Ok(Arc::new(Field::new(&self.name, scalar.type_of().data_type(), true)))
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue, DataFusionError> {
-        let scalar = self.bind(&args.arg_fields)?;
-        let rows = args.number_rows;
-        let arrays = args.args.iter().zip(&args.arg_fields).map(|(value, field)| {
-            let array = value.to_array(rows)?;
-            let wanted = Type::of_arrow(field.data_type(), None).map_or(DataType::Null, Type::data_type);
-            Ok(if *array.data_type() == wanted {
-                array
-            } else {
-                cast(&array, &wanted)?
-            })
-        });
-        let arrays = arrays.collect::<Result<Vec<ArrayRef>, DataFusionError>>()?;
-        let made = scalar.evaluate(&arrays, rows);
-        let made = made.map_err(|error| DataFusionError::External(Box::new(Error::from(error))))?;
-        let promised = args.return_field.data_type();
-        Ok(ColumnarValue::Array(if made.data_type() == promised {
-            made
-        } else {
-            cast(&made, promised)?
-        }))
-    }
 }

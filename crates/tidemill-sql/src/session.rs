@@ -46,10 +46,11 @@ use crate::scope::{self, Bound};
 use crate::stores::key_lookup::{KeyLookups, ServersLast};
 use crate::stores::server::push_down::PushDown;
 use crate::stores::server::{ServerUrl, Servers, TableChange, is_draft};
-use crate::subqueries::{marks, three_valued};
+use crate::subqueries::{correlated_names, marks, three_valued};
 use crate::yielding::YieldingJoins;
 use crate::{
-    Error, Result, declared_types, faults, filter_pushdown, lowering, planner_forms, stores, top_percent, top_rows,
+    Error, Result, declared_types, faults, filter_pushdown, key_columns, lowering, outer_join_constants, planner_forms,
+    stores, top_percent, top_rows,
 };
 
 /// Runs statements over stores. Cheap to make. Between statements it keeps open the connections to the servers that it queried, and the
@@ -114,6 +115,7 @@ impl Session {
         }
         let mut rules = PhysicalOptimizer::new().rules;
         filter_pushdown::replace(&mut rules);
+        outer_join_constants::replace(&mut rules);
         top_rows::place(&mut rules);
         // Before anything is distributed or sorted.
         rules.insert(0, Arc::new(PushDown));
@@ -664,6 +666,7 @@ pub(crate) async fn plan(
         .statement_to_plan(PlannerStatement::Statement(Box::new(statement)))
         .await?;
     let plan = three_valued::put(top_percent::placed(plan)?)?;
+    let plan = key_columns::put(correlated_names::put(plan)?)?;
     let lasts = plan_cache::is_lasting(&written, &plan, providers)?;
     let planned = Planned {
         keeps_order: keeps_table_order(&plan)?,

@@ -6,12 +6,14 @@
 //! | module | what |
 //! |---|---|
 //! | [`below`] | for arguments of aggregates, sort keys, windows and join conditions, the subquery becomes a column of their input |
+//! | [`correlated_names`] | columns of one name in conditions on the outer row are named apart |
 //! | [`limited`] | a LIMIT per outer row |
 //! | [`marks`] | IN and EXISTS in the SELECT list become marks of joins |
 //! | [`three_valued`] | IN is NULL where the standard says so |
 //! | [`scalar`] | the value of a single row, and the error for more than one |
 
 pub(crate) mod below;
+pub(crate) mod correlated_names;
 pub(crate) mod limited;
 pub(crate) mod marks;
 pub(crate) mod scalar;

@@ -178,7 +178,7 @@ fn is_left(expr: &Expr) -> Result<bool> {
     })
 }
 
-fn unsupported(what: &str, hint: &str) -> DataFusionError {
+pub(super) fn unsupported(what: &str, hint: &str) -> DataFusionError {
     DataFusionError::External(Box::new(Error::Unsupported {
         what: what.to_owned(),
         hint: hint.to_owned(),

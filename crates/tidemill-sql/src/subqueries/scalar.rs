@@ -25,6 +25,8 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
+use super::three_valued::has_one_row;
+
 /// Turns such subqueries into aggregates.
 #[derive(Debug)]
 pub(crate) struct ScalarSubqueries;
@@ -41,6 +43,7 @@ impl AnalyzerRule for ScalarSubqueries {
                 let name = names.save(&expr);
                 let changed = expr.transform_up(|part| match part {
                     Expr::ScalarSubquery(subquery) if !subquery.outer_ref_columns.is_empty() => aggregated(subquery),
+                    Expr::ScalarSubquery(subquery) => with_null(subquery),
                     part => Ok(Transformed::no(part)),
                 })?;
                 Ok(match changed.transformed {
@@ -54,6 +57,67 @@ impl AnalyzerRule for ScalarSubqueries {
             }
         })
         .data()
+    }
+}
+
+/// A subquery that may have no row gives NULL then, whatever its column holds: `(SELECT 5 FROM orders WHERE FALSE) IS NULL`.
+fn with_null(subquery: Subquery) -> Result<Transformed<Expr>> {
+    let rows = &subquery.subquery;
+    let (fields, columns) = (rows.schema().fields(), rows.schema().columns());
+    let ([field], [column]) = (&**fields, columns.as_slice()) else {
+        return Ok(Transformed::no(Expr::ScalarSubquery(subquery)));
+    };
+    if field.is_nullable() || has_one_row(rows) {
+        return Ok(Transformed::no(Expr::ScalarSubquery(subquery)));
+    }
+    let value = ScalarFunction::new_udf(perhaps_value(), vec![Expr::Column(column.clone())]);
+    let value = Expr::ScalarFunction(value).alias(field.name());
+    let plan = LogicalPlan::Projection(Projection::try_new(vec![value], Arc::clone(rows))?);
+    Ok(Transformed::yes(Expr::ScalarSubquery(Subquery {
+        subquery: Arc::new(plan),
+        ..subquery
+    })))
+}
+
+/// The function of [`with_null`], which a worker finds by its name.
+pub(crate) fn perhaps_value() -> Arc<ScalarUDF> {
+    static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| {
+        Arc::new(ScalarUDF::from(PerhapsValue {
+            // A constant is not folded, which would take its column for one without NULL again.
+            signature: Signature::any(1, Volatility::Volatile),
+        }))
+    });
+    Arc::clone(&FUNCTION)
+}
+
+/// Returns its argument, in a column that may have NULL.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct PerhapsValue {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for PerhapsValue {
+    /// The space in the name keeps statements from calling it.
+    fn name(&self) -> &'static str {
+        "perhaps value"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        match types {
+            [only] => Ok(only.clone()),
+            _ => internal_err!("{} of {types:?}", self.name()),
+        }
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        match args.args.as_slice() {
+            [only] => Ok(only.clone()),
+            _ => internal_err!("{} of {} values", self.name(), args.args.len()),
+        }
     }
 }
 

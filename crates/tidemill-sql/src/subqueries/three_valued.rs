@@ -24,7 +24,7 @@ pub(crate) fn put(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_up_with_subqueries(|node| {
         let mut has_any = false;
         node.apply_expressions(|expr| {
-            has_any |= has_predicate(expr)?;
+            has_any |= has_predicate(expr)? || has_comparison(expr)?;
             Ok(TreeNodeRecursion::Continue)
         })?;
         if !has_any {
@@ -40,7 +40,7 @@ pub(crate) fn put(plan: LogicalPlan) -> Result<LogicalPlan> {
         );
         let names = NamePreserver::new(&node);
         let changed = node.map_expressions(|expr| {
-            if !has_predicate(&expr)? {
+            if !has_predicate(&expr)? && !has_comparison(&expr)? {
                 return Ok(Transformed::no(expr));
             }
             let name = names.save(&expr);
@@ -64,7 +64,11 @@ pub(crate) fn put(plan: LogicalPlan) -> Result<LogicalPlan> {
     .data()
 }
 
-/// Rewrites IN and EXISTS over an aggregate without GROUP BY, which always has one row: IN becomes a comparison, EXISTS a constant.
+fn has_comparison(expr: &Expr) -> Result<bool> {
+    expr.exists(|part| Ok(matches!(part, Expr::SetComparison(_))))
+}
+
+/// Rewrites IN, ANY, ALL and EXISTS over an aggregate without GROUP BY, which always has one row: they become comparisons, EXISTS a constant.
 ///
 /// DataFusion decorrelates such a subquery into groups, and an empty input then has no group.
 fn of_one_row(part: Expr) -> Result<Transformed<Expr>> {
@@ -75,12 +79,17 @@ fn of_one_row(part: Expr) -> Result<Transformed<Expr>> {
             let left = of.expr;
             Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right }))
         }
+        Expr::SetComparison(of) if has_one_row(&of.subquery.subquery) => {
+            let right = Box::new(Expr::ScalarSubquery(of.subquery));
+            let (left, op) = (of.expr, of.op);
+            Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right }))
+        }
         Expr::Exists(of) if has_one_row(&of.subquery.subquery) => Transformed::yes(lit(!of.negated)),
         other => Transformed::no(other),
     })
 }
 
-fn has_one_row(plan: &LogicalPlan) -> bool {
+pub(super) fn has_one_row(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(projection) => has_one_row(&projection.input),
         LogicalPlan::SubqueryAlias(alias) => has_one_row(&alias.input),
@@ -112,9 +121,17 @@ fn conjunct(expr: Expr, is_filter: bool, schema: &DFSchema) -> Result<Expr> {
     }
 }
 
-/// Whether DataFusion would return true for NULL of a NOT IN: its value is a constant, or the subquery is correlated.
+/// Whether DataFusion would return true for NULL of a NOT IN: its value is a constant, or may be simplified to one, or the subquery is
+/// correlated.
 fn loses_null(of: &InSubquery) -> Result<bool> {
-    Ok(!of.subquery.outer_ref_columns.is_empty() || of.expr.column_refs().is_empty() || has_predicate(&of.expr)?)
+    let may_be_constant = |part: &Expr| {
+        let is_null = matches!(part, Expr::Literal(value, _) if value.is_null());
+        Ok(is_null || matches!(part, Expr::Case(_)))
+    };
+    Ok(!of.subquery.outer_ref_columns.is_empty()
+        || of.expr.column_refs().is_empty()
+        || has_predicate(&of.expr)?
+        || of.expr.exists(may_be_constant)?)
 }
 
 /// A part of a condition for which false and NULL make no difference.
