@@ -179,11 +179,11 @@ fn with_table(predicate: Expr) -> Result<Expr> {
         return Ok(predicate);
     };
     let plan = match subquery.subquery.head_output_expr()? {
-        Some(Expr::Column(column)) if column.relation.is_some() => subquery.subquery,
-        _ => {
+        Some(Expr::Column(column)) if column.relation.is_none() => {
             let plan = LogicalPlanBuilder::from(Arc::unwrap_or_clone(subquery.subquery));
             Arc::new(plan.alias("in")?.build()?)
         }
+        _ => subquery.subquery,
     };
     Ok(Expr::InSubquery(InSubquery::new(
         expr,
