@@ -93,28 +93,29 @@ impl Dialect for Ads {
 /// Whether `[NOT] IN` is negated, if its list begins with an expression in parentheses that another follows, as in
 /// `a IN ((SELECT MAX(b) FROM t), 5)`. sqlparser takes the first for the whole list.
 fn in_list(parser: &Parser<'_>) -> Option<bool> {
-    const MOST: usize = 10_000;
-    let is_word = |place: usize, keyword: Keyword| matches!(&parser.peek_nth_token_ref(place).token, Token::Word(word) if word.keyword == keyword);
-    let is_negated = is_word(0, Keyword::NOT);
-    let first = usize::from(is_negated);
-    let opens = |place: usize| parser.peek_nth_token_ref(place).token == Token::LParen;
-    if !is_word(first, Keyword::IN) || !opens(first + 1) || !opens(first + 2) {
+    let tokens = (parser.index()..).map(|place| &parser.token_at(place).token);
+    let mut tokens = tokens.filter(|token| !matches!(token, Token::Whitespace(_)));
+    let is_word = |token: &Token, keyword: Keyword| matches!(token, Token::Word(word) if word.keyword == keyword);
+    let mut operator = tokens.next()?;
+    let is_negated = is_word(operator, Keyword::NOT);
+    if is_negated {
+        operator = tokens.next()?;
+    }
+    let opens_twice =
+        is_word(operator, Keyword::IN) && *tokens.next()? == Token::LParen && *tokens.next()? == Token::LParen;
+    if !opens_twice {
         return None;
     }
-    let mut depth = 0;
-    for place in first + 2..MOST {
-        match parser.peek_nth_token_ref(place).token {
+    let mut depth = 1;
+    while depth > 0 {
+        match tokens.next()? {
             Token::LParen => depth += 1,
             Token::RParen => depth -= 1,
             Token::EOF => return None,
             _ => {}
         }
-        if depth == 0 {
-            let follows = parser.peek_nth_token_ref(place + 1).token == Token::Comma;
-            return follows.then_some(is_negated);
-        }
     }
-    None
+    (*tokens.next()? == Token::Comma).then_some(is_negated)
 }
 
 /// Functions of ADS whose names begin something else in sqlparser.
