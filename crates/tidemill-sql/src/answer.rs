@@ -80,6 +80,14 @@ impl Answer {
         Ok(self.under(Arc::new(Schema::new(fields.collect::<Vec<_>>()))))
     }
 
+    /// Some columns of the rows, by their places.
+    pub(crate) fn projected(self, places: &[usize]) -> Result<Self> {
+        let schema = Arc::new(self.schema().project(places)?);
+        let places = places.to_vec();
+        let batches = self.stream.map(move |batch| Ok(batch?.project(&places)?));
+        Ok(Self::streamed(Box::pin(RecordBatchStreamAdapter::new(schema, batches))))
+    }
+
     /// The same rows under another schema of the same types.
     pub(crate) fn under(self, schema: SchemaRef) -> Self {
         let batches = self.stream.map({

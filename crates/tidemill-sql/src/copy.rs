@@ -4,8 +4,8 @@
 //! temporary folder next to its destination, and renamed when it is complete and synced; before that, it is opened like any table, and its
 //! rows are counted. A table of a server is filled in the task that reads.
 //!
-//! Columns and what their values lose are known before anything is written (`mapping.rs`, `text_widths.rs`); on request, columns are compared by checksums
-//! (`checksum.rs`).
+//! Columns and what their values lose are known before anything is written (`mapping.rs`, `text_widths.rs`); on request, columns are compared
+//! by checksums (`checksum.rs`).
 //!
 //! Between two record files (Riegeli, ArrayRecord, TFRecord), records are copied as bytes, without decoding.
 
@@ -42,6 +42,7 @@ pub use self::keys::SourceKeys;
 pub(crate) use self::mapping::losses;
 pub use self::mapping::{Loss, MappedColumn};
 pub use self::relations::{SourceRelation, SourceRelations};
+use self::text_widths::Again;
 
 use crate::answer::Answer;
 use crate::error::Left;
@@ -218,14 +219,14 @@ impl Session {
         let expected = self.expected_rows(source).await?;
         let reading = self.options.clone().with_marks();
         let answer = self.read_under(source, None, &reading).await?;
-        let answer = self
-            .with_text_widths(answer, source, destination, &options.file, &reading)
-            .await?;
         let in_order = match &source.place {
             Place::Server(url) => self.servers.of(url)?.is_read_in_order(),
             _ => true,
         };
-        let mut copy = self.plan(answer, expected, in_order, destination, options).await?;
+        let again = Again::Table(source, &reading);
+        let mut copy = self
+            .plan(answer, expected, in_order, Some(&again), destination, options)
+            .await?;
         copy.source_bytes = source_bytes;
         copy.state = state_of(source)?;
         copy.name = Some(match &source.place {
@@ -255,10 +256,8 @@ impl Session {
             // A copy stores a blank as NULL.
             let reading = self.options.of_copies();
             let answer = self.answer(sql, &reading).await?;
-            let answer = self
-                .with_text_widths_of_query(answer, sql, destination, &options.file, &reading)
-                .await?;
-            self.plan(answer, None, false, destination, options).await
+            let again = Again::Query(sql, &reading);
+            self.plan(answer, None, false, Some(&again), destination, options).await
         }
         .boxed()
     }
@@ -268,6 +267,7 @@ impl Session {
         answer: Answer,
         expected: Option<u64>,
         in_order: bool,
+        again: Option<&Again<'_>>,
         destination: &'s Location,
         options: &'s CopyOptions,
     ) -> Result<PlannedCopy<'s>> {
@@ -290,8 +290,13 @@ impl Session {
                 hint: "compare by counts, or copy to Parquet or Arrow".to_owned(),
             });
         }
-        let schema = answer.schema();
         draft::check_destination(destination, options.existing()).await?;
+        // What cannot be made is refused before the rows are read for their widths.
+        let answer = match again {
+            Some(again) => self.with_text_widths(answer, again, destination, &options.file).await?,
+            None => answer,
+        };
+        let schema = answer.schema();
         let columns = match &destination.place {
             Place::Server(url) if options.table.create => {
                 self.columns_of_new_table(&schema, url, &options.table).await?

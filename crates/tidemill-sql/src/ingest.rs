@@ -173,7 +173,7 @@ impl Session {
                 }
                 let rows = Answer::read(schema, batches);
                 let copied = self
-                    .plan(rows, None, false, &location, &copy)
+                    .plan(rows, None, false, None, &location, &copy)
                     .await?
                     .run(|_| {})
                     .await?;

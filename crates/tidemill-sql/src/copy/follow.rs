@@ -222,7 +222,7 @@ impl Follower<'_> {
                 if matches!(self.destination.place, Place::Server(_)) {
                     options.table.create &= !self.session.is_there(self.destination).await?;
                 }
-                let copy = self.session.plan(answer, None, false, self.destination, &options);
+                let copy = self.session.plan(answer, None, false, None, self.destination, &options);
                 let copy = copy.await?;
                 self.columns = copy.columns().to_vec();
                 copy.run(|_| {}).await?.rows

@@ -4,6 +4,7 @@
 //! as wide as its longest value. It becomes a memo if a value is longer than a character field can be, ends with a blank, which a character
 //! field does not keep, or has line breaks, which programs show in memos only; and if it has no text at all.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
@@ -27,7 +28,7 @@ const MEMO: usize = 10;
 const LONGEST_RECORD: usize = 65_500;
 
 /// Text columns of which the values are measured.
-pub(super) struct TextWidths {
+struct TextWidths {
     columns: Vec<Column>,
     codepage: CodePage,
 }
@@ -41,7 +42,7 @@ struct Column {
 
 impl TextWidths {
     /// The text columns of a copy whose widths are not known; `None` if there are none, or for another format.
-    pub(super) fn of(destination: &Location, options: &FileOptions, schema: &Schema) -> Option<Self> {
+    fn of(destination: &Location, options: &FileOptions, schema: &Schema) -> Option<Self> {
         // A type that xBase lacks is refused later.
         if destination.format != Format::Xbase || FieldSpec::from_schema(schema).is_err() {
             return None;
@@ -61,7 +62,7 @@ impl TextWidths {
     }
 
     /// The places of the columns in the schema.
-    pub(super) fn places(&self) -> Vec<usize> {
+    fn places(&self) -> Vec<usize> {
         self.columns.iter().map(|column| column.place).collect()
     }
 
@@ -78,42 +79,44 @@ impl TextWidths {
         }
     }
 
-    /// Reads all rows, which have the measured columns only or, if `are_whole`, all columns of the schema.
-    pub(super) async fn read(mut self, mut rows: Answer, are_whole: bool) -> Result<Self> {
+    /// Reads all rows, which have the measured columns alone.
+    async fn read(mut self, mut rows: Answer) -> Result<Self> {
         while self.columns.iter().any(|column| !column.is_memo)
             && let Some(batch) = rows.next().await?
         {
-            match are_whole {
-                true => self.add_columns(batch.project(&self.places())?.columns()),
-                false => self.add_columns(batch.columns()),
-            }
+            self.add_columns(batch.columns());
         }
         Ok(self)
     }
 
     /// The schema with the widths that were found, as the metadata that columns of xBase tables have.
-    pub(super) fn schema(mut self, schema: &Schema) -> Result<SchemaRef> {
+    fn schema(mut self, schema: &Schema) -> Result<SchemaRef> {
         self.columns.retain(|column| !column.is_memo && column.longest > 0);
-        let others = schema.fields().iter().enumerate();
-        let others = others.filter(|(place, _)| !self.places().contains(place));
-        let widths = others.map(|(_, field)| Ok(usize::from(FieldSpec::from_arrow(field)?.width)));
-        let others = widths.sum::<Result<usize>>()?;
+        // As if all text were in memos, then with the widths.
+        let widths = schema.fields().iter();
+        let widths = widths.map(|field| Ok(usize::from(FieldSpec::from_arrow(field)?.width)));
+        let mut record = widths.sum::<Result<usize>>()?;
+        record += self.columns.iter().map(|column| column.longest).sum::<usize>();
+        record = record.saturating_sub(MEMO * self.columns.len());
         // The widest become memos until the record fits.
         self.columns.sort_by_key(|column| column.longest);
-        let mut memos = 0;
-        while others + memos + self.columns.iter().map(|column| column.longest).sum::<usize>() > LONGEST_RECORD {
-            if self.columns.pop().is_none() {
-                break;
-            }
-            memos += MEMO;
+        while record > LONGEST_RECORD
+            && let Some(widest) = self.columns.pop()
+        {
+            record = (record + MEMO).saturating_sub(widest.longest);
         }
+        let widths: HashMap<usize, usize> = self
+            .columns
+            .iter()
+            .map(|column| (column.place, column.longest))
+            .collect();
         let fields = schema.fields().iter().enumerate().map(|(place, field)| {
-            let Some(column) = self.columns.iter().find(|column| column.place == place) else {
+            let Some(width) = widths.get(&place) else {
                 return Arc::clone(field);
             };
             let mut metadata = field.metadata().clone();
             metadata.insert("xbase.type".to_owned(), "C".to_owned());
-            metadata.insert("xbase.width".to_owned(), column.longest.to_string());
+            metadata.insert("xbase.width".to_owned(), width.to_string());
             metadata.insert("xbase.decimals".to_owned(), "0".to_owned());
             Arc::new(field.as_ref().clone().with_metadata(metadata))
         });
@@ -157,43 +160,41 @@ fn is_of_unknown_width(field: &Field) -> bool {
     ) && !field.metadata().contains_key("xbase.type")
 }
 
+/// How the rows of a copy are read a second time.
+pub(crate) enum Again<'s> {
+    Table(&'s Location, &'s SessionOptions),
+    Query(&'s str, &'s SessionOptions),
+}
+
+impl Again<'_> {
+    /// Some columns, by their places.
+    async fn read(&self, session: &Session, places: &Vec<usize>) -> Result<Answer> {
+        match *self {
+            Self::Table(source, options) => session.read_columns_under(source, places, options).await,
+            Self::Query(sql, options) => session.answer(sql, options).await?.projected(places),
+        }
+    }
+}
+
 impl Session {
-    /// Gives the text columns of a source the widths of their longest values, if the destination has fields of fixed width. Standard input
+    /// Gives the text columns of an answer the widths of their longest values, if the destination has fields of fixed width. Standard input
     /// cannot be read twice: its text is stored in memos.
     pub(super) async fn with_text_widths(
         &self,
         answer: Answer,
-        source: &Location,
+        again: &Again<'_>,
         destination: &Location,
         options: &FileOptions,
-        reading: &SessionOptions,
     ) -> Result<Answer> {
         let schema = answer.schema();
-        let Some(widths) = TextWidths::of(destination, options, &schema) else {
-            return Ok(answer);
-        };
-        if source.place == Place::StandardInput {
-            return Ok(answer);
+        let is_read_once = matches!(again, Again::Table(source, _) if source.place == Place::StandardInput);
+        match TextWidths::of(destination, options, &schema) {
+            Some(widths) if !is_read_once => {
+                let rows = again.read(self, &widths.places()).await?;
+                Ok(answer.under(widths.read(rows).await?.schema(&schema)?))
+            }
+            _ => Ok(answer),
         }
-        let rows = self.read_columns_under(source, &widths.places(), reading).await?;
-        Ok(answer.under(widths.read(rows, false).await?.schema(&schema)?))
-    }
-
-    /// [`Session::with_text_widths`] for the answer of a query, which is run twice.
-    pub(super) async fn with_text_widths_of_query(
-        &self,
-        answer: Answer,
-        sql: &str,
-        destination: &Location,
-        options: &FileOptions,
-        reading: &SessionOptions,
-    ) -> Result<Answer> {
-        let schema = answer.schema();
-        let Some(widths) = TextWidths::of(destination, options, &schema) else {
-            return Ok(answer);
-        };
-        let rows = self.answer(sql, reading).await?;
-        Ok(answer.under(widths.read(rows, true).await?.schema(&schema)?))
     }
 }
 
